@@ -14,7 +14,7 @@ export interface Service {
 
 export type Method = UnaryMethod | ServerStreamingMethod | ClientStreamingMethod | BidiMethod
 
-/** The request is a view into the receive buffer: valid until the handler returns or first awaits, copy what must stay. */
+/** The request is a view into the receive buffer: whoever keeps it for long should copy it, or the whole buffer stays. */
 export interface UnaryMethod {
   readonly kind: 'unary'
   handle(request: Uint8Array, call: ServerCall): Uint8Array | Promise<Uint8Array>
