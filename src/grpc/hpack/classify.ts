@@ -1,0 +1,48 @@
+/**
+ * What a field is to this engine, and whether it may stand in HTTP/2 at all (RFC 9113, sections 8.2 and 8.3).
+ *
+ * Most of it depends on the name alone and is found out once per name; a value is looked at by its own rules only
+ * where the name asks for it. An illegal field is the fault of one request, not of the connection: it is marked, and
+ * whoever reads the request refuses it.
+ */
+import { FIELD, type FieldKind } from './header-field.ts'
+
+const KNOWN_NAMES: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
+  [':method', FIELD.method],
+  [':scheme', FIELD.scheme],
+  [':path', FIELD.path],
+  [':authority', FIELD.authority],
+  [':status', FIELD.status],
+  ['content-type', FIELD.contentType],
+  ['content-length', FIELD.contentLength],
+  ['te', FIELD.te],
+  ['grpc-timeout', FIELD.grpcTimeout],
+  ['grpc-encoding', FIELD.grpcEncoding],
+  ['grpc-status', FIELD.grpcStatus],
+  ['grpc-message', FIELD.grpcMessage],
+  ['connection', FIELD.malformed],
+  ['proxy-connection', FIELD.malformed],
+  ['keep-alive', FIELD.malformed],
+  ['transfer-encoding', FIELD.malformed],
+  ['upgrade', FIELD.malformed],
+])
+
+const LOWER_CASE_TOKEN = /^[a-z0-9!#$%&'*+\-.^_`|~]+$/
+const DIGITS = /^[0-9]+$/
+const ILLEGAL_IN_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/
+
+/** What the name says, whatever the value: `malformed` when no field of that name is legal. */
+export function kindOfName(name: string): FieldKind {
+  return KNOWN_NAMES.get(name) ?? (LOWER_CASE_TOKEN.test(name) ? FIELD.regular : FIELD.malformed)
+}
+
+/** The rest of the judgement, about a value that is known to be legal as such. */
+export function kindOfField(nameKind: FieldKind, value: string): FieldKind {
+  if (nameKind === FIELD.te && value !== 'trailers') return FIELD.malformed
+  if (nameKind === FIELD.contentLength && !DIGITS.test(value)) return FIELD.malformed
+  return nameKind
+}
+
+export function classify(name: string, value: string): FieldKind {
+  return ILLEGAL_IN_VALUE.test(value) ? FIELD.malformed : kindOfField(kindOfName(name), value)
+}

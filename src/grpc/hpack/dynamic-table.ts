@@ -1,0 +1,71 @@
+/**
+ * The decoder's table of fields that this connection has sent before (RFC 7541, section 2.3.2).
+ *
+ * A ring: the newest field sits at the head, an insertion moves the head and an eviction the tail, and nothing is ever
+ * shifted. Clients that index a field which changes with every call make both happen with every call.
+ */
+import { FIELD_OVERHEAD, type TableField } from './table-field.ts'
+
+export class DynamicTable {
+  /** Grows with every change, so that what was understood under an older table can be told apart. */
+  generation = 0
+  readonly #ring: (TableField | undefined)[]
+  readonly #mask: number
+  #head = 0
+  #count = 0
+  #bytes = 0
+  #limitBytes: number
+
+  /** `mostBytes` is what the limit may ever be raised to, `limitBytes` what it is to begin with. */
+  constructor(mostBytes: number, limitBytes: number) {
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(1, mostBytes / FIELD_OVERHEAD)))
+    this.#ring = new Array<TableField | undefined>(slots).fill(undefined)
+    this.#mask = slots - 1
+    this.#limitBytes = limitBytes
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get limitBytes(): number {
+    return this.#limitBytes
+  }
+
+  /** 0 is the newest. */
+  get(age: number): TableField | undefined {
+    return age < this.#count ? this.#ring[(this.#head - age) & this.#mask] : undefined
+  }
+
+  /** A field larger than the whole table empties it and is not kept: that is no error (RFC 7541, section 4.4). */
+  insert(field: TableField): void {
+    this.generation++
+    this.#evictDownTo(this.#limitBytes - field.bytes)
+    if (field.bytes > this.#limitBytes) return
+    this.#head = (this.#head + 1) & this.#mask
+    this.#ring[this.#head] = field
+    this.#count++
+    this.#bytes += field.bytes
+  }
+
+  /** What inserting a field that is too large does, for a caller that did not care to build one. */
+  empty(): void {
+    this.generation++
+    this.#evictDownTo(0)
+  }
+
+  limit(bytes: number): void {
+    this.generation++
+    this.#limitBytes = bytes
+    this.#evictDownTo(bytes)
+  }
+
+  #evictDownTo(bytes: number): void {
+    while (this.#bytes > bytes && this.#count > 0) {
+      this.#count--
+      const tail = (this.#head - this.#count) & this.#mask
+      this.#bytes -= (this.#ring[tail] as TableField).bytes
+      this.#ring[tail] = undefined
+    }
+  }
+}

@@ -1,0 +1,718 @@
+import type { Duplex } from 'node:stream'
+import type { HeaderList } from '../hpack/header-field.ts'
+import type { ConnectionEnd } from '../observer.ts'
+import type { Timing } from '../timing.ts'
+import { FloodGate } from './flood.ts'
+import { FrameReader, type FrameSink } from './frame-reader.ts'
+import { HeaderBlocks } from './header-blocks.ts'
+import type { Limits } from './limits.ts'
+import { Outbox } from './outbox.ts'
+import { areTrailersSound, understandRequest } from './request-head.ts'
+import { defaultPeerSettings, readSettings } from './settings.ts'
+import { Http2Stream } from './stream.ts'
+import {
+  ConnectionFault,
+  DEFAULT_FRAME_BYTES,
+  DEFAULT_WINDOW,
+  ERROR,
+  FLAG,
+  FRAME,
+  MAX_WINDOW,
+  PREFACE,
+  putFrameHeader,
+  putUint32,
+  readUint32,
+  SETTING,
+} from './wire-format.ts'
+
+/**
+ * One HTTP/2 connection, either end (RFC 9113).
+ *
+ * Reading: everything that one read of the socket brings is handled in one turn, and whatever it makes us say leaves
+ * with one write at the turn's end. What is said outside a turn (a handler that took its time) is gathered until the
+ * event loop comes round.
+ *
+ * Sending: control frames and heads go straight into the outbox. Data waits in its stream; streams that may send take
+ * turns, one frame each, while less than `socketBacklogBytes` waits in the socket. So a large answer never delays a
+ * small one by more than that.
+ *
+ * Receiving: the connection's window is given back on receipt and a stream's window when its reader has taken the
+ * bytes, so that one stalled reader never stops its neighbours. What readers leave lying is counted; past the cap the
+ * connection's window stays shut until some is taken.
+ */
+export interface ConnectionHost {
+  /** Bytes received by all connections and not yet taken, and the most allowed. */
+  readonly budget: { used: number; readonly most: number }
+  /** Server: a request has arrived. Its head is in `list.understood`. */
+  onStream(stream: Http2Stream, list: HeaderList, endStream: boolean): void
+  /** The peer's settings have changed. */
+  onPeerSettings(): void
+  /** Client: the server takes no streams above `lastStream` any more. */
+  onGoaway(lastStream: number, code: number): void
+  /** A stream has ended on both sides or was reset. */
+  onStreamGone(stream: Http2Stream): void
+  /** Calls wait because too much output does; told when there is room again. */
+  readonly hasParked: boolean
+  onRoom(): void
+  onClosed(end: ConnectionEnd): void
+}
+
+export interface ConnectionOptions {
+  readonly socket: Duplex
+  readonly role: 'server' | 'client'
+  readonly limits: Limits
+  readonly timing: Timing
+  readonly host: ConnectionHost
+}
+
+const DISCARDED_MEMORY = 4096
+
+export class Http2Connection implements FrameSink {
+  readonly limits: Limits
+  readonly outbox: Outbox
+  readonly peer = defaultPeerSettings()
+  readonly streams = new Map<number, Http2Stream>()
+  /** Data queued by all streams and not yet written. */
+  pendingBytes = 0
+  bufferedBytes = 0
+  /** Handlers that still run for streams already gone; they count as streams, so that resets win nothing. */
+  lingering = 0
+  /** The time of the last turn: near enough for what only needs to know "about when". */
+  turnAt: number
+  readonly #socket: Duplex
+  readonly #isServer: boolean
+  readonly #timing: Timing
+  readonly #host: ConnectionHost
+  readonly #reader: FrameReader
+  readonly #blocks: HeaderBlocks
+  readonly #gates: Record<'resets' | 'pings' | 'settings' | 'emptyFrames' | 'priorities', FloodGate>
+  #sendWindow = DEFAULT_WINDOW
+  #receiveWindow = DEFAULT_WINDOW
+  #owed = 0
+  #ready: Http2Stream[] = []
+  readonly #awaited = new Set<Http2Stream>()
+  #lastPeerStream = 0
+  #nextOwnStream = 1
+  /** Streams that we ended before the peer did: what it still sends on them is no offence. */
+  readonly #discarded = new Set<number>()
+  #dataStream: Http2Stream | undefined
+  #dataFlags = 0
+  #inTurn = false
+  #flushDue = false
+  #settingsSeen = false
+  #settingsPhase: 'sent' | 'acknowledged' = 'sent'
+  #draining = false
+  #drainLimit = MAX_WINDOW
+  #end: ConnectionEnd | undefined
+  #receivedAt: number
+  #pingedAt: number | undefined
+  #cancelTimer: () => void = () => {}
+
+  constructor({ socket, role, limits, timing, host }: ConnectionOptions) {
+    this.#socket = socket
+    this.#isServer = role === 'server'
+    this.limits = limits
+    this.#timing = timing
+    this.#host = host
+    this.outbox = new Outbox(socket)
+    this.#reader = new FrameReader(this, { maxFrameBytes: limits.maxFrameBytes, expectPreface: this.#isServer })
+    this.#blocks = new HeaderBlocks(limits)
+    this.turnAt = timing.now()
+    this.#receivedAt = this.turnAt
+    this.#gates = {
+      resets: new FloodGate('resets', limits.resets, timing.now),
+      pings: new FloodGate('pings', limits.pings, timing.now),
+      settings: new FloodGate('settings', limits.settings, timing.now),
+      emptyFrames: new FloodGate('empty frames', limits.emptyFrames, timing.now),
+      priorities: new FloodGate('priorities', limits.priorities, timing.now),
+    }
+    socket.on('data', (chunk: Buffer) => this.#onChunk(chunk))
+    socket.on('drain', () => this.#flushNow())
+    socket.on('error', (error) => this.#lost(error.message))
+    socket.on('close', () => this.#lost('the connection was closed'))
+    this.#cancelTimer = timing.after(limits.handshakeMs, () => this.#patrol())
+    this.#greet()
+  }
+
+  get isOpen(): boolean {
+    return this.#end === undefined
+  }
+
+  get isDraining(): boolean {
+    return this.#draining
+  }
+
+  /** Client: a new stream, ready for its head. */
+  openStream(): Http2Stream {
+    const stream = this.#newStream(this.#nextOwnStream)
+    this.#nextOwnStream += 2
+    return stream
+  }
+
+  get idsAreUsedUp(): boolean {
+    return this.#nextOwnStream > MAX_WINDOW - 2
+  }
+
+  // --- What the layer above says ------------------------------------------------------------------------------------
+
+  /** Writes an encoded header block as HEADERS and, where it is longer than a frame, CONTINUATION. */
+  writeHeaderBlock(stream: number, block: Uint8Array, endStream: boolean): void {
+    const most = this.peer.maxFrameSize
+    let type: number = FRAME.headers
+    let flags: number = endStream ? FLAG.endStream : 0
+    let at = 0
+    do {
+      const size = Math.min(most, block.length - at)
+      if (at + size === block.length) flags |= FLAG.endHeaders
+      this.outbox.reserve(size + 9)
+      const start = putFrameHeader(this.outbox.buffer, this.outbox.end, size, (type << 8) | flags, stream)
+      this.outbox.buffer.set(at === 0 && size === block.length ? block : block.subarray(at, at + size), start)
+      this.outbox.end = start + size
+      type = FRAME.continuation
+      flags = 0
+      at += size
+    } while (at < block.length)
+    this.touched()
+  }
+
+  /** Room for a whole small answer now, without waiting behind others: it may then be laid out in the outbox itself. */
+  hasRoomFor(stream: Http2Stream, dataBytes: number): boolean {
+    return (
+      dataBytes <= this.peer.maxFrameSize &&
+      dataBytes <= this.#sendWindow &&
+      dataBytes <= stream.sendWindow &&
+      stream.pendingBytes === 0 &&
+      this.outbox.backlog < this.limits.socketBacklogBytes
+    )
+  }
+
+  /** Books data that the layer above has laid out in the outbox itself, and ends our side of the stream. */
+  wroteWhole(stream: Http2Stream, dataBytes: number): void {
+    this.#sendWindow -= dataBytes
+    stream.sendWindow -= dataBytes
+    stream.localClosed = true
+    this.localSideEnded(stream)
+    this.touched()
+  }
+
+  get isCongested(): boolean {
+    return this.pendingBytes >= this.limits.connectionPendingBytes
+  }
+
+  dataQueued(stream: Http2Stream, bytes: number): void {
+    if (stream.pendingBytes === bytes) stream.progressAt = this.turnAt
+    this.pendingBytes += bytes
+    this.#makeReady(stream)
+    this.touched()
+  }
+
+  awaits(stream: Http2Stream): void {
+    this.#awaited.add(stream)
+  }
+
+  sendWindowUpdate(stream: number, increment: number): void {
+    this.outbox.reserve(13)
+    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 4, FRAME.windowUpdate << 8, stream)
+    this.outbox.end = putUint32(this.outbox.buffer, at, increment)
+    this.touched()
+  }
+
+  /** Ends a stream at once, both ways. */
+  resetStream(stream: Http2Stream, code: number): void {
+    if (stream.gone || this.#end !== undefined) return
+    this.#writeReset(stream.id, code)
+    this.#discard(stream.id)
+    this.#remove(stream)
+  }
+
+  /** Our side of a stream is done: a server tells a peer that still sends that it may stop. */
+  localSideEnded(stream: Http2Stream): void {
+    if (stream.remoteClosed) this.#remove(stream)
+    else if (this.#isServer) this.resetStream(stream, ERROR.none)
+  }
+
+  /** The reader took bytes: if the cap on unread ones had shut the connection's window, it may open again. */
+  released(bytes: number): void {
+    this.bufferedBytes -= bytes
+    this.#host.budget.used -= bytes
+    if (this.#owed > 0) this.#giveBack()
+  }
+
+  /** Something was written outside a turn: send it when the event loop comes round. */
+  touched(): void {
+    if (this.#inTurn || this.#flushDue) return
+    this.#flushDue = true
+    setImmediate(this.#flushLater)
+  }
+
+  /** Lets running calls end, takes no new ones, then closes. */
+  drain(): void {
+    if (this.#draining || this.#end !== undefined) return
+    this.#draining = true
+    this.#writeGoaway(MAX_WINDOW, ERROR.none, '')
+    // A second GOAWAY names the last stream once the peer must have seen the first one.
+    this.#timing.after(100, () => {
+      if (this.#end !== undefined) return
+      this.#drainLimit = this.#lastPeerStream
+      this.#writeGoaway(this.#lastPeerStream, ERROR.none, '')
+      this.#closeWhenIdle()
+    })
+  }
+
+  /** Ends the connection now. */
+  close(code: number, reason: string, flood?: string): void {
+    if (this.#end !== undefined) return
+    this.#end = flood === undefined ? { code, reason } : { code, reason, flood }
+    this.#writeGoaway(this.#lastPeerStream, code, code === ERROR.none ? '' : reason)
+    this.outbox.flush()
+    this.#socket.end()
+    // A peer that reads nothing would keep the socket half open for ever.
+    this.#timing.after(1000, () => this.#socket.destroy())
+    this.#dropStreams(reason)
+  }
+
+  // --- What the peer says -------------------------------------------------------------------------------------------
+
+  #onChunk(chunk: Buffer): void {
+    if (this.#end !== undefined) return
+    this.turnAt = this.#timing.now()
+    this.#receivedAt = this.turnAt
+    this.#inTurn = true
+    try {
+      this.#reader.read(chunk)
+    } catch (error) {
+      this.#inTurn = false
+      if (error instanceof ConnectionFault) this.close(error.code, error.message, error.flood)
+      else this.close(ERROR.internal, `internal error: ${(error as Error).message}`)
+      return
+    }
+    this.#inTurn = false
+    this.#flushNow()
+  }
+
+  onFrame(type: number, flags: number, stream: number, buffer: Buffer, start: number, end: number): void {
+    if (this.#blocks.openStream !== 0 && type !== FRAME.continuation) {
+      throw new ConnectionFault(ERROR.protocol, 'a header block was interrupted')
+    }
+    if (!this.#settingsSeen && type !== FRAME.settings) {
+      throw new ConnectionFault(ERROR.protocol, 'the first frame must be SETTINGS')
+    }
+    switch (type) {
+      case FRAME.headers:
+        this.#onHeaders(flags, stream, this.#blocks.begin(flags, stream, buffer, start, end))
+        break
+      case FRAME.continuation:
+        this.#onHeaders(this.#blocks.headersFlags, stream, this.#blocks.goOn(flags, stream, buffer, start, end))
+        break
+      case FRAME.windowUpdate:
+        this.#onWindowUpdate(stream, buffer, start, end)
+        break
+      case FRAME.rstStream:
+        this.#onReset(stream, buffer, start, end)
+        break
+      case FRAME.settings:
+        this.#onSettings(flags, stream, buffer, start, end)
+        break
+      case FRAME.ping:
+        this.#onPing(flags, stream, buffer, start, end)
+        break
+      case FRAME.priority:
+        this.#onPriority(stream, buffer, start, end)
+        break
+      case FRAME.goaway:
+        if (stream !== 0) throw new ConnectionFault(ERROR.protocol, 'GOAWAY on a stream')
+        if (end - start < 8) throw new ConnectionFault(ERROR.frameSize, 'GOAWAY is too short')
+        this.#draining = true
+        this.#host.onGoaway(readUint32(buffer, start) & MAX_WINDOW, readUint32(buffer, start + 4))
+        break
+      case FRAME.pushPromise:
+        throw new ConnectionFault(ERROR.protocol, 'PUSH_PROMISE is not allowed here')
+    }
+  }
+
+  #onHeaders(flags: number, id: number, list: HeaderList | undefined): void {
+    if (list === undefined) return
+    const endStream = (flags & FLAG.endStream) !== 0
+    const stream = this.streams.get(id)
+    if (stream === undefined) this.#onHead(id, list, endStream)
+    else if (stream.remoteClosed) this.#fault(stream, ERROR.streamClosed, 'HEADERS after the end of the stream')
+    else if (this.#blocks.dependsOnItself) this.#fault(stream, ERROR.protocol, 'a stream cannot depend on itself')
+    else this.#onLaterHeaders(stream, list, endStream)
+  }
+
+  #onHead(id: number, list: HeaderList, endStream: boolean): void {
+    if (!this.#isServer) {
+      if (id >= this.#nextOwnStream || id % 2 === 0)
+        throw new ConnectionFault(ERROR.protocol, 'HEADERS on an idle stream')
+      return
+    }
+    if (id % 2 === 0) throw new ConnectionFault(ERROR.protocol, 'clients open odd streams')
+    if (id <= this.#lastPeerStream) {
+      if (this.#discarded.has(id)) return
+      throw new ConnectionFault(ERROR.streamClosed, 'HEADERS on a closed stream')
+    }
+    this.#lastPeerStream = id
+    if (id > this.#drainLimit) return
+    if (this.#blocks.dependsOnItself) return this.#refuse(id, ERROR.protocol)
+    if (this.streams.size + this.lingering >= this.limits.maxConcurrentStreams)
+      return this.#refuse(id, ERROR.refusedStream)
+    const head = understandRequest(list)
+    if (head === undefined) return this.#refuse(id, ERROR.protocol)
+    const stream = this.#newStream(id)
+    stream.expectedBytes = head.contentLength
+    stream.remoteClosed = endStream
+    if (stream.lengthMismatch(endStream)) return this.#fault(stream, ERROR.protocol, 'content-length does not match')
+    this.#host.onStream(stream, list, endStream)
+  }
+
+  #onLaterHeaders(stream: Http2Stream, list: HeaderList, endStream: boolean): void {
+    if (this.#isServer && !endStream) return this.#fault(stream, ERROR.protocol, 'trailers must end the stream')
+    if (this.#isServer && !areTrailersSound(list)) return this.#fault(stream, ERROR.protocol, 'malformed trailers')
+    if (stream.lengthMismatch(endStream)) return this.#fault(stream, ERROR.protocol, 'content-length does not match')
+    if (endStream) stream.remoteClosed = true
+    stream.receiver?.onHeaders(list, endStream)
+    if (endStream && stream.localClosed) this.#remove(stream)
+  }
+
+  onDataBegin(flags: number, id: number, length: number): void {
+    if (this.#blocks.openStream !== 0) throw new ConnectionFault(ERROR.protocol, 'a header block was interrupted')
+    if (id === 0) throw new ConnectionFault(ERROR.protocol, 'DATA needs a stream')
+    if (length === 0 && (flags & FLAG.endStream) === 0) this.#gates.emptyFrames.pass()
+    this.#receiveWindow -= length
+    if (this.#receiveWindow < 0) throw new ConnectionFault(ERROR.flowControl, 'the connection window was exceeded')
+    this.#owed += length
+    this.#giveBack()
+    this.#dataFlags = flags
+    this.#dataStream = undefined
+    const stream = this.streams.get(id)
+    if (stream === undefined) this.#onLateData(id)
+    else if (stream.remoteClosed) this.#fault(stream, ERROR.streamClosed, 'DATA after the end of the stream')
+    else {
+      stream.receiveWindow -= length
+      if (stream.receiveWindow < 0) this.#fault(stream, ERROR.flowControl, 'the stream window was exceeded')
+      else this.#dataStream = stream
+    }
+  }
+
+  #onLateData(id: number): void {
+    if (this.#isIdle(id)) throw new ConnectionFault(ERROR.protocol, 'DATA on an idle stream')
+    if (this.#isServer && !this.#discarded.has(id)) {
+      this.#gates.resets.pass()
+      this.#writeReset(id, ERROR.streamClosed)
+    }
+  }
+
+  onDataPiece(buffer: Buffer, start: number, end: number, isLast: boolean): void {
+    const stream = this.#dataStream
+    if (stream === undefined || stream.gone) return
+    const size = end - start
+    const endStream = isLast && (this.#dataFlags & FLAG.endStream) !== 0
+    stream.receivedBytes += size
+    if (stream.lengthMismatch(endStream)) return this.#fault(stream, ERROR.protocol, 'content-length does not match')
+    if (endStream) stream.remoteClosed = true
+    if (size === 0 && !endStream) return
+    stream.bufferedBytes += size
+    this.bufferedBytes += size
+    this.#host.budget.used += size
+    stream.receiver?.onData(size === buffer.length ? buffer : buffer.subarray(start, end), endStream)
+    if (endStream && stream.localClosed) this.#remove(stream)
+  }
+
+  #onWindowUpdate(id: number, buffer: Buffer, start: number, end: number): void {
+    if (end - start !== 4) throw new ConnectionFault(ERROR.frameSize, 'WINDOW_UPDATE has four bytes')
+    const increment = readUint32(buffer, start) & MAX_WINDOW
+    if (id === 0) {
+      if (increment === 0) throw new ConnectionFault(ERROR.protocol, 'WINDOW_UPDATE of nothing')
+      this.#sendWindow += increment
+      if (this.#sendWindow > MAX_WINDOW) throw new ConnectionFault(ERROR.flowControl, 'the window is too large')
+      return
+    }
+    const stream = this.streams.get(id)
+    if (stream === undefined) {
+      if (this.#isIdle(id)) throw new ConnectionFault(ERROR.protocol, 'WINDOW_UPDATE on an idle stream')
+      return
+    }
+    if (increment === 0) return this.#fault(stream, ERROR.protocol, 'WINDOW_UPDATE of nothing')
+    stream.sendWindow += increment
+    if (stream.sendWindow > MAX_WINDOW) return this.#fault(stream, ERROR.flowControl, 'the window is too large')
+    this.#makeReady(stream)
+  }
+
+  #onReset(id: number, buffer: Buffer, start: number, end: number): void {
+    if (end - start !== 4) throw new ConnectionFault(ERROR.frameSize, 'RST_STREAM has four bytes')
+    if (id === 0 || this.#isIdle(id)) throw new ConnectionFault(ERROR.protocol, 'RST_STREAM on an idle stream')
+    const stream = this.streams.get(id)
+    if (stream === undefined) return
+    this.#gates.resets.pass()
+    this.#remove(stream)
+    stream.receiver?.onReset(readUint32(buffer, start), 'the peer reset the stream')
+  }
+
+  #onSettings(flags: number, id: number, buffer: Buffer, start: number, end: number): void {
+    if (id !== 0) throw new ConnectionFault(ERROR.protocol, 'SETTINGS on a stream')
+    if ((flags & FLAG.ack) !== 0) {
+      if (end !== start) throw new ConnectionFault(ERROR.frameSize, 'an acknowledgement of SETTINGS is empty')
+      this.#settingsPhase = 'acknowledged'
+      return
+    }
+    if ((end - start) % 6 !== 0) throw new ConnectionFault(ERROR.frameSize, 'SETTINGS come in sixes')
+    this.#gates.settings.pass()
+    const before = this.peer.initialWindowSize
+    readSettings(this.peer, buffer, start, end)
+    if (this.peer.initialWindowSize !== before) this.#shiftWindows(this.peer.initialWindowSize - before)
+    this.#settingsSeen = true
+    this.outbox.reserve(9)
+    this.outbox.end = putFrameHeader(this.outbox.buffer, this.outbox.end, 0, (FRAME.settings << 8) | FLAG.ack, 0)
+    this.#host.onPeerSettings()
+  }
+
+  #shiftWindows(delta: number): void {
+    for (const stream of this.streams.values()) {
+      stream.sendWindow += delta
+      if (stream.sendWindow > MAX_WINDOW) throw new ConnectionFault(ERROR.flowControl, 'the window is too large')
+      this.#makeReady(stream)
+    }
+  }
+
+  #onPing(flags: number, id: number, buffer: Buffer, start: number, end: number): void {
+    if (id !== 0) throw new ConnectionFault(ERROR.protocol, 'PING on a stream')
+    if (end - start !== 8) throw new ConnectionFault(ERROR.frameSize, 'PING has eight bytes')
+    if ((flags & FLAG.ack) !== 0) {
+      this.#pingedAt = undefined
+      return
+    }
+    this.#gates.pings.pass()
+    this.outbox.reserve(17)
+    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 8, (FRAME.ping << 8) | FLAG.ack, 0)
+    buffer.copy(this.outbox.buffer, at, start, end)
+    this.outbox.end = at + 8
+    this.#checkControlBacklog()
+  }
+
+  #onPriority(id: number, buffer: Buffer, start: number, end: number): void {
+    if (id === 0) throw new ConnectionFault(ERROR.protocol, 'PRIORITY needs a stream')
+    this.#gates.priorities.pass()
+    if (end - start !== 5) return this.#faultById(id, ERROR.frameSize, 'PRIORITY has five bytes')
+    if ((readUint32(buffer, start) & MAX_WINDOW) === id) this.#faultById(id, ERROR.protocol, 'it depends on itself')
+  }
+
+  // --- Books --------------------------------------------------------------------------------------------------------
+
+  #newStream(id: number): Http2Stream {
+    const windows = { send: this.peer.initialWindowSize, receive: this.limits.initialWindowBytes }
+    // Until it has acknowledged our settings, the peer may still count with the protocol's default window.
+    if (this.#settingsPhase === 'sent') windows.receive = Math.max(windows.receive, DEFAULT_WINDOW)
+    const stream = new Http2Stream(this, id, windows)
+    this.streams.set(id, stream)
+    return stream
+  }
+
+  #isIdle(id: number): boolean {
+    if (id % 2 === 0) return true
+    return this.#isServer ? id > this.#lastPeerStream : id >= this.#nextOwnStream
+  }
+
+  /** The peer broke the rules on one stream: it ends, the connection goes on. */
+  #fault(stream: Http2Stream, code: number, reason: string): void {
+    this.#gates.resets.pass()
+    this.resetStream(stream, code)
+    stream.receiver?.onReset(code, reason)
+  }
+
+  #faultById(id: number, code: number, reason: string): void {
+    const stream = this.streams.get(id)
+    if (stream !== undefined) this.#fault(stream, code, reason)
+    else this.#refuse(id, code)
+  }
+
+  #refuse(id: number, code: number): void {
+    this.#gates.resets.pass()
+    this.#writeReset(id, code)
+    this.#discard(id)
+  }
+
+  #discard(id: number): void {
+    this.#discarded.add(id)
+    if (this.#discarded.size <= DISCARDED_MEMORY) return
+    for (const oldest of this.#discarded) {
+      this.#discarded.delete(oldest)
+      break
+    }
+  }
+
+  #remove(stream: Http2Stream): void {
+    if (stream.gone) return
+    stream.gone = true
+    this.streams.delete(stream.id)
+    if (stream.pendingBytes > 0) this.pendingBytes -= stream.dropPending()
+    if (stream.bufferedBytes > 0) this.released(stream.bufferedBytes)
+    if (this.#awaited.size > 0) this.#awaited.delete(stream)
+    this.#host.onStreamGone(stream)
+    if (this.#draining) this.#closeWhenIdle()
+  }
+
+  #giveBack(): void {
+    const most = this.limits.connectionWindowBytes
+    if (this.#owed * 2 < most) return
+    if (this.bufferedBytes > this.limits.maxConnectionBufferedBytes) return
+    this.#receiveWindow += this.#owed
+    this.sendWindowUpdate(0, this.#owed)
+    this.#owed = 0
+  }
+
+  #makeReady(stream: Http2Stream): void {
+    if (stream.isReady || !stream.canSend) return
+    stream.isReady = true
+    this.#ready.push(stream)
+  }
+
+  /** Lets the streams that may send take turns, as long as the socket keeps up. */
+  #pump(): void {
+    const ready = this.#ready
+    let blocked = 0
+    while (ready.length > blocked && this.outbox.backlog < this.limits.socketBacklogBytes) {
+      const stream = ready.shift() as Http2Stream
+      if (stream.pendingBytes > 0 && this.#sendWindow <= 0) {
+        ready.push(stream)
+        blocked++
+        continue
+      }
+      stream.isReady = false
+      if (stream.canSend) this.#sendFrom(stream)
+    }
+  }
+
+  #sendFrom(stream: Http2Stream): void {
+    const sent = stream.sendSome(Math.min(this.#sendWindow, stream.sendWindow, this.peer.maxFrameSize))
+    this.#sendWindow -= sent
+    this.pendingBytes -= sent
+    stream.progressAt = this.turnAt
+    this.#makeReady(stream)
+  }
+
+  readonly #flushLater = (): void => {
+    this.#flushDue = false
+    this.turnAt = this.#timing.now()
+    this.#flushNow()
+  }
+
+  #flushNow(): void {
+    if (this.#end !== undefined) return
+    if (this.#ready.length > 0) this.#pump()
+    this.outbox.flush()
+    if (this.#awaited.size > 0) this.#wakeSenders()
+    if (this.#host.hasParked && !this.isCongested) this.#host.onRoom()
+  }
+
+  #wakeSenders(): void {
+    for (const stream of this.#awaited) {
+      if (stream.isStillBehind) continue
+      this.#awaited.delete(stream)
+      stream.receiver?.onDrained()
+    }
+  }
+
+  #checkControlBacklog(): void {
+    if (!this.#inTurn || this.outbox.backlog - this.limits.socketBacklogBytes < this.limits.maxControlBacklogBytes)
+      return
+    throw new ConnectionFault(ERROR.enhanceYourCalm, 'the peer does not read what it asks for', 'control backlog')
+  }
+
+  // --- Beginning, watching, ending ----------------------------------------------------------------------------------
+
+  #greet(): void {
+    const { limits } = this
+    const settings: [number, number][] = [
+      [SETTING.initialWindowSize, limits.initialWindowBytes],
+      [SETTING.maxHeaderListSize, limits.maxHeaderBytes],
+    ]
+    if (this.#isServer) settings.push([SETTING.maxConcurrentStreams, limits.maxConcurrentStreams])
+    else settings.push([SETTING.enablePush, 0])
+    if (limits.maxFrameBytes !== DEFAULT_FRAME_BYTES) settings.push([SETTING.maxFrameSize, limits.maxFrameBytes])
+    this.outbox.reserve(128)
+    if (!this.#isServer) this.outbox.end += PREFACE.copy(this.outbox.buffer, this.outbox.end)
+    let at = putFrameHeader(this.outbox.buffer, this.outbox.end, settings.length * 6, FRAME.settings << 8, 0)
+    for (const [id, value] of settings) {
+      this.outbox.buffer[at] = id >> 8
+      this.outbox.buffer[at + 1] = id
+      at = putUint32(this.outbox.buffer, at + 2, value)
+    }
+    this.outbox.end = at
+    const raise = limits.connectionWindowBytes - DEFAULT_WINDOW
+    if (raise > 0) {
+      this.#receiveWindow += raise
+      this.sendWindowUpdate(0, raise)
+    }
+    this.touched()
+  }
+
+  /** Comes by now and then: is the peer there, and does it take what it asked for? */
+  #patrol(): void {
+    if (this.#end !== undefined) return
+    const { keepaliveMs, keepaliveTimeoutMs, stallMs } = this.limits
+    const now = this.#timing.now()
+    if (!this.#settingsSeen) return this.close(ERROR.settingsTimeout, 'no SETTINGS came in time', 'handshake')
+    if (this.#pingedAt !== undefined && now - Math.max(this.#pingedAt, this.#receivedAt) >= keepaliveTimeoutMs) {
+      return this.close(ERROR.none, 'the peer did not answer a keepalive')
+    }
+    for (const stream of this.streams.values()) {
+      if (stream.pendingBytes === 0 || now - stream.progressAt < stallMs) continue
+      this.resetStream(stream, ERROR.cancel)
+      stream.receiver?.onReset(ERROR.cancel, 'the peer took nothing for too long')
+    }
+    if (this.#pingedAt === undefined && now - this.#receivedAt >= keepaliveMs) this.#sendPing(now)
+    const soon = Math.min(keepaliveMs, keepaliveTimeoutMs, stallMs)
+    this.#cancelTimer = this.#timing.after(soon, () => this.#patrol())
+  }
+
+  #sendPing(now: number): void {
+    this.#pingedAt = now
+    this.outbox.reserve(17)
+    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 8, FRAME.ping << 8, 0)
+    this.outbox.buffer.fill(0, at, at + 8)
+    this.outbox.end = at + 8
+    this.touched()
+  }
+
+  #writeReset(stream: number, code: number): void {
+    this.outbox.reserve(13)
+    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 4, FRAME.rstStream << 8, stream)
+    this.outbox.end = putUint32(this.outbox.buffer, at, code)
+    this.touched()
+    this.#checkControlBacklog()
+  }
+
+  #writeGoaway(lastStream: number, code: number, reason: string): void {
+    const debug = Buffer.from(reason, 'utf8').subarray(0, 256)
+    this.outbox.reserve(17 + debug.length)
+    let at = putFrameHeader(this.outbox.buffer, this.outbox.end, 8 + debug.length, FRAME.goaway << 8, 0)
+    at = putUint32(this.outbox.buffer, at, lastStream)
+    at = putUint32(this.outbox.buffer, at, code)
+    this.outbox.end = at + debug.copy(this.outbox.buffer, at)
+    this.touched()
+  }
+
+  #closeWhenIdle(): void {
+    const isLast = this.#isServer ? this.#drainLimit !== MAX_WINDOW : this.#draining
+    if (isLast && this.streams.size === 0)
+      setImmediate(() => this.streams.size === 0 && this.close(ERROR.none, 'drained'))
+  }
+
+  #lost(reason: string): void {
+    if (this.#end === undefined) {
+      this.#end = { code: ERROR.none, reason }
+      this.#dropStreams(reason)
+    }
+    this.outbox.abandon()
+    this.#socket.destroy()
+  }
+
+  #dropStreams(reason: string): void {
+    this.#cancelTimer()
+    for (const stream of [...this.streams.values()]) {
+      this.#remove(stream)
+      stream.receiver?.onReset(ERROR.cancel, reason)
+    }
+    this.#host.onClosed(this.#end as ConnectionEnd)
+  }
+}

@@ -1,0 +1,36 @@
+import type { Rate } from './limits.ts'
+import { ConnectionFault, ERROR } from './wire-format.ts'
+
+/**
+ * A token bucket that asks for the time only when it has run dry, so that honest traffic never pays for the clock.
+ * Passing it ends the connection with ENHANCE_YOUR_CALM.
+ */
+export class FloodGate {
+  readonly #name: string
+  readonly #rate: Rate
+  readonly #now: () => number
+  #tokens: number
+  #filledAt: number
+
+  constructor(name: string, rate: Rate, now: () => number) {
+    this.#name = name
+    this.#rate = rate
+    this.#now = now
+    this.#tokens = rate.burst
+    this.#filledAt = now()
+  }
+
+  pass(): void {
+    if (this.#tokens < 1) this.#refill()
+    this.#tokens--
+  }
+
+  #refill(): void {
+    const now = this.#now()
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + ((now - this.#filledAt) / 1000) * this.#rate.perSecond)
+    this.#filledAt = now
+    if (this.#tokens < 1) {
+      throw new ConnectionFault(ERROR.enhanceYourCalm, `too many ${this.#name} frames`, this.#name)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Everything that a peer could make us hold or do without end, with the most we allow. The defaults are generous to
+ * real clients (200 calls cancelled at once, keepalives every 10 s, a bandwidth probe per round trip) and small
+ * against attacks, which send thousands of times more.
+ */
+export interface Limits {
+  /** Calls that one connection may have under way; a cancelled call counts until its handler has ended. */
+  readonly maxConcurrentStreams: number
+  /** A whole gRPC message, received. */
+  readonly maxMessageBytes: number
+  /** A decoded header list, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; compressed blocks may be as long at most. */
+  readonly maxHeaderBytes: number
+  readonly maxContinuationFrames: number
+  /** The largest frame that we accept. */
+  readonly maxFrameBytes: number
+  /** What a peer may send on a stream before we answer; grows to `streamWindowBytes` for streams that are read. */
+  readonly initialWindowBytes: number
+  readonly streamWindowBytes: number
+  readonly connectionWindowBytes: number
+  /** Received and not yet taken by a handler, per connection and over all connections of a server. */
+  readonly maxConnectionBufferedBytes: number
+  readonly maxServerBufferedBytes: number
+  /** Sent by handlers and not yet taken by the peer: from here on `write` says "wait", and new calls are parked. */
+  readonly streamPendingBytes: number
+  readonly connectionPendingBytes: number
+  /** What may wait in a socket before data frames are held back. */
+  readonly socketBacklogBytes: number
+  /** Control frames that the peer makes us send and does not read: past this it is cut off. */
+  readonly maxControlBacklogBytes: number
+  /** Abuse buckets: how many at once, and how many a second from then on. */
+  readonly resets: Rate
+  readonly pings: Rate
+  readonly settings: Rate
+  readonly emptyFrames: Rate
+  readonly priorities: Rate
+  /** From accepting a connection to its preface and first SETTINGS. */
+  readonly handshakeMs: number
+  /** Silence after which we ask whether the peer is still there, and how long it may take to answer. */
+  readonly keepaliveMs: number
+  readonly keepaliveTimeoutMs: number
+  /** A stream whose peer takes nothing of what is waiting for it is reset after this. */
+  readonly stallMs: number
+}
+
+export interface Rate {
+  readonly burst: number
+  readonly perSecond: number
+}
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+export const DEFAULT_LIMITS: Limits = {
+  maxConcurrentStreams: 1024,
+  maxMessageBytes: 16 * MiB,
+  maxHeaderBytes: 64 * KiB,
+  maxContinuationFrames: 16,
+  maxFrameBytes: 16 * KiB,
+  initialWindowBytes: 256 * KiB,
+  streamWindowBytes: 1 * MiB,
+  connectionWindowBytes: 4 * MiB,
+  maxConnectionBufferedBytes: 64 * MiB,
+  maxServerBufferedBytes: 512 * MiB,
+  streamPendingBytes: 512 * KiB,
+  connectionPendingBytes: 2 * MiB,
+  socketBacklogBytes: 256 * KiB,
+  maxControlBacklogBytes: 1 * MiB,
+  resets: { burst: 4096, perSecond: 200 },
+  pings: { burst: 10_000, perSecond: 2_000 },
+  settings: { burst: 100, perSecond: 10 },
+  emptyFrames: { burst: 1_000, perSecond: 100 },
+  priorities: { burst: 10_000, perSecond: 1_000 },
+  handshakeMs: 10_000,
+  keepaliveMs: 60_000,
+  keepaliveTimeoutMs: 20_000,
+  stallMs: 300_000,
+}

@@ -1,0 +1,197 @@
+import type { HeaderList } from '../hpack/header-field.ts'
+import type { Http2Connection } from './connection.ts'
+import { FRAME, putFrameHeader } from './wire-format.ts'
+
+/** What the layer above hears about a stream. After `onReset`, and after both sides have ended, nothing more comes. */
+export interface StreamReceiver {
+  /** A response head (client) or trailers. */
+  onHeaders(list: HeaderList, endStream: boolean): void
+  /** A piece of the body, a view into the receive buffer. The receiver owes `stream.consume(n)` for its bytes. */
+  onData(bytes: Uint8Array, endStream: boolean): void
+  /** The stream ended before its time: the peer reset it, broke the rules, or the connection was lost. */
+  onReset(code: number, reason: string): void
+  /** What waits to be sent has fallen below the mark again. */
+  onDrained(): void
+}
+
+const NOTHING: readonly Uint8Array[] = []
+
+/**
+ * One stream: its two windows, what waits to be sent, and who receives. The rules that need the whole connection
+ * (order between streams, the shared window) are in `connection.ts`; a stream only keeps its own books.
+ */
+export class Http2Stream {
+  readonly id: number
+  readonly connection: Http2Connection
+  receiver: StreamReceiver | undefined
+  sendWindow: number
+  receiveWindow: number
+  /** Taken by the receiver and not yet given back to the peer. */
+  #owed = 0
+  #windowTarget: number
+  localClosed = false
+  remoteClosed = false
+  /** Both sides are done with it, or it was reset: no frame may be sent any more. */
+  gone = false
+  /** Set by the peer's content-length, to be compared with what comes. */
+  expectedBytes = -1
+  receivedBytes = 0
+  /** Delivered to the receiver, not yet consumed. */
+  bufferedBytes = 0
+  #parts: Uint8Array[] = NOTHING as Uint8Array[]
+  #head = 0
+  #headOffset = 0
+  pendingBytes = 0
+  #trailers: (() => Uint8Array) | undefined
+  #endQueued = false
+  /** In the connection's ring of streams that have something to send. */
+  isReady = false
+  /** When the peer last took something of what waits; watched for stalls. */
+  progressAt = 0
+
+  constructor(connection: Http2Connection, id: number, windows: { send: number; receive: number }) {
+    this.connection = connection
+    this.id = id
+    this.sendWindow = windows.send
+    this.receiveWindow = windows.receive
+    this.#windowTarget = windows.receive
+  }
+
+  /** Queues body bytes. They are not copied before they leave: the caller must not change them. */
+  sendData(bytes: Uint8Array): void {
+    if (this.gone || bytes.length === 0) return
+    if (this.#parts === NOTHING) this.#parts = []
+    this.#parts.push(bytes)
+    this.pendingBytes += bytes.length
+    this.connection.dataQueued(this, bytes.length)
+  }
+
+  /** Ends our side after what is queued: with a block of trailers, made when its turn comes, or with an empty end. */
+  finish(trailers: (() => Uint8Array) | undefined): void {
+    if (this.gone || this.#endQueued) return
+    this.#endQueued = true
+    this.#trailers = trailers
+    this.connection.dataQueued(this, 0)
+  }
+
+  /** True when the sender should wait; `onDrained` follows once there is room. */
+  get isBehind(): boolean {
+    const { limits, pendingBytes } = this.connection
+    const behind = this.pendingBytes >= limits.streamPendingBytes || pendingBytes >= limits.connectionPendingBytes
+    if (behind) this.connection.awaits(this)
+    return behind
+  }
+
+  /** The one who waits is woken when half is gone, so that it is not woken for every frame. */
+  get isStillBehind(): boolean {
+    const { limits, pendingBytes } = this.connection
+    return this.pendingBytes * 2 > limits.streamPendingBytes || pendingBytes * 2 > limits.connectionPendingBytes
+  }
+
+  /** The receiver has taken `bytes`: they stop counting as buffered, and the peer may send as many again. */
+  consume(bytes: number): void {
+    this.release(bytes)
+    this.giveBack(bytes)
+  }
+
+  /** The bytes no longer occupy memory on this stream's account. */
+  release(bytes: number): void {
+    if (this.gone) return
+    this.bufferedBytes -= bytes
+    this.connection.released(bytes)
+  }
+
+  /** Opens the stream's window again, in steps of half a window; a stream that is read gets a larger one. */
+  giveBack(bytes: number): void {
+    if (this.gone || this.remoteClosed) return
+    this.#owed += bytes
+    if (this.#owed * 2 < this.#windowTarget) return
+    const grown = Math.max(this.#windowTarget, this.connection.limits.streamWindowBytes)
+    const increment = this.#owed + grown - this.#windowTarget
+    this.#windowTarget = grown
+    this.#owed = 0
+    this.receiveWindow += increment
+    this.connection.sendWindowUpdate(this.id, increment)
+  }
+
+  reset(code: number): void {
+    if (!this.gone) this.connection.resetStream(this, code)
+  }
+
+  get canSend(): boolean {
+    if (this.gone || this.localClosed) return false
+    return this.pendingBytes > 0 ? this.sendWindow > 0 : this.#endQueued
+  }
+
+  /** Writes one DATA frame of at most `limit` bytes into the outbox, and the end once nothing is left. */
+  sendSome(limit: number): number {
+    const { outbox } = this.connection
+    const size = Math.min(this.pendingBytes, limit)
+    if (size > 0) {
+      const isLast = this.#endQueued && this.#trailers === undefined && size === this.pendingBytes
+      outbox.reserve(size + 9)
+      const start = putFrameHeader(outbox.buffer, outbox.end, size, (FRAME.data << 8) | (isLast ? 1 : 0), this.id)
+      this.#copyOut(outbox.buffer, start, size)
+      outbox.end = start + size
+      this.sendWindow -= size
+      if (isLast) this.#ended()
+    }
+    if (this.pendingBytes === 0 && this.#endQueued && !this.localClosed) this.#sendEnd()
+    return size
+  }
+
+  /** Lets go of what waits to be sent; answers how much it was. */
+  dropPending(): number {
+    const dropped = this.pendingBytes
+    this.#parts = NOTHING as Uint8Array[]
+    this.#head = 0
+    this.#headOffset = 0
+    this.pendingBytes = 0
+    return dropped
+  }
+
+  #copyOut(target: Uint8Array, offset: number, size: number): void {
+    this.pendingBytes -= size
+    while (size > 0) {
+      const part = this.#parts[this.#head] as Uint8Array
+      const take = Math.min(size, part.length - this.#headOffset)
+      if (take === part.length) target.set(part, offset)
+      else target.set(part.subarray(this.#headOffset, this.#headOffset + take), offset)
+      offset += take
+      size -= take
+      this.#headOffset += take
+      if (this.#headOffset === part.length) {
+        this.#headOffset = 0
+        this.#head++
+      }
+    }
+    if (this.#head === this.#parts.length) {
+      this.#parts.length = 0
+      this.#head = 0
+    } else if (this.#head > 256) {
+      this.#parts.splice(0, this.#head)
+      this.#head = 0
+    }
+  }
+
+  #sendEnd(): void {
+    if (this.#trailers !== undefined) this.connection.writeHeaderBlock(this.id, this.#trailers(), true)
+    else {
+      const { outbox } = this.connection
+      outbox.reserve(9)
+      outbox.end = putFrameHeader(outbox.buffer, outbox.end, 0, (FRAME.data << 8) | 1, this.id)
+    }
+    this.#ended()
+  }
+
+  #ended(): void {
+    this.localClosed = true
+    this.connection.localSideEnded(this)
+  }
+
+  /** The body is longer or shorter than its content-length announced. */
+  lengthMismatch(endStream: boolean): boolean {
+    if (this.expectedBytes < 0) return false
+    return this.receivedBytes > this.expectedBytes || (endStream && this.receivedBytes !== this.expectedBytes)
+  }
+}

@@ -1,0 +1,106 @@
+/** The numbers of RFC 9113 that both ends of a connection need. */
+
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
+export const FRAME_HEADER_BYTES = 9
+export const MAX_WINDOW = 0x7fffffff
+export const DEFAULT_WINDOW = 65_535
+export const DEFAULT_FRAME_BYTES = 16_384
+
+export const FRAME = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const
+
+export const FLAG = { endStream: 0x1, ack: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const
+
+export const SETTING = {
+  headerTableSize: 1,
+  enablePush: 2,
+  maxConcurrentStreams: 3,
+  initialWindowSize: 4,
+  maxFrameSize: 5,
+  maxHeaderListSize: 6,
+} as const
+
+export const ERROR = {
+  none: 0,
+  protocol: 1,
+  internal: 2,
+  flowControl: 3,
+  settingsTimeout: 4,
+  streamClosed: 5,
+  frameSize: 6,
+  refusedStream: 7,
+  cancel: 8,
+  compression: 9,
+  connect: 10,
+  enhanceYourCalm: 11,
+  inadequateSecurity: 12,
+  http11Required: 13,
+} as const
+
+/** Ends a connection: thrown while a frame is read, caught where the read began. */
+export class ConnectionFault extends Error {
+  readonly code: number
+  /** The name of the cap that was passed, when the peer was cut off for abuse. */
+  readonly flood: string | undefined
+
+  constructor(code: number, message: string, flood?: string) {
+    super(message)
+    this.code = code
+    this.flood = flood
+  }
+}
+
+/** Writes a frame's nine-byte header; answers the offset after it. */
+export function writeFrameHeader(
+  target: Uint8Array,
+  offset: number,
+  frame: { length: number; type: number; flags: number; stream: number },
+): number {
+  return putFrameHeader(target, offset, frame.length, (frame.type << 8) | frame.flags, frame.stream)
+}
+
+/** The same for the hot path: type and flags share one number, so that no object is made. */
+export function putFrameHeader(
+  target: Uint8Array,
+  offset: number,
+  length: number,
+  typeAndFlags: number,
+  stream: number,
+): number {
+  target[offset] = length >>> 16
+  target[offset + 1] = length >>> 8
+  target[offset + 2] = length
+  target[offset + 3] = typeAndFlags >>> 8
+  target[offset + 4] = typeAndFlags
+  target[offset + 5] = stream >>> 24
+  target[offset + 6] = stream >>> 16
+  target[offset + 7] = stream >>> 8
+  target[offset + 8] = stream
+  return offset + FRAME_HEADER_BYTES
+}
+
+export function readUint32(source: Uint8Array, at: number): number {
+  return (
+    ((source[at] as number) * 0x1000000 +
+      (((source[at + 1] as number) << 16) | ((source[at + 2] as number) << 8) | (source[at + 3] as number))) >>>
+    0
+  )
+}
+
+export function putUint32(target: Uint8Array, offset: number, value: number): number {
+  target[offset] = value >>> 24
+  target[offset + 1] = value >>> 16
+  target[offset + 2] = value >>> 8
+  target[offset + 3] = value
+  return offset + 4
+}

@@ -1,0 +1,122 @@
+import { encodeMessage, type HeaderPair, metadataPairs, toBase64 } from './header-text.ts'
+import type { GrpcErrorInit, MetadataInit, StatusCode } from './status.ts'
+
+/**
+ * The header blocks of answers, one of these per connection.
+ *
+ * Nearly every answer has the same head (:status 200, content-type) and the same trailers (grpc-status 0). The first
+ * one puts both into the peer's HPACK table; from then on they are two bytes and one. Nothing else is ever put there:
+ * other fields are literals outside the table. Blocks depend on what was sent before them, so ask for one only when
+ * it is written next.
+ */
+const CONTENT_TYPE = 'application/grpc'
+const STATUS_200 = 0x88
+const LITERAL_CONTENT_TYPE = [0x0f, 31 - 15, CONTENT_TYPE.length, ...Buffer.from(CONTENT_TYPE)]
+/** Literal with incremental indexing, name 31 of the static table (content-type). */
+const INSERT_CONTENT_TYPE = [0x5f, CONTENT_TYPE.length, ...Buffer.from(CONTENT_TYPE)]
+
+const INSERTING_HEAD = Buffer.from([STATUS_200, ...INSERT_CONTENT_TYPE])
+const INSERTING_OK = Buffer.from([0x40, 11, ...Buffer.from('grpc-status'), 1, 0x30])
+/** The newest entry of the table is 62; a later insertion moves it on by one. */
+const NEWEST_HEAD = Buffer.from([STATUS_200, 0x80 | 62])
+const SECOND_HEAD = Buffer.from([STATUS_200, 0x80 | 63])
+const NEWEST_OK = Buffer.from([0x80 | 62])
+const LITERAL_HEAD = Buffer.from([STATUS_200, ...LITERAL_CONTENT_TYPE])
+const LITERAL_OK = literals([['grpc-status', '0']])
+const TABLE_SIZE_ZERO = Buffer.from([0x20])
+const FULL_TABLE_BYTES = 4096
+
+export class ResponseBlocks {
+  #head: Buffer = INSERTING_HEAD
+  #ok: Buffer = INSERTING_OK
+  #settled = false
+  #isShut = false
+  #sizeUpdateDue = false
+
+  head(): Buffer {
+    if (this.#settled) return this.#head
+    const block = this.#prefixed(this.#head)
+    if (this.#head === INSERTING_HEAD) this.#head = NEWEST_HEAD
+    return block
+  }
+
+  ok(): Buffer {
+    if (this.#settled) return this.#ok
+    const block = this.#prefixed(this.#ok)
+    if (this.#ok === INSERTING_OK) {
+      this.#ok = NEWEST_OK
+      this.#head = SECOND_HEAD
+    }
+    this.#settled = true
+    return block
+  }
+
+  headWith(metadata: MetadataInit): Buffer {
+    return Buffer.concat([this.head(), literals(metadataPairs(metadata))])
+  }
+
+  okWith(trailers: MetadataInit): Buffer {
+    return Buffer.concat([this.ok(), literals(metadataPairs(trailers))])
+  }
+
+  /** The head and end in one of a call that failed before it said anything. */
+  headAnd(trailers: Buffer): Buffer {
+    return Buffer.concat([this.head(), trailers])
+  }
+
+  /** Any other block that is written next. */
+  other(block: Buffer): Buffer {
+    return this.#settled ? block : this.#prefixed(block)
+  }
+
+  /** A peer that wants a smaller table than the usual gets none, and is told so in the next block. */
+  peerTableBytes(bytes: number): void {
+    if (bytes >= FULL_TABLE_BYTES || this.#isShut) return
+    this.#isShut = true
+    this.#sizeUpdateDue = true
+    this.#settled = false
+    this.#head = LITERAL_HEAD
+    this.#ok = LITERAL_OK
+  }
+
+  #prefixed(block: Buffer): Buffer {
+    if (!this.#sizeUpdateDue) return block
+    this.#sizeUpdateDue = false
+    return Buffer.concat([TABLE_SIZE_ZERO, block])
+  }
+}
+
+/** Trailers of a call that failed; `init` may bring details and trailers of its own. */
+export function errorTrailers(code: StatusCode, message: string, init: GrpcErrorInit): Buffer {
+  const pairs: HeaderPair[] = [['grpc-status', String(code)]]
+  if (message !== '') pairs.push(['grpc-message', encodeMessage(cut(message))])
+  if (init.details !== undefined) pairs.push(['grpc-status-details-bin', toBase64(init.details)])
+  if (init.trailers !== undefined) pairs.push(...metadataPairs(init.trailers))
+  return literals(pairs)
+}
+
+/** Clients commonly take 8 KiB of headers: a long message must not make the status itself unreadable. */
+const cut = (message: string): string => (message.length > 2000 ? `${message.slice(0, 2000)}…` : message)
+
+/** Fields as HPACK literals without indexing and without Huffman: independent of any table. */
+export function literals(pairs: readonly HeaderPair[]): Buffer {
+  const chunks: Uint8Array[] = []
+  for (const [name, value] of pairs) chunks.push(Buffer.from([0x00]), text(name), text(value))
+  return Buffer.concat(chunks)
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value, 'latin1')
+  const length: number[] = []
+  if (bytes.length < 127) length.push(bytes.length)
+  else {
+    length.push(127)
+    let rest = bytes.length - 127
+    while (rest >= 128) {
+      length.push((rest & 127) | 128)
+      rest >>>= 7
+    }
+    length.push(rest)
+  }
+  return Buffer.concat([Buffer.from(length), bytes])
+}

@@ -1,0 +1,38 @@
+import type { MethodObserver, Observer } from './observer.ts'
+import type { Method, Service } from './service.ts'
+
+/** Where a path leads: found once per header block that the peer repeats, and once per call otherwise. */
+export interface Route {
+  readonly path: string
+  /** Undefined for a path that nobody serves. */
+  readonly method: Method | undefined
+  readonly observer: MethodObserver
+}
+
+export class Routes {
+  readonly #byPath = new Map<string, Route>()
+  readonly #services = new Set<string>()
+  readonly #unknown: MethodObserver
+
+  constructor(services: readonly Service[], observer: Observer) {
+    this.#unknown = observer.method(undefined, undefined)
+    for (const service of services) {
+      if (this.#services.has(service.name)) throw new Error(`service ${service.name} is registered twice`)
+      this.#services.add(service.name)
+      for (const [name, method] of Object.entries(service.methods)) {
+        const path = `/${service.name}/${name}`
+        this.#byPath.set(path, { path, method, observer: observer.method(service.name, name) })
+      }
+    }
+  }
+
+  find(path: string): Route {
+    return this.#byPath.get(path) ?? { path, method: undefined, observer: this.#unknown }
+  }
+
+  /** Tells a client whether it is the method or the whole service that is missing. */
+  explainMissing(path: string): string {
+    const service = path.split('/')[1] ?? ''
+    return this.#services.has(service) ? `unknown method ${path}` : `unknown service ${service}`
+  }
+}

@@ -1,0 +1,409 @@
+import type { HeaderField, HeaderList } from './hpack/header-field.ts'
+import type { RequestHead } from './http2/request-head.ts'
+import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
+import { ERROR, FLAG, FRAME, putFrameHeader } from './http2/wire-format.ts'
+import { MessageParser, PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
+import { Metadata } from './metadata.ts'
+import { errorTrailers } from './response-blocks.ts'
+import type { Route } from './routes.ts'
+import type { ServerConnection } from './server-connection.ts'
+import type { Incoming, Method, Outgoing, Peer, ServerCall } from './service.ts'
+import { GrpcError, type MetadataInit, STATUS, type StatusCode } from './status.ts'
+import { parseTimeout } from './timeout.ts'
+import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
+
+/**
+ * One call on the server, from its head to its status.
+ *
+ * The common way is short and allocates little: a unary request that lies whole in one piece, a handler that answers,
+ * an answer laid out in one go. Whatever is rarer (a signal, a deadline, metadata, streams) is made when it is needed.
+ *
+ * A call is over once, by whichever comes first: its status was sent, the peer reset it, its deadline passed, or the
+ * connection was lost. Its handler may outlive it; what that says then is dropped.
+ */
+export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed {
+  readonly #connection: ServerConnection
+  readonly #stream: Http2Stream
+  readonly #head: RequestHead
+  readonly #route: Route
+  readonly #startedAt: number
+  #parser: MessageParser | undefined
+  #messages: Uint8Array[] = []
+  /** Received and not yet given back to the stream's window. */
+  #held = 0
+  #inputEnded = false
+  #over = false
+  #handlerRuns = false
+  #headSent = false
+  #headMetadata: MetadataInit | undefined
+  #trailers: MetadataInit | undefined
+  #abort: AbortController | undefined
+  #metadata: Metadata | undefined
+  #failure: GrpcError | undefined
+  #waitingReader: { resolve(message: Uint8Array | undefined): void; reject(error: unknown): void } | undefined
+  #waitingWriter: { resolve(): void; reject(error: unknown): void } | undefined
+  #bytesOut = 0
+  deadline: number | undefined
+  dueAt = 0
+  wheelNext: Timed | undefined
+  wheelPrevious: Timed | undefined
+  wheelSlot = NOT_IN_WHEEL
+
+  constructor(connection: ServerConnection, stream: Http2Stream, head: RequestHead, route: Route) {
+    this.#connection = connection
+    this.#stream = stream
+    this.#head = head
+    this.#route = route
+    this.#startedAt = connection.core.timing.now()
+    stream.receiver = this
+    route.observer.started()
+  }
+
+  // --- What handlers see --------------------------------------------------------------------------------------------
+
+  get path(): string {
+    return this.#route.path
+  }
+
+  get metadata(): Metadata {
+    this.#metadata ??= new Metadata(this.#head.fields as HeaderField[])
+    return this.#metadata
+  }
+
+  get peer(): Peer {
+    return this.#connection.peer
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#over) this.#abort.abort(this.#failure)
+    }
+    return this.#abort.signal
+  }
+
+  get cancelled(): boolean {
+    return this.#over
+  }
+
+  sendHeaders(metadata: MetadataInit): void {
+    this.#headMetadata = { ...this.#headMetadata, ...metadata }
+    if (!this.#over) this.#sendHead()
+  }
+
+  setTrailers(metadata: MetadataInit): void {
+    this.#trailers = { ...this.#trailers, ...metadata }
+  }
+
+  write(message: Uint8Array | readonly Uint8Array[]): boolean {
+    if (this.#over) return true
+    this.#sendHead()
+    this.#sendMessage(message)
+    return !this.#stream.isBehind
+  }
+
+  drained(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#over || !this.#stream.isBehind) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#waitingWriter = { resolve, reject }
+    })
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    const message = this.#messages.shift()
+    if (message !== undefined) {
+      this.#stream.release(message.length + PREFIX_BYTES)
+      if (this.#messages.length === 0) this.#giveBack()
+      return Promise.resolve(message)
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#inputEnded || this.#over) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.#waitingReader = { resolve, reject }
+    })
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (let message = await this.next(); message !== undefined; message = await this.next()) yield message
+  }
+
+  // --- What the stream brings ---------------------------------------------------------------------------------------
+
+  /** Checks the head, and starts what need not wait for the body. */
+  begin(endStream: boolean): void {
+    const { method } = this.#route
+    if (method === undefined) {
+      return this.fail(new GrpcError(STATUS.unimplemented, this.#connection.core.routes.explainMissing(this.path)))
+    }
+    if (this.#head.timeout !== undefined && !this.#setDeadline(this.#head.timeout)) return
+    if (method.kind === 'clientStreaming' || method.kind === 'bidi') this.#runStreaming(method)
+    if (endStream) this.#endInput()
+  }
+
+  onData(bytes: Uint8Array, endStream: boolean): void {
+    if (this.#over) return
+    try {
+      if (endStream && this.#parser === undefined) {
+        const message = soleMessage(bytes, this.#connection.core.limits.maxMessageBytes)
+        if (message !== undefined) {
+          this.#messages.push(message)
+          return this.#endInput()
+        }
+      }
+      this.#parser ??= new MessageParser(this.#connection.core.limits.maxMessageBytes)
+      this.#held += bytes.length
+      this.#parser.push(bytes, this.#messages)
+    } catch (error) {
+      return this.fail(error)
+    }
+    if (!this.#connection.isWithinBudget()) return this.fail(OVER_BUDGET)
+    if (this.#waitingReader !== undefined) this.#feedReader()
+    if (this.#messages.length === 0) this.#giveBack()
+    if (endStream) this.#endInput()
+  }
+
+  onHeaders(_trailers: HeaderList, endStream: boolean): void {
+    if (endStream && !this.#over) this.#endInput()
+  }
+
+  onReset(code: number, reason: string): void {
+    if (this.#over) return
+    const status = code === ERROR.cancel || code === ERROR.none ? STATUS.cancelled : STATUS.internal
+    this.#end(status, new GrpcError(STATUS.cancelled, reason))
+  }
+
+  onDrained(): void {
+    this.#waitingWriter?.resolve()
+    this.#waitingWriter = undefined
+  }
+
+  onDue(): void {
+    this.fail(new GrpcError(STATUS.deadlineExceeded, 'the deadline passed'))
+  }
+
+  /** The connection's unsent answers have gone: a call that was parked may run now. */
+  unpark(): void {
+    if (!this.#over) this.#runUnary(this.#route.method as Method)
+  }
+
+  // --- Running the handler ------------------------------------------------------------------------------------------
+
+  #endInput(): void {
+    this.#inputEnded = true
+    if (this.#parser !== undefined && !this.#parser.isBetweenMessages) {
+      return this.fail(new GrpcError(STATUS.internal, 'the request ended inside a message'))
+    }
+    const method = this.#route.method as Method
+    if (method.kind === 'unary' || method.kind === 'serverStreaming') {
+      if (this.#messages.length !== 1) {
+        return this.fail(new GrpcError(STATUS.internal, `expected one message, got ${this.#messages.length}`))
+      }
+      if (this.#connection.isCongested) this.#connection.park(this)
+      else this.#runUnary(method)
+    } else if (this.#waitingReader !== undefined) {
+      this.#waitingReader.resolve(undefined)
+      this.#waitingReader = undefined
+    }
+  }
+
+  #runUnary(method: Method): void {
+    const request = this.#messages[0] as Uint8Array
+    this.#messages = []
+    this.#stream.release(this.#stream.bufferedBytes)
+    try {
+      if (method.kind === 'unary') {
+        const answer = method.handle(request, this)
+        if (answer instanceof Uint8Array) this.#answer(answer)
+        else this.#await(answer, (message) => this.#answer(message))
+      } else if (method.kind === 'serverStreaming') {
+        const done = method.handle(request, this, this)
+        if (done === undefined) this.#succeed()
+        else this.#await(done, () => this.#succeed())
+      }
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #runStreaming(method: Method): void {
+    try {
+      if (method.kind === 'clientStreaming') this.#await(method.handle(this, this), (message) => this.#answer(message))
+      else if (method.kind === 'bidi') this.#await(method.handle(this, this, this), () => this.#succeed())
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #await<T>(done: Promise<T>, succeed: (value: T) => void): void {
+    this.#handlerRuns = true
+    done.then(
+      (value) => {
+        this.#handlerEnded()
+        try {
+          succeed(value)
+        } catch (error) {
+          this.fail(error)
+        }
+      },
+      (error: unknown) => {
+        this.#handlerEnded()
+        this.fail(error)
+      },
+    )
+  }
+
+  #handlerEnded(): void {
+    this.#handlerRuns = false
+    if (this.#stream.gone) this.#connection.http2.lingering--
+  }
+
+  /** The stream is gone from the connection's books; a handler that still runs goes on counting. */
+  onStreamGone(): void {
+    if (this.#handlerRuns) this.#connection.http2.lingering++
+  }
+
+  // --- Answering ----------------------------------------------------------------------------------------------------
+
+  #answer(message: Uint8Array): void {
+    if (this.#over) return
+    const { http2, blocks } = this.#connection
+    const stream = this.#stream
+    const size = message.length + PREFIX_BYTES
+    if (
+      this.#headSent ||
+      this.#headMetadata !== undefined ||
+      this.#trailers !== undefined ||
+      !http2.hasRoomFor(stream, size)
+    ) {
+      this.#sendHead()
+      this.#sendMessage(message)
+      return this.#succeed()
+    }
+    const { outbox } = http2
+    const head = blocks.head()
+    const trailers = blocks.ok()
+    outbox.reserve(27 + head.length + size + trailers.length)
+    const { buffer } = outbox
+    let at = putFrameHeader(buffer, outbox.end, head.length, HEAD_FRAME, stream.id)
+    for (let i = 0; i < head.length; i++) buffer[at++] = head[i] as number
+    at = putFrameHeader(buffer, at, size, FRAME.data << 8, stream.id)
+    at = putPrefix(buffer, at, message.length)
+    buffer.set(message, at)
+    at = putFrameHeader(buffer, at + message.length, trailers.length, TRAILERS_FRAME, stream.id)
+    for (let i = 0; i < trailers.length; i++) buffer[at++] = trailers[i] as number
+    outbox.end = at
+    this.#bytesOut = size
+    this.#end(STATUS.ok, undefined)
+    http2.wroteWhole(stream, size)
+  }
+
+  #sendHead(): void {
+    if (this.#headSent) return
+    this.#headSent = true
+    const { http2, blocks } = this.#connection
+    const block = this.#headMetadata === undefined ? blocks.head() : blocks.headWith(this.#headMetadata)
+    http2.writeHeaderBlock(this.#stream.id, block, false)
+  }
+
+  #sendMessage(message: Uint8Array | readonly Uint8Array[]): void {
+    const parts = message instanceof Uint8Array ? [message] : message
+    let length = 0
+    for (const part of parts) length += part.length
+    const prefix = Buffer.allocUnsafe(PREFIX_BYTES)
+    putPrefix(prefix, 0, length)
+    this.#bytesOut += length + PREFIX_BYTES
+    this.#stream.sendData(prefix)
+    for (const part of parts) this.#stream.sendData(part)
+  }
+
+  #succeed(): void {
+    if (this.#over) return
+    const { blocks } = this.#connection
+    const trailers = this.#trailers
+    this.#sendHead()
+    this.#end(STATUS.ok, undefined)
+    this.#stream.finish(trailers === undefined ? () => blocks.ok() : () => blocks.okWith(trailers))
+  }
+
+  /** Ends the call with a status; anything but a GrpcError is a bug of the handler and is told to nobody outside. */
+  fail(error: unknown): void {
+    if (this.#over) return
+    const failure = error instanceof GrpcError ? error : this.#reportBug(error)
+    const { http2, blocks } = this.#connection
+    const block = this.#errorBlock(failure)
+    const wasHeadSent = this.#headSent
+    this.#end(failure.code, failure)
+    if (wasHeadSent) this.#stream.finish(() => blocks.other(block))
+    else {
+      http2.writeHeaderBlock(this.#stream.id, blocks.headAnd(block), true)
+      this.#stream.localClosed = true
+      http2.localSideEnded(this.#stream)
+    }
+  }
+
+  #errorBlock(failure: GrpcError): Buffer {
+    try {
+      const trailers = { ...this.#trailers, ...failure.trailers }
+      const details = failure.details === undefined ? {} : { details: failure.details }
+      return errorTrailers(failure.code, failure.message, { ...details, trailers })
+    } catch (error) {
+      // Trailers that cannot be sent are the handler's bug; the status itself still goes out.
+      this.#reportBug(error)
+      return errorTrailers(failure.code, failure.message, {})
+    }
+  }
+
+  #reportBug(error: unknown): GrpcError {
+    this.#connection.core.observer.handlerFailed(this.path, error)
+    return new GrpcError(STATUS.internal, 'internal error')
+  }
+
+  /** The call is over: counted once, its deadline let go, everyone who waits is told. */
+  #end(code: StatusCode, failure: GrpcError | undefined): void {
+    this.#over = true
+    this.#failure = failure
+    const { core } = this.#connection
+    if (this.wheelSlot !== NOT_IN_WHEEL) core.wheel.remove(this)
+    const durationMs = core.timing.now() - this.#startedAt
+    this.#route.observer.finished(code, durationMs, this.#stream.receivedBytes, this.#bytesOut)
+    if (failure === undefined) return
+    this.#messages = []
+    this.#abort?.abort(failure)
+    this.#waitingReader?.reject(failure)
+    this.#waitingWriter?.reject(failure)
+    this.#waitingReader = undefined
+    this.#waitingWriter = undefined
+  }
+
+  #setDeadline(timeout: string): boolean {
+    const ms = parseTimeout(timeout)
+    if (ms === undefined) {
+      this.fail(new GrpcError(STATUS.internal, `malformed grpc-timeout ${JSON.stringify(timeout)}`))
+      return false
+    }
+    this.deadline = this.#startedAt + ms
+    this.dueAt = this.deadline
+    this.#connection.core.wheel.add(this)
+    return true
+  }
+
+  #feedReader(): void {
+    const message = this.#messages.shift()
+    if (message === undefined) return
+    const reader = this.#waitingReader
+    this.#waitingReader = undefined
+    this.#stream.release(message.length + PREFIX_BYTES)
+    reader?.resolve(message)
+  }
+
+  #giveBack(): void {
+    if (this.#held === 0) return
+    this.#stream.giveBack(this.#held)
+    this.#held = 0
+  }
+}
+
+const HEAD_FRAME = (FRAME.headers << 8) | FLAG.endHeaders
+const TRAILERS_FRAME = (FRAME.headers << 8) | FLAG.endHeaders | FLAG.endStream
+const OVER_BUDGET = new GrpcError(STATUS.resourceExhausted, 'too much unread input is waiting here; try again later')

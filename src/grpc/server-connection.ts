@@ -1,0 +1,114 @@
+import type { Duplex } from 'node:stream'
+import type { HeaderList } from './hpack/header-field.ts'
+import { type ConnectionHost, Http2Connection } from './http2/connection.ts'
+import type { Limits } from './http2/limits.ts'
+import type { RequestHead } from './http2/request-head.ts'
+import type { Http2Stream } from './http2/stream.ts'
+import { ERROR } from './http2/wire-format.ts'
+import type { ConnectionEnd, Observer } from './observer.ts'
+import { literals, ResponseBlocks } from './response-blocks.ts'
+import type { Route, Routes } from './routes.ts'
+import { Call } from './server-call.ts'
+import type { Peer } from './service.ts'
+
+import type { TimerWheel } from './timer-wheel.ts'
+import type { Timing } from './timing.ts'
+
+/** What all connections of one server share. */
+export interface ServerCore {
+  readonly routes: Routes
+  readonly observer: Observer
+  readonly limits: Limits
+  readonly timing: Timing
+  readonly wheel: TimerWheel
+  readonly budget: { used: number; readonly most: number }
+}
+
+/** Requests on one connection become calls here. */
+export class ServerConnection implements ConnectionHost {
+  readonly core: ServerCore
+  readonly peer: Peer
+  readonly http2: Http2Connection
+  readonly blocks = new ResponseBlocks()
+  readonly #onEnd: () => void
+  #parked: Call[] = []
+
+  constructor(core: ServerCore, socket: Duplex, peer: Peer, onEnd: () => void) {
+    this.core = core
+    this.peer = peer
+    this.#onEnd = onEnd
+    core.observer.connectionOpened()
+    this.http2 = new Http2Connection({ socket, role: 'server', limits: core.limits, timing: core.timing, host: this })
+  }
+
+  get budget(): ServerCore['budget'] {
+    return this.core.budget
+  }
+
+  onStream(stream: Http2Stream, list: HeaderList, endStream: boolean): void {
+    const head = list.understood as RequestHead
+    if (list.overflowed) return this.#refuse(stream, '431')
+    if (head.method !== 'POST') return this.#refuse(stream, '405')
+    if (!head.contentType.startsWith('application/grpc')) return this.#refuse(stream, '415')
+    head.route ??= this.core.routes.find(head.path)
+    new Call(this, stream, head, head.route as Route).begin(endStream)
+  }
+
+  /** Not a gRPC call: a bare HTTP status, so that a browser or a curious curl sees what is wrong. */
+  #refuse(stream: Http2Stream, status: string): void {
+    const block = this.blocks.other(literals([[':status', status]]))
+    this.http2.writeHeaderBlock(stream.id, block, true)
+    stream.localClosed = true
+    this.http2.localSideEnded(stream)
+  }
+
+  onPeerSettings(): void {
+    this.blocks.peerTableBytes(this.http2.peer.headerTableSize)
+  }
+
+  onGoaway(): void {
+    // The client opens no more streams; those under way go on, and it will close the connection.
+  }
+
+  onStreamGone(stream: Http2Stream): void {
+    ;(stream.receiver as Call | undefined)?.onStreamGone()
+  }
+
+  onClosed(end: ConnectionEnd): void {
+    this.#parked = []
+    this.core.observer.connectionClosed(end)
+    this.#onEnd()
+  }
+
+  isWithinBudget(): boolean {
+    return (
+      this.http2.bufferedBytes <= this.core.limits.maxConnectionBufferedBytes &&
+      this.core.budget.used <= this.core.budget.most
+    )
+  }
+
+  get isCongested(): boolean {
+    return this.http2.isCongested
+  }
+
+  /** The peer reads too slowly for more answers: the call waits until some have gone. */
+  park(call: Call): void {
+    this.#parked.push(call)
+  }
+
+  get hasParked(): boolean {
+    return this.#parked.length > 0
+  }
+
+  onRoom(): void {
+    while (this.#parked.length > 0 && !this.http2.isCongested) (this.#parked.shift() as Call).unpark()
+  }
+
+  drain(): void {
+    this.http2.drain()
+  }
+
+  close(reason: string): void {
+    this.http2.close(ERROR.none, reason)
+  }
+}

@@ -1,0 +1,134 @@
+import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import { DEFAULT_LIMITS, type Limits } from './http2/limits.ts'
+import type { Observer } from './observer.ts'
+import { Routes } from './routes.ts'
+import { ServerConnection, type ServerCore } from './server-connection.ts'
+import type { Peer, Service } from './service.ts'
+import { TimerWheel } from './timer-wheel.ts'
+import type { Timing } from './timing.ts'
+
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
+
+export interface ServerTls {
+  readonly cert: string | Buffer
+  readonly key: string | Buffer
+  /** Certificates that client certificates must lead to; given, a client without one is refused (mTLS). */
+  readonly clientCa?: string | Buffer
+}
+
+export interface ServerOptions {
+  readonly services: readonly Service[]
+  readonly timing: Timing
+  readonly observer?: Observer
+  readonly limits?: Partial<Limits>
+  readonly tls?: ServerTls
+}
+
+export interface GrpcServer {
+  /** May be called several times, for several addresses; answers the address really bound. */
+  listen(address: ListenAddress): Promise<ListenAddress>
+  /** Takes no new connections or calls, lets running ones end for `graceMs`, then closes what is left. */
+  drain(graceMs: number): Promise<void>
+  close(): void
+}
+
+const NOBODY: Observer = {
+  method: () => ({ started() {}, finished() {} }),
+  connectionOpened() {},
+  connectionClosed() {},
+  handlerFailed() {},
+}
+
+export function createServer(options: ServerOptions): GrpcServer {
+  const observer = options.observer ?? NOBODY
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const { timing } = options
+  const core: ServerCore = {
+    routes: new Routes(options.services, observer),
+    observer,
+    limits,
+    timing,
+    wheel: new TimerWheel(timing),
+    budget: { used: 0, most: limits.maxServerBufferedBytes },
+  }
+  const listeners: NetServer[] = []
+  const connections = new Set<ServerConnection>()
+  let whenEmpty: () => void = () => {}
+
+  const accept = (socket: Socket): void => {
+    socket.setNoDelay(true)
+    const connection = new ServerConnection(core, socket, peerOf(socket), () => {
+      connections.delete(connection)
+      if (connections.size === 0) whenEmpty()
+    })
+    connections.add(connection)
+  }
+
+  const close = (): void => {
+    for (const listener of listeners) listener.close()
+    for (const connection of [...connections]) connection.close('the server is closing')
+  }
+
+  return {
+    async listen(address) {
+      const listener = options.tls === undefined ? createNetServer(accept) : tlsListener(options.tls, accept)
+      listeners.push(listener)
+      return await bind(listener, address)
+    },
+    async drain(graceMs) {
+      for (const listener of listeners) listener.close()
+      for (const connection of connections) connection.drain()
+      await new Promise<void>((resolve) => {
+        const cancel = timing.after(graceMs, resolve)
+        whenEmpty = () => {
+          cancel()
+          resolve()
+        }
+        if (connections.size === 0) whenEmpty()
+      })
+      close()
+    },
+    close,
+  }
+}
+
+function tlsListener(tls: ServerTls, accept: (socket: TLSSocket) => void): NetServer {
+  const listener = createTlsServer({
+    cert: tls.cert,
+    key: tls.key,
+    ALPNProtocols: ['h2'],
+    minVersion: 'TLSv1.2',
+    ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true }),
+  })
+  listener.on('secureConnection', (socket) => {
+    if (socket.alpnProtocol === 'h2') accept(socket)
+    else socket.destroy()
+  })
+  // A failed handshake is the peer's affair; the socket is already closed.
+  listener.on('tlsClientError', () => {})
+  return listener
+}
+
+function bind(listener: NetServer, address: ListenAddress): Promise<ListenAddress> {
+  return new Promise((resolve, reject) => {
+    listener.once('error', reject)
+    listener.listen(address, () => {
+      listener.off('error', reject)
+      const bound = listener.address()
+      if (bound === null || typeof bound === 'string') resolve({ path: bound ?? '' })
+      else resolve({ host: bound.address, port: bound.port })
+    })
+  })
+}
+
+function peerOf(socket: Socket): Peer {
+  const { remoteAddress, remotePort } = socket
+  const certificate = 'getPeerCertificate' in socket ? (socket as TLSSocket).getPeerCertificate() : undefined
+  return {
+    address: remoteAddress === undefined ? 'unix:' : `${remoteAddress}:${remotePort}`,
+    certificateName: commonName(certificate?.subject?.CN),
+  }
+}
+
+const commonName = (name: string | string[] | undefined): string | undefined => (Array.isArray(name) ? name[0] : name)
