@@ -1,9 +1,11 @@
 import type { HeaderField, HeaderList } from './hpack/header-field.ts'
 import type { RequestHead } from './http2/request-head.ts'
 import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
-import { ERROR, FLAG, FRAME, putFrameHeader } from './http2/wire-format.ts'
-import { MessageParser, PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
+import { CONNECTION_LOST, ERROR, FLAG, FRAME, putFrameHeader } from './http2/wire-format.ts'
+import { Inbox } from './inbox.ts'
+import { PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
 import { Metadata } from './metadata.ts'
+import { Outlet } from './outlet.ts'
 import { errorTrailers } from './response-blocks.ts'
 import type { Route } from './routes.ts'
 import type { ServerConnection } from './server-connection.ts'
@@ -27,11 +29,8 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   readonly #head: RequestHead
   readonly #route: Route
   readonly #startedAt: number
-  #parser: MessageParser | undefined
-  #messages: Uint8Array[] = []
-  /** Received and not yet given back to the stream's window. */
-  #held = 0
-  #inputEnded = false
+  #inbox: Inbox | undefined
+  #outlet: Outlet | undefined
   #over = false
   #handlerRuns = false
   #headSent = false
@@ -40,8 +39,6 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   #abort: AbortController | undefined
   #metadata: Metadata | undefined
   #failure: GrpcError | undefined
-  #waitingReader: { resolve(message: Uint8Array | undefined): void; reject(error: unknown): void } | undefined
-  #waitingWriter: { resolve(): void; reject(error: unknown): void } | undefined
   #bytesOut = 0
   deadline: number | undefined
   dueAt = 0
@@ -98,30 +95,15 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   write(message: Uint8Array | readonly Uint8Array[]): boolean {
     if (this.#over) return true
     this.#sendHead()
-    this.#sendMessage(message)
-    return !this.#stream.isBehind
+    return this.#out().write(message)
   }
 
   drained(): Promise<void> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    if (this.#over || !this.#stream.isBehind) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      this.#waitingWriter = { resolve, reject }
-    })
+    return this.#failure === undefined ? this.#out().drained() : Promise.reject(this.#failure)
   }
 
   next(): Promise<Uint8Array | undefined> {
-    const message = this.#messages.shift()
-    if (message !== undefined) {
-      this.#stream.release(message.length + PREFIX_BYTES)
-      if (this.#messages.length === 0) this.#giveBack()
-      return Promise.resolve(message)
-    }
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    if (this.#inputEnded || this.#over) return Promise.resolve(undefined)
-    return new Promise((resolve, reject) => {
-      this.#waitingReader = { resolve, reject }
-    })
+    return this.#failure === undefined ? this.#in().next() : Promise.reject(this.#failure)
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -144,22 +126,19 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   onData(bytes: Uint8Array, endStream: boolean): void {
     if (this.#over) return
     try {
-      if (endStream && this.#parser === undefined) {
+      if (!this.#connection.isWithinBudget()) throw OVER_BUDGET
+      if (endStream && this.#inbox === undefined && !this.#takesStream) {
         const message = soleMessage(bytes, this.#connection.core.limits.maxMessageBytes)
         if (message !== undefined) {
-          this.#messages.push(message)
-          return this.#endInput()
+          this.#dispatch(message)
+          return
         }
       }
-      this.#parser ??= new MessageParser(this.#connection.core.limits.maxMessageBytes)
-      this.#held += bytes.length
-      this.#parser.push(bytes, this.#messages)
+      this.#in().push(bytes)
     } catch (error) {
-      return this.fail(error)
+      this.fail(error)
+      return
     }
-    if (!this.#connection.isWithinBudget()) return this.fail(OVER_BUDGET)
-    if (this.#waitingReader !== undefined) this.#feedReader()
-    if (this.#messages.length === 0) this.#giveBack()
     if (endStream) this.#endInput()
   }
 
@@ -169,48 +148,48 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
 
   onReset(code: number, reason: string): void {
     if (this.#over) return
-    const status = code === ERROR.cancel || code === ERROR.none ? STATUS.cancelled : STATUS.internal
-    this.#end(status, new GrpcError(STATUS.cancelled, reason))
+    const wasWilful = code === ERROR.cancel || code === ERROR.none || code === CONNECTION_LOST
+    this.#end(wasWilful ? STATUS.cancelled : STATUS.internal, new GrpcError(STATUS.cancelled, reason))
   }
 
   onDrained(): void {
-    this.#waitingWriter?.resolve()
-    this.#waitingWriter = undefined
+    this.#outlet?.onDrained()
   }
 
   onDue(): void {
     this.fail(new GrpcError(STATUS.deadlineExceeded, 'the deadline passed'))
   }
 
-  /** The connection's unsent answers have gone: a call that was parked may run now. */
-  unpark(): void {
-    if (!this.#over) this.#runUnary(this.#route.method as Method)
-  }
-
   // --- Running the handler ------------------------------------------------------------------------------------------
 
   #endInput(): void {
-    this.#inputEnded = true
-    if (this.#parser !== undefined && !this.#parser.isBetweenMessages) {
-      return this.fail(new GrpcError(STATUS.internal, 'the request ended inside a message'))
-    }
-    const method = this.#route.method as Method
-    if (method.kind === 'unary' || method.kind === 'serverStreaming') {
-      if (this.#messages.length !== 1) {
-        return this.fail(new GrpcError(STATUS.internal, `expected one message, got ${this.#messages.length}`))
-      }
-      if (this.#connection.isCongested) this.#connection.park(this)
-      else this.#runUnary(method)
-    } else if (this.#waitingReader !== undefined) {
-      this.#waitingReader.resolve(undefined)
-      this.#waitingReader = undefined
+    try {
+      const inbox = this.#in()
+      inbox.end()
+      if (this.#takesStream) return
+      if (inbox.count !== 1) throw new GrpcError(STATUS.internal, `expected one message, got ${inbox.count}`)
+      this.#dispatch(inbox.peek() as Uint8Array)
+    } catch (error) {
+      this.fail(error)
     }
   }
 
-  #runUnary(method: Method): void {
-    const request = this.#messages[0] as Uint8Array
-    this.#messages = []
-    this.#stream.release(this.#stream.bufferedBytes)
+  get #takesStream(): boolean {
+    const kind = this.#route.method?.kind
+    return kind === 'clientStreaming' || kind === 'bidi'
+  }
+
+  /**
+   * Runs a handler that takes one message; later, when the peer is too slow in taking what others answered. The bytes
+   * of the request count as held until the call is over: a handler that waits keeps them.
+   */
+  #dispatch(request: Uint8Array): void {
+    if (this.#connection.isCongested) this.#connection.park(() => this.#over || this.#run(request))
+    else this.#run(request)
+  }
+
+  #run(request: Uint8Array): void {
+    const method = this.#route.method as Method
     try {
       if (method.kind === 'unary') {
         const answer = method.handle(request, this)
@@ -277,7 +256,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
       !http2.hasRoomFor(stream, size)
     ) {
       this.#sendHead()
-      this.#sendMessage(message)
+      this.#out().write(message)
       return this.#succeed()
     }
     const { outbox } = http2
@@ -304,17 +283,6 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     const { http2, blocks } = this.#connection
     const block = this.#headMetadata === undefined ? blocks.head() : blocks.headWith(this.#headMetadata)
     http2.writeHeaderBlock(this.#stream.id, block, false)
-  }
-
-  #sendMessage(message: Uint8Array | readonly Uint8Array[]): void {
-    const parts = message instanceof Uint8Array ? [message] : message
-    let length = 0
-    for (const part of parts) length += part.length
-    const prefix = Buffer.allocUnsafe(PREFIX_BYTES)
-    putPrefix(prefix, 0, length)
-    this.#bytesOut += length + PREFIX_BYTES
-    this.#stream.sendData(prefix)
-    for (const part of parts) this.#stream.sendData(part)
   }
 
   #succeed(): void {
@@ -366,14 +334,11 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     const { core } = this.#connection
     if (this.wheelSlot !== NOT_IN_WHEEL) core.wheel.remove(this)
     const durationMs = core.timing.now() - this.#startedAt
-    this.#route.observer.finished(code, durationMs, this.#stream.receivedBytes, this.#bytesOut)
+    this.#route.observer.finished(code, durationMs, this.#stream.receivedBytes, this.#outlet?.bytes ?? this.#bytesOut)
     if (failure === undefined) return
-    this.#messages = []
     this.#abort?.abort(failure)
-    this.#waitingReader?.reject(failure)
-    this.#waitingWriter?.reject(failure)
-    this.#waitingReader = undefined
-    this.#waitingWriter = undefined
+    this.#inbox?.fail(failure)
+    this.#outlet?.fail(failure)
   }
 
   #setDeadline(timeout: string): boolean {
@@ -388,19 +353,14 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     return true
   }
 
-  #feedReader(): void {
-    const message = this.#messages.shift()
-    if (message === undefined) return
-    const reader = this.#waitingReader
-    this.#waitingReader = undefined
-    this.#stream.release(message.length + PREFIX_BYTES)
-    reader?.resolve(message)
+  #in(): Inbox {
+    this.#inbox ??= new Inbox(this.#stream, this.#connection.core.limits.maxMessageBytes)
+    return this.#inbox
   }
 
-  #giveBack(): void {
-    if (this.#held === 0) return
-    this.#stream.giveBack(this.#held)
-    this.#held = 0
+  #out(): Outlet {
+    this.#outlet ??= new Outlet(this.#stream)
+    return this.#outlet
   }
 }
 

@@ -31,7 +31,7 @@ export class ServerConnection implements ConnectionHost {
   readonly http2: Http2Connection
   readonly blocks = new ResponseBlocks()
   readonly #onEnd: () => void
-  #parked: Call[] = []
+  #parked: (() => void)[] = []
 
   constructor(core: ServerCore, socket: Duplex, peer: Peer, onEnd: () => void) {
     this.core = core
@@ -92,8 +92,8 @@ export class ServerConnection implements ConnectionHost {
   }
 
   /** The peer reads too slowly for more answers: the call waits until some have gone. */
-  park(call: Call): void {
-    this.#parked.push(call)
+  park(run: () => void): void {
+    this.#parked.push(run)
   }
 
   get hasParked(): boolean {
@@ -101,7 +101,7 @@ export class ServerConnection implements ConnectionHost {
   }
 
   onRoom(): void {
-    while (this.#parked.length > 0 && !this.http2.isCongested) (this.#parked.shift() as Call).unpark()
+    while (this.#parked.length > 0 && !this.http2.isCongested) (this.#parked.shift() as () => void)()
   }
 
   drain(): void {

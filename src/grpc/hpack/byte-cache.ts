@@ -1,54 +1,78 @@
 /**
  * A small cache keyed by a run of bytes, for lookups that must not build a string or an object to ask.
  *
- * Direct-mapped: a key has one slot, found by its hash, and a newcomer takes the slot from whoever was there. So it
- * stays as small as it began, and a peer that means ill can only make it useless. Keys are compared in full.
+ * A key may sit in any of the four slots of its group, and the group follows from its hash: two keys of one hash then
+ * do not push each other out with every call. A newcomer takes a free slot or the group's slots in turn, so the cache
+ * stays as small as it began. Keys are compared in full: a peer that makes hashes collide only makes the cache useless.
  */
+const WAYS = 4
+
 export class ByteCache<Value> {
   readonly #longestKey: number
-  readonly #mask: number
+  readonly #groupMask: number
   readonly #keys: Uint8Array
   readonly #lengths: Uint8Array
+  readonly #hashes: Int32Array
   readonly #values: (Value | undefined)[]
+  #turn = 0
+  #empty = true
 
-  /** `slots` is a power of two; a key is at most `longestKey` bytes, itself at most 255. */
+  /** `slots` is a power of two, four at least; a key is at most `longestKey` bytes, itself at most 255. */
   constructor(slots: number, longestKey: number) {
     this.#longestKey = longestKey
-    this.#mask = slots - 1
+    this.#groupMask = slots - WAYS
     this.#keys = new Uint8Array(slots * longestKey)
     this.#lengths = new Uint8Array(slots)
+    this.#hashes = new Int32Array(slots)
     this.#values = new Array<Value | undefined>(slots).fill(undefined)
   }
 
   get(bytes: Uint8Array, start: number, end: number): Value | undefined {
     const length = end - start
     if (length > this.#longestKey) return undefined
-    const slot = hash(bytes, start, end) & this.#mask
-    if (this.#lengths[slot] !== length) return undefined
-    const keys = this.#keys
-    const base = slot * this.#longestKey
-    for (let i = 0; i < length; i++) if (keys[base + i] !== bytes[start + i]) return undefined
-    return this.#values[slot]
+    const hash = hashOf(bytes, start, end)
+    const group = hash & this.#groupMask
+    for (let slot = group; slot < group + WAYS; slot++) {
+      if (this.#hashes[slot] !== hash || this.#lengths[slot] !== length) continue
+      const keys = this.#keys
+      const base = slot * this.#longestKey
+      let same = 0
+      while (same < length && keys[base + same] === bytes[start + same]) same++
+      if (same === length) return this.#values[slot]
+    }
+    return undefined
   }
 
-  /** A key that is too long is not kept. */
+  /** For a key that `get` did not find; one that is too long is not kept. */
   set(bytes: Uint8Array, start: number, end: number, value: Value): void {
     const length = end - start
     if (length > this.#longestKey) return
-    const slot = hash(bytes, start, end) & this.#mask
-    const base = slot * this.#longestKey
-    for (let i = 0; i < length; i++) this.#keys[base + i] = bytes[start + i] as number
+    const hash = hashOf(bytes, start, end)
+    const slot = this.#slotFor(hash & this.#groupMask)
+    this.#keys.set(bytes.subarray(start, end), slot * this.#longestKey)
+    this.#hashes[slot] = hash
     this.#lengths[slot] = length
     this.#values[slot] = value
+    this.#empty = false
   }
 
   clear(): void {
+    if (this.#empty) return
+    this.#empty = true
     this.#values.fill(undefined)
+    this.#hashes.fill(0)
+    this.#lengths.fill(0)
+  }
+
+  #slotFor(group: number): number {
+    for (let slot = group; slot < group + WAYS; slot++) if (this.#values[slot] === undefined) return slot
+    this.#turn = (this.#turn + 1) % WAYS
+    return group + this.#turn
   }
 }
 
-function hash(bytes: Uint8Array, start: number, end: number): number {
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let sum = end - start
-  for (let i = start; i < end; i++) sum = Math.imul(sum, 31) + (bytes[i] as number)
-  return sum ^ (sum >>> 8)
+  for (let i = start; i < end; i++) sum = (Math.imul(sum, 31) + (bytes[i] as number)) | 0
+  return sum ^ (sum >>> 15)
 }

@@ -9,15 +9,13 @@
  * strings are built only for what goes into the table.
  */
 import { ByteCache } from './byte-cache.ts'
-import { kindOfField, kindOfName } from './classify.ts'
 import { DynamicTable } from './dynamic-table.ts'
-import { FIELD, type HeaderField, type HeaderList } from './header-field.ts'
+import type { HeaderField, HeaderList } from './header-field.ts'
 import { HpackError } from './hpack-error.ts'
-import { decodeHuffman } from './huffman.ts'
 import { Cursor } from './integer.ts'
-import { Scratch } from './scratch.ts'
 import { FIRST_DYNAMIC_INDEX, STATIC_FIELDS } from './static-table.ts'
-import { FIELD_OVERHEAD, type FieldName, type TableField, tableField } from './table-field.ts'
+import { StringLiteral } from './string-literal.ts'
+import { FIELD_OVERHEAD, type FieldName, type TableField, tableField, toFieldName } from './table-field.ts'
 
 /** The table's size before any SETTINGS or update (RFC 9113, section 6.5.2). */
 const INITIAL_TABLE_BYTES = 4096
@@ -27,8 +25,8 @@ const LONGEST_CACHED_BLOCK = 32
 
 // Decoding a block is one synchronous step, so all connections share what it works with.
 const cursor = new Cursor()
-const scratch = new Scratch()
-/** Names that came spelled out, most of them again and again. */
+const literal = new StringLiteral()
+/** Names that came spelled out, under the bytes that they came in: the next time they need not even be decoded. */
 const names = new ByteCache<FieldName>(256, 64)
 
 export { HpackError }
@@ -121,48 +119,23 @@ export class HpackDecoder {
 
   /** Reads a literal; builds the field only if it is at most `wantedBytes`. */
   #literal(nameIndex: number, wantedBytes: number): TableField | undefined {
-    scratch.clear()
-    const indexedName = nameIndex === 0 ? undefined : this.#indexed(nameIndex).fieldName
-    if (indexedName === undefined) readString()
-    const nameEnd = scratch.end
-    scratch.legal = true // illegal bytes in a name are found when it is classified
-    readString()
-    const end = scratch.end
-    this.#literalBytes = (indexedName === undefined ? end : indexedName.text.length + end) + FIELD_OVERHEAD
-    if (this.#literalBytes > wantedBytes) return undefined
-    const fieldName = indexedName ?? nameInScratch(nameEnd)
-    const value = scratch.text(nameEnd, end)
-    const legal = scratch.legal && !paddedByBlanks(nameEnd, end)
-    return tableField(fieldName, value, legal ? kindOfField(fieldName.kind, value) : FIELD.malformed)
+    const fieldName = nameIndex === 0 ? readName() : this.#indexed(nameIndex).fieldName
+    literal.read(cursor)
+    this.#literalBytes = fieldName.text.length + literal.length + FIELD_OVERHEAD
+    return this.#literalBytes > wantedBytes ? undefined : tableField(fieldName, literal.text())
   }
 }
 
-/** Appends the string at the cursor to the scratch. */
-function readString(): void {
-  const huffman = cursor.at < cursor.end && (cursor.block[cursor.at] as number) >= 0x80
-  const length = cursor.integer(0x7f)
+function readName(): FieldName {
   const start = cursor.at
-  if (length > cursor.end - start) throw new HpackError('a string reaches beyond its header block')
-  cursor.at = start + length
-  if (huffman) decodeHuffman(cursor.block, start, cursor.at, scratch)
-  else scratch.append(cursor.block, start, cursor.at)
-}
-
-function nameInScratch(end: number): FieldName {
-  const known = names.get(scratch.bytes, 0, end)
+  cursor.skipString()
+  const known = names.get(cursor.block, start, cursor.at)
   if (known !== undefined) return known
-  const text = scratch.text(0, end)
-  const name = { text, kind: kindOfName(text) }
-  names.set(scratch.bytes, 0, end, name)
+  cursor.at = start
+  literal.read(cursor)
+  const name = toFieldName(literal.text())
+  names.set(cursor.block, start, cursor.at, name)
   return name
-}
-
-function paddedByBlanks(start: number, end: number): boolean {
-  return end > start && (isBlank(scratch.bytes[start] as number) || isBlank(scratch.bytes[end - 1] as number))
-}
-
-function isBlank(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09
 }
 
 /** Whether every byte is an index of its own: then reading the block again changes nothing and gives the same. */

@@ -10,37 +10,36 @@
  */
 import { HpackError } from './hpack-error.ts'
 import { END_OF_STRING, HUFFMAN_CODES, HUFFMAN_LENGTHS } from './huffman-code.ts'
-import type { Scratch } from './scratch.ts'
 
 const STATES = 256
 const NEXT_STATE = new Uint8Array(STATES * 256)
-/** First symbol, second symbol << 8, how many they are << 16, and the two marks. */
+/** First symbol, second symbol << 8, how many they are << 16, and the mark of an end of string. */
 const EMITTED = new Uint32Array(STATES * 256)
-const ILLEGAL_MARK = 1 << 24
-const END_MARK = 1 << 25
+const ONE_SYMBOL = 1 << 16
+const END_MARK = 1 << 18
 /** 1 for a state in which a string may end: at most seven bits into a code, all of them ones. */
 const MAY_END = new Uint8Array(STATES)
 
-/** Appends the text of bytes [start, end) of `source` to the scratch. */
-export function decodeHuffman(source: Uint8Array, start: number, end: number, scratch: Scratch): void {
-  scratch.reserve(2 * (end - start) + 2)
-  const target = scratch.bytes
-  let at = scratch.end
+/**
+ * Writes the text of bytes [start, end) of `source` to the beginning of `target`, and answers its length. There must be
+ * room for two bytes a byte, and one more.
+ */
+export function decodeHuffman(source: Uint8Array, start: number, end: number, target: Uint8Array): number {
+  let length = 0
   let state = 0
   let marks = 0
   for (let i = start; i < end; i++) {
     const step = (state << 8) | (source[i] as number)
     const emitted = EMITTED[step] as number
     state = NEXT_STATE[step] as number
-    target[at] = emitted
-    target[at + 1] = emitted >>> 8
-    at += (emitted >>> 16) & 3
+    target[length] = emitted
+    target[length + 1] = emitted >>> 8
+    length += (emitted >>> 16) & 3
     marks |= emitted
   }
   if ((marks & END_MARK) !== 0) throw new HpackError('a Huffman string contains the end-of-string symbol')
   if (MAY_END[state] === 0) throw new HpackError('a Huffman string ends in something else than up to seven ones')
-  if ((marks & ILLEGAL_MARK) !== 0) scratch.legal = false
-  scratch.end = at
+  return length
 }
 
 /** How many bytes a string takes when it is Huffman-coded. */
@@ -87,40 +86,38 @@ function codeTree(): Int16Array {
   return children
 }
 
-/**
- * A row begins as one entry, the state before any bit, and is split in place until it has an entry for each byte:
- * with every pass each entry makes way for two, the one after a 0 and the one after a 1.
- */
+/** Where four bits lead, by state and bits: the next state << 24, and below it what an entry of EMITTED says. */
+function halfSteps(children: Int16Array): Int32Array {
+  const steps = new Int32Array(STATES * 16)
+  for (let start = 0; start < STATES * 16; start++) {
+    let node = start >>> 4
+    let emitted = 0
+    for (let bit = 3; bit >= 0; bit--) {
+      const child = children[2 * node + ((start >>> bit) & 1)] as number
+      node = Math.max(child, 0) // a leaf is negative, and after it comes the root
+      if (child === ~END_OF_STRING) emitted |= END_MARK
+      else if (child < 0) emitted |= ONE_SYMBOL | ~child // no two leaves within four bits
+    }
+    steps[start] = (node << 24) | emitted
+  }
+  return steps
+}
+
+/** Every byte is two half steps; made whole from these, the tables take a third of the time that bits would. */
 function fillTables(): void {
   const children = codeTree()
-  for (let state = 0; state < STATES; state++) {
-    const row = state << 8
-    NEXT_STATE[row] = state
-    for (let width = 1; width < 256; width *= 2) {
-      for (let entry = width - 1; entry >= 0; entry--) splitEntry(children, row, entry)
-    }
+  const halves = halfSteps(children)
+  for (let step = 0; step < STATES * 256; step++) {
+    const first = halves[step >>> 4] as number
+    const second = halves[((first >>> 24) << 4) | (step & 15)] as number
+    const shift = (first & ONE_SYMBOL) === 0 ? 0 : 8
+    NEXT_STATE[step] = second >>> 24
+    EMITTED[step] = (first & 0xffffff) + (second & 0xffff00) + ((second & 0xff) << shift)
   }
   for (let node = 0, ones = 0; ones <= 7; ones++) {
     MAY_END[node] = 1
     node = children[2 * node + 1] as number
   }
-}
-
-function splitEntry(children: Int16Array, row: number, entry: number): void {
-  const node = NEXT_STATE[row + entry] as number
-  const emitted = EMITTED[row + entry] as number
-  for (let bit = 0; bit < 2; bit++) {
-    const child = children[2 * node + bit] as number // a leaf is negative, and after it the root is next
-    NEXT_STATE[row + 2 * entry + bit] = Math.max(child, 0)
-    EMITTED[row + 2 * entry + bit] = child < 0 ? emit(emitted, ~child) : emitted
-  }
-}
-
-function emit(emitted: number, symbol: number): number {
-  if (symbol === END_OF_STRING) return emitted | END_MARK
-  const count = (emitted >>> 16) & 3
-  const mark = symbol === 0 || symbol === 10 || symbol === 13 ? ILLEGAL_MARK : 0
-  return (emitted + (1 << 16)) | (symbol << (8 * count)) | mark
 }
 
 fillTables()

@@ -24,6 +24,15 @@ export class Cursor {
     return prefix < mask ? prefix : this.#continued(mask)
   }
 
+  /** Moves behind a string literal without looking at it; answers where its bytes begin. */
+  skipString(): number {
+    const length = this.integer(0x7f)
+    const start = this.at
+    if (length > this.end - start) throw new HpackError('a string reaches beyond its header block')
+    this.at = start + length
+    return start
+  }
+
   #continued(prefix: number): number {
     let value = prefix
     for (let i = 0; i < MOST_CONTINUATIONS; i++) {

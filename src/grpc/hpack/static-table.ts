@@ -1,4 +1,4 @@
-import { classifiedField, type TableField } from './table-field.ts'
+import { type TableField, tableField, toFieldName } from './table-field.ts'
 
 /** RFC 7541, appendix A, in order; the first entry has index 1. */
 const ENTRIES: readonly (readonly [name: string, value?: string])[] = [
@@ -66,7 +66,9 @@ const ENTRIES: readonly (readonly [name: string, value?: string])[] = [
 ]
 
 /** Position 0 holds the field of index 1. */
-export const STATIC_FIELDS: readonly TableField[] = ENTRIES.map(([name, value = '']) => classifiedField(name, value))
+export const STATIC_FIELDS: readonly TableField[] = ENTRIES.map(([name, value = '']) =>
+  tableField(toFieldName(name), value),
+)
 
 /** The dynamic table goes on from here (RFC 7541, section 2.3.3). */
 export const FIRST_DYNAMIC_INDEX = STATIC_FIELDS.length + 1

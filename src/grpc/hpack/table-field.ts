@@ -1,4 +1,4 @@
-import { classify, kindOfName } from './classify.ts'
+import { kindOfField, kindOfName } from './classify.ts'
 import type { FieldKind, HeaderField } from './header-field.ts'
 
 /** A name and what it means on its own, for fields that take it over from another one. */
@@ -18,11 +18,11 @@ export interface TableField extends HeaderField {
 export const FIELD_OVERHEAD = 32
 
 /** All table fields are made here, with their properties in one order: the decoder then meets one shape only. */
-export function tableField(fieldName: FieldName, value: string, kind: FieldKind): TableField {
-  const bytes = fieldName.text.length + value.length + FIELD_OVERHEAD
-  return { name: fieldName.text, value, kind, fieldName, bytes }
+export function tableField(fieldName: FieldName, value: string): TableField {
+  const { text: name, kind } = fieldName
+  return { name, value, kind: kindOfField(kind, value), fieldName, bytes: name.length + value.length + FIELD_OVERHEAD }
 }
 
-export function classifiedField(name: string, value: string): TableField {
-  return tableField({ text: name, kind: kindOfName(name) }, value, classify(name, value))
+export function toFieldName(text: string): FieldName {
+  return { text, kind: kindOfName(text) }
 }

@@ -11,6 +11,7 @@ import { areTrailersSound, understandRequest } from './request-head.ts'
 import { defaultPeerSettings, readSettings } from './settings.ts'
 import { Http2Stream } from './stream.ts'
 import {
+  CONNECTION_LOST,
   ConnectionFault,
   DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW,
@@ -711,7 +712,7 @@ export class Http2Connection implements FrameSink {
     this.#cancelTimer()
     for (const stream of [...this.streams.values()]) {
       this.#remove(stream)
-      stream.receiver?.onReset(ERROR.cancel, reason)
+      stream.receiver?.onReset(CONNECTION_LOST, reason)
     }
     this.#host.onClosed(this.#end as ConnectionEnd)
   }

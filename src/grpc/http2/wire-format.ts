@@ -47,6 +47,9 @@ export const ERROR = {
   http11Required: 13,
 } as const
 
+/** Stands where an error code would, when a stream ended because its connection was lost. */
+export const CONNECTION_LOST = -1
+
 /** Ends a connection: thrown while a frame is read, caught where the read began. */
 export class ConnectionFault extends Error {
   readonly code: number

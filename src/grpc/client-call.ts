@@ -1,0 +1,213 @@
+import type { ClientConnection } from './client-connection.ts'
+import { decodeMessage } from './header-text.ts'
+import { FIELD, type HeaderList } from './hpack/header-field.ts'
+import { statusFromHttp, statusFromReset } from './http-status.ts'
+import { responseStatus } from './http2/request-head.ts'
+import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
+import { ERROR } from './http2/wire-format.ts'
+import { Inbox } from './inbox.ts'
+import { Later } from './later.ts'
+import { Metadata } from './metadata.ts'
+import { Outlet } from './outlet.ts'
+import type { Incoming, Outgoing } from './service.ts'
+import { GrpcError, STATUS, type StatusCode } from './status.ts'
+import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
+
+/** A call as its caller sees it. Messages come by `next` or iteration; the end of a failed call is a GrpcError. */
+export interface ClientCall extends Incoming, Outgoing {
+  /** No more messages from our side. */
+  finish(): void
+  /** Initial metadata of the answer; rejects when the call failed before it came. */
+  readonly headers: Promise<Metadata>
+  /** Trailing metadata once the call has ended well; rejects with its GrpcError when it did not. */
+  readonly trailers: Promise<Metadata>
+  cancel(reason?: string): void
+}
+
+export interface UnaryAnswer {
+  readonly message: Uint8Array
+  readonly headers: Metadata
+  readonly trailers: Metadata
+}
+
+/** What decides whether a call that was turned away may be tried again unseen. */
+export type CallEnd = (error: GrpcError | undefined, wasProcessed: boolean) => void
+
+const NO_FIELDS = new Metadata([])
+
+/** One try at a call on one connection. */
+export class ClientStream implements StreamReceiver, ClientCall, Timed {
+  readonly #connection: ClientConnection
+  readonly #stream: Http2Stream
+  readonly #inbox: Inbox
+  readonly #outlet: Outlet
+  readonly #onEnd: CallEnd
+  readonly #headers = new Later<Metadata>()
+  readonly #trailers = new Later<Metadata>()
+  #head = NO_FIELDS
+  #tail = NO_FIELDS
+  #headSeen = false
+  #over = false
+  dueAt = 0
+  wheelNext: Timed | undefined
+  wheelPrevious: Timed | undefined
+  wheelSlot = NOT_IN_WHEEL
+
+  constructor(connection: ClientConnection, stream: Http2Stream, onEnd: CallEnd) {
+    this.#connection = connection
+    this.#stream = stream
+    this.#onEnd = onEnd
+    this.#inbox = new Inbox(stream, connection.limits.maxMessageBytes)
+    this.#outlet = new Outlet(stream)
+    stream.receiver = this
+  }
+
+  get headers(): Promise<Metadata> {
+    return this.#headers.promise
+  }
+
+  get trailers(): Promise<Metadata> {
+    return this.#trailers.promise
+  }
+
+  write(message: Uint8Array | readonly Uint8Array[]): boolean {
+    return this.#over ? true : this.#outlet.write(message)
+  }
+
+  drained(): Promise<void> {
+    return this.#over ? Promise.resolve() : this.#outlet.drained()
+  }
+
+  finish(): void {
+    this.#stream.finish(undefined)
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    return this.#inbox.next()
+  }
+
+  /** Everything about a call that has ended well and must have exactly one answer. */
+  soleAnswer(): UnaryAnswer {
+    if (this.#inbox.count !== 1) throw new GrpcError(STATUS.internal, `expected one answer, got ${this.#inbox.count}`)
+    return { message: this.#inbox.take() as Uint8Array, headers: this.#head, trailers: this.#tail }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (let message = await this.next(); message !== undefined; message = await this.next()) yield message
+    } finally {
+      this.cancel('the reader stopped reading')
+    }
+  }
+
+  cancel(reason = 'cancelled by the caller'): void {
+    this.abort(new GrpcError(STATUS.cancelled, reason))
+  }
+
+  /** Ends the call from our side with `error`. */
+  abort(error: GrpcError): void {
+    if (this.#over) return
+    this.#stream.reset(ERROR.cancel)
+    this.#end(error, true)
+  }
+
+  onDue(): void {
+    this.abort(new GrpcError(STATUS.deadlineExceeded, 'the deadline passed'))
+  }
+
+  onHeaders(list: HeaderList, endStream: boolean): void {
+    if (this.#over) return
+    if (this.#headSeen) {
+      if (endStream) this.#conclude(list)
+      else this.#refuse(new GrpcError(STATUS.internal, 'headers in the middle of an answer'))
+      return
+    }
+    const status = list.overflowed ? undefined : responseStatus(list)
+    if (status === undefined) return this.#refuse(new GrpcError(STATUS.internal, 'a malformed answer'))
+    if (status >= 100 && status < 200 && !endStream) return
+    const hasStatus = list.fields.some((field) => field.kind === FIELD.grpcStatus)
+    if (status !== 200 && !hasStatus) {
+      return this.#refuse(new GrpcError(statusFromHttp(status), `the server answered with HTTP status ${status}`))
+    }
+    this.#headSeen = true
+    this.#head = new Metadata(list.fields)
+    this.#headers.resolve(this.#head)
+    if (endStream) this.#conclude(list)
+  }
+
+  onData(bytes: Uint8Array, endStream: boolean): void {
+    if (this.#over) return
+    try {
+      if (!this.#headSeen) throw new GrpcError(STATUS.internal, 'data before headers')
+      this.#inbox.push(bytes)
+    } catch (error) {
+      this.#refuse(error as GrpcError)
+      return
+    }
+    if (endStream) this.#end(new GrpcError(STATUS.internal, 'the server ended its answer without a status'), true)
+  }
+
+  onReset(code: number, reason: string): void {
+    if (this.#over) return
+    const wasProcessed = code !== ERROR.refusedStream
+    this.#end(new GrpcError(statusFromReset(code), reason), wasProcessed)
+  }
+
+  onDrained(): void {
+    this.#outlet.onDrained()
+  }
+
+  /** The server never looked at this call: its GOAWAY named an earlier one as the last. */
+  turnedAway(): void {
+    this.#stream.reset(ERROR.cancel)
+    if (!this.#over) this.#end(new GrpcError(STATUS.unavailable, 'the server is going away'), false)
+  }
+
+  #conclude(list: HeaderList): void {
+    const trailers = new Metadata(list.fields)
+    const text = trailers.get('grpc-status')
+    if (text === '0') return this.#succeed(trailers)
+    const code = text === undefined || !/^\d{1,2}$/.test(text) ? STATUS.unknown : Number(text)
+    const message = decodeMessage(trailers.get('grpc-message') ?? '')
+    const [details] = trailers.getBinary('grpc-status-details-bin')
+    const init = details === undefined ? {} : { details }
+    this.#end(new GrpcError((code > 16 ? STATUS.unknown : code) as StatusCode, message, init), true)
+  }
+
+  #succeed(trailers: Metadata): void {
+    try {
+      this.#inbox.end()
+    } catch (error) {
+      return this.#end(error as GrpcError, true)
+    }
+    this.#over = true
+    this.#tail = trailers
+    this.#leave()
+    // A writer that the server did not wait for need not wait either.
+    this.#outlet.onDrained()
+    this.#trailers.resolve(trailers)
+    this.#onEnd(undefined, true)
+  }
+
+  #refuse(error: GrpcError): void {
+    this.#stream.reset(ERROR.cancel)
+    this.#end(error, true)
+  }
+
+  #end(error: GrpcError, wasProcessed: boolean): void {
+    this.#over = true
+    this.#leave()
+    this.#inbox.fail(error)
+    this.#outlet.fail(error)
+    this.#headers.reject(error)
+    this.#trailers.reject(error)
+    this.#onEnd(error, wasProcessed)
+  }
+
+  #leave(): void {
+    this.#connection.wheel.remove(this)
+    // The server is done; what we would still send is of no use to it.
+    if (!this.#stream.localClosed) this.#stream.reset(ERROR.none)
+    this.#headers.resolve(NO_FIELDS)
+  }
+}

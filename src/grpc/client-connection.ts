@@ -1,0 +1,88 @@
+import type { Duplex } from 'node:stream'
+import { type CallEnd, ClientStream } from './client-call.ts'
+import type { HeaderPair } from './header-text.ts'
+import { encodedBound, HpackEncoder } from './hpack/encoder.ts'
+import { type ConnectionHost, Http2Connection } from './http2/connection.ts'
+import type { Limits } from './http2/limits.ts'
+import { ERROR } from './http2/wire-format.ts'
+import type { ConnectionEnd } from './observer.ts'
+import type { TimerWheel } from './timer-wheel.ts'
+import type { Timing } from './timing.ts'
+
+export interface ClientConnectionOptions {
+  readonly socket: Duplex
+  readonly limits: Limits
+  readonly timing: Timing
+  readonly wheel: TimerWheel
+  /** There may be room for another call, or none any more. */
+  onChange(): void
+  onClosed(end: ConnectionEnd): void
+}
+
+/** Calls on one connection to a server. */
+export class ClientConnection implements ConnectionHost {
+  readonly limits: Limits
+  readonly wheel: TimerWheel
+  readonly hasParked = false
+  readonly budget = { used: 0, most: Number.POSITIVE_INFINITY }
+  readonly #http2: Http2Connection
+  readonly #encoder = new HpackEncoder()
+  readonly #options: ClientConnectionOptions
+  #isGoing = false
+
+  constructor(options: ClientConnectionOptions) {
+    this.#options = options
+    this.limits = options.limits
+    this.wheel = options.wheel
+    const { socket, limits, timing } = options
+    this.#http2 = new Http2Connection({ socket, role: 'client', limits, timing, host: this })
+  }
+
+  /** Takes new calls now. */
+  get hasRoom(): boolean {
+    return this.isUsable && this.#http2.streams.size < this.#http2.peer.maxConcurrentStreams
+  }
+
+  get isUsable(): boolean {
+    return this.#http2.isOpen && !this.#isGoing && !this.#http2.idsAreUsedUp
+  }
+
+  open(head: readonly HeaderPair[], onEnd: CallEnd): ClientStream {
+    const stream = this.#http2.openStream()
+    const call = new ClientStream(this, stream, onEnd)
+    const block = Buffer.allocUnsafe(encodedBound(head))
+    this.#http2.writeHeaderBlock(stream.id, block.subarray(0, this.#encoder.encode(head, block, 0)), false)
+    return call
+  }
+
+  onStream(): void {
+    // Servers open no streams: push is off.
+  }
+
+  onPeerSettings(): void {
+    this.#encoder.setMaxTableBytes(this.#http2.peer.headerTableSize)
+    this.#options.onChange()
+  }
+
+  onGoaway(lastStream: number): void {
+    this.#isGoing = true
+    for (const stream of [...this.#http2.streams.values()]) {
+      if (stream.id > lastStream) (stream.receiver as ClientStream).turnedAway()
+    }
+    this.#options.onChange()
+  }
+
+  onStreamGone(): void {
+    this.#options.onChange()
+  }
+
+  onRoom(): void {}
+
+  onClosed(end: ConnectionEnd): void {
+    this.#options.onClosed(end)
+  }
+
+  close(): void {
+    this.#http2.close(ERROR.none, 'the channel was closed')
+  }
+}

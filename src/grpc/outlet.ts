@@ -1,0 +1,46 @@
+import type { Http2Stream } from './http2/stream.ts'
+import { PREFIX_BYTES, putPrefix } from './message-parser.ts'
+
+/** Messages on their way out of a call, for one writer. */
+export class Outlet {
+  readonly #stream: Http2Stream
+  #waiting: { resolve(): void; reject(error: unknown): void } | undefined
+  #failure: unknown
+  bytes = 0
+
+  constructor(stream: Http2Stream) {
+    this.#stream = stream
+  }
+
+  /** False when the peer is behind. */
+  write(message: Uint8Array | readonly Uint8Array[]): boolean {
+    const parts = message instanceof Uint8Array ? [message] : message
+    let length = 0
+    for (const part of parts) length += part.length
+    const prefix = Buffer.allocUnsafe(PREFIX_BYTES)
+    putPrefix(prefix, 0, length)
+    this.bytes += length + PREFIX_BYTES
+    this.#stream.sendData(prefix)
+    for (const part of parts) this.#stream.sendData(part)
+    return !this.#stream.isBehind
+  }
+
+  drained(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#stream.gone || !this.#stream.isBehind) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  onDrained(): void {
+    this.#waiting?.resolve()
+    this.#waiting = undefined
+  }
+
+  fail(error: unknown): void {
+    this.#failure = error
+    this.#waiting?.reject(error)
+    this.#waiting = undefined
+  }
+}

@@ -1,0 +1,50 @@
+import type { PendingCall } from './pending-call.ts'
+
+/**
+ * Calls that wait for room, first come first served. A Set would do, but taking its first element again and again
+ * walks over the holes that earlier ones left; here leaving early leaves a hole, and holes are skipped once.
+ */
+export class WaitingLine {
+  #calls: (PendingCall | undefined)[] = []
+  #head = 0
+  readonly #places = new Map<PendingCall, number>()
+
+  get size(): number {
+    return this.#places.size
+  }
+
+  add(call: PendingCall): void {
+    this.#places.set(call, this.#calls.push(call) - 1)
+  }
+
+  shift(): PendingCall | undefined {
+    while (this.#head < this.#calls.length) {
+      const call = this.#calls[this.#head]
+      this.#calls[this.#head++] = undefined
+      if (call === undefined) continue
+      this.#places.delete(call)
+      if (this.#places.size === 0) this.#clear()
+      return call
+    }
+    return undefined
+  }
+
+  delete(call: PendingCall): void {
+    const place = this.#places.get(call)
+    if (place === undefined) return
+    this.#places.delete(call)
+    this.#calls[place] = undefined
+    if (this.#places.size === 0) this.#clear()
+  }
+
+  removeIf(test: (call: PendingCall) => boolean): PendingCall[] {
+    const removed = this.#calls.filter((call) => call !== undefined && test(call)) as PendingCall[]
+    for (const call of removed) this.delete(call)
+    return removed
+  }
+
+  #clear(): void {
+    this.#calls = []
+    this.#head = 0
+  }
+}
