@@ -253,7 +253,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
       this.#headSent ||
       this.#headMetadata !== undefined ||
       this.#trailers !== undefined ||
-      !http2.hasRoomFor(stream, size)
+      !http2.turns.hasRoomFor(stream, size)
     ) {
       this.#sendHead()
       this.#out().write(message)

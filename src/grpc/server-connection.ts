@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { HeaderList } from './hpack/header-field.ts'
-import { type ConnectionHost, Http2Connection } from './http2/connection.ts'
+import { Http2Connection } from './http2/connection.ts'
+import type { ConnectionHost } from './http2/connection-host.ts'
 import type { Limits } from './http2/limits.ts'
 import type { RequestHead } from './http2/request-head.ts'
 import type { Http2Stream } from './http2/stream.ts'
@@ -88,7 +89,7 @@ export class ServerConnection implements ConnectionHost {
   }
 
   get isCongested(): boolean {
-    return this.http2.isCongested
+    return this.http2.turns.isCongested
   }
 
   /** The peer reads too slowly for more answers: the call waits until some have gone. */
@@ -101,7 +102,7 @@ export class ServerConnection implements ConnectionHost {
   }
 
   onRoom(): void {
-    while (this.#parked.length > 0 && !this.http2.isCongested) (this.#parked.shift() as () => void)()
+    while (this.#parked.length > 0 && !this.http2.turns.isCongested) (this.#parked.shift() as () => void)()
   }
 
   drain(): void {

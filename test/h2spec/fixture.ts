@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createServer as createNetServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { HeaderList } from '../../src/grpc/hpack/header-field.ts'
-import { type ConnectionHost, Http2Connection } from '../../src/grpc/http2/connection.ts'
+import { Http2Connection } from '../../src/grpc/http2/connection.ts'
+import type { ConnectionHost } from '../../src/grpc/http2/connection-host.ts'
 import { DEFAULT_LIMITS } from '../../src/grpc/http2/limits.ts'
 import type { Http2Stream } from '../../src/grpc/http2/stream.ts'
 import { literals } from '../../src/grpc/response-blocks.ts'
@@ -11,7 +12,9 @@ import { literals } from '../../src/grpc/response-blocks.ts'
  * A web server of one page on our HTTP/2 layer, for h2spec to take apart: GET / (or any request) is answered with 200
  * and a body. Usage: `node fixture.ts PORT [CERT KEY]`; prints the port it bound.
  */
-const PAGE = Buffer.from('Windlass speaks HTTP/2. This page is long enough to be cut into several small frames.\n'.repeat(2))
+const PAGE = Buffer.from(
+  'Windlass speaks HTTP/2. This page is long enough to be cut into several small frames.\n'.repeat(2),
+)
 
 const timing = {
   now: () => performance.now(),

@@ -103,7 +103,7 @@ function halfSteps(children: Int16Array): Int32Array {
   return steps
 }
 
-/** Every byte is two half steps; made whole from these, the tables take a third of the time that bits would. */
+/** Every byte is two half steps: going by these instead of bits halves the time this takes when the program starts. */
 function fillTables(): void {
   const children = codeTree()
   const halves = halfSteps(children)

@@ -2,29 +2,38 @@ import type { Duplex } from 'node:stream'
 import type { HeaderList } from '../hpack/header-field.ts'
 import type { ConnectionEnd } from '../observer.ts'
 import type { Timing } from '../timing.ts'
+import type { ConnectionHost, ConnectionOptions } from './connection-host.ts'
+import {
+  putGoaway,
+  putGreeting,
+  putHeaderBlock,
+  putPing,
+  putPingAck,
+  putReset,
+  putSettingsAck,
+  putWindowUpdate,
+} from './control-frames.ts'
 import { FloodGate } from './flood.ts'
 import { FrameReader, type FrameSink } from './frame-reader.ts'
 import { HeaderBlocks } from './header-blocks.ts'
 import type { Limits } from './limits.ts'
 import { Outbox } from './outbox.ts'
 import { areTrailersSound, understandRequest } from './request-head.ts'
+import { SendTurns } from './send-turns.ts'
 import { defaultPeerSettings, readSettings } from './settings.ts'
 import { Http2Stream } from './stream.ts'
 import {
   CONNECTION_LOST,
   ConnectionFault,
-  DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW,
   ERROR,
   FLAG,
   FRAME,
   MAX_WINDOW,
-  PREFACE,
-  putFrameHeader,
-  putUint32,
   readUint32,
-  SETTING,
 } from './wire-format.ts'
+
+const DISCARDED_MEMORY = 4096
 
 /**
  * One HTTP/2 connection, either end (RFC 9113).
@@ -41,40 +50,13 @@ import {
  * bytes, so that one stalled reader never stops its neighbours. What readers leave lying is counted; past the cap the
  * connection's window stays shut until some is taken.
  */
-export interface ConnectionHost {
-  /** Bytes received by all connections and not yet taken, and the most allowed. */
-  readonly budget: { used: number; readonly most: number }
-  /** Server: a request has arrived. Its head is in `list.understood`. */
-  onStream(stream: Http2Stream, list: HeaderList, endStream: boolean): void
-  /** The peer's settings have changed. */
-  onPeerSettings(): void
-  /** Client: the server takes no streams above `lastStream` any more. */
-  onGoaway(lastStream: number, code: number): void
-  /** A stream has ended on both sides or was reset. */
-  onStreamGone(stream: Http2Stream): void
-  /** Calls wait because too much output does; told when there is room again. */
-  readonly hasParked: boolean
-  onRoom(): void
-  onClosed(end: ConnectionEnd): void
-}
-
-export interface ConnectionOptions {
-  readonly socket: Duplex
-  readonly role: 'server' | 'client'
-  readonly limits: Limits
-  readonly timing: Timing
-  readonly host: ConnectionHost
-}
-
-const DISCARDED_MEMORY = 4096
-
 export class Http2Connection implements FrameSink {
   readonly limits: Limits
   readonly outbox: Outbox
   readonly peer = defaultPeerSettings()
   readonly streams = new Map<number, Http2Stream>()
-  /** Data queued by all streams and not yet written. */
-  pendingBytes = 0
+  readonly turns: SendTurns
+  /** Received by all streams and not yet taken by their readers. */
   bufferedBytes = 0
   /** Handlers that still run for streams already gone; they count as streams, so that resets win nothing. */
   lingering = 0
@@ -87,11 +69,8 @@ export class Http2Connection implements FrameSink {
   readonly #reader: FrameReader
   readonly #blocks: HeaderBlocks
   readonly #gates: Record<'resets' | 'pings' | 'settings' | 'emptyFrames' | 'priorities', FloodGate>
-  #sendWindow = DEFAULT_WINDOW
   #receiveWindow = DEFAULT_WINDOW
   #owed = 0
-  #ready: Http2Stream[] = []
-  readonly #awaited = new Set<Http2Stream>()
   #lastPeerStream = 0
   #nextOwnStream = 1
   /** Streams that we ended before the peer did: what it still sends on them is no offence. */
@@ -116,6 +95,7 @@ export class Http2Connection implements FrameSink {
     this.#timing = timing
     this.#host = host
     this.outbox = new Outbox(socket)
+    this.turns = new SendTurns(this.outbox, limits, this.peer)
     this.#reader = new FrameReader(this, { maxFrameBytes: limits.maxFrameBytes, expectPreface: this.#isServer })
     this.#blocks = new HeaderBlocks(limits)
     this.turnAt = timing.now()
@@ -132,15 +112,11 @@ export class Http2Connection implements FrameSink {
     socket.on('error', (error) => this.#lost(error.message))
     socket.on('close', () => this.#lost('the connection was closed'))
     this.#cancelTimer = timing.after(limits.handshakeMs, () => this.#patrol())
-    this.#greet()
+    this.#greet(role)
   }
 
   get isOpen(): boolean {
     return this.#end === undefined
-  }
-
-  get isDraining(): boolean {
-    return this.#draining
   }
 
   /** Client: a new stream, ready for its head. */
@@ -156,65 +132,30 @@ export class Http2Connection implements FrameSink {
 
   // --- What the layer above says ------------------------------------------------------------------------------------
 
-  /** Writes an encoded header block as HEADERS and, where it is longer than a frame, CONTINUATION. */
+  /** Sends a head or trailers now. */
   writeHeaderBlock(stream: number, block: Uint8Array, endStream: boolean): void {
-    const most = this.peer.maxFrameSize
-    let type: number = FRAME.headers
-    let flags: number = endStream ? FLAG.endStream : 0
-    let at = 0
-    do {
-      const size = Math.min(most, block.length - at)
-      if (at + size === block.length) flags |= FLAG.endHeaders
-      this.outbox.reserve(size + 9)
-      const start = putFrameHeader(this.outbox.buffer, this.outbox.end, size, (type << 8) | flags, stream)
-      this.outbox.buffer.set(at === 0 && size === block.length ? block : block.subarray(at, at + size), start)
-      this.outbox.end = start + size
-      type = FRAME.continuation
-      flags = 0
-      at += size
-    } while (at < block.length)
+    putHeaderBlock(this.outbox, stream, block, { maxFrameBytes: this.peer.maxFrameSize, endStream })
     this.touched()
-  }
-
-  /** Room for a whole small answer now, without waiting behind others: it may then be laid out in the outbox itself. */
-  hasRoomFor(stream: Http2Stream, dataBytes: number): boolean {
-    return (
-      dataBytes <= this.peer.maxFrameSize &&
-      dataBytes <= this.#sendWindow &&
-      dataBytes <= stream.sendWindow &&
-      stream.pendingBytes === 0 &&
-      this.outbox.backlog < this.limits.socketBacklogBytes
-    )
   }
 
   /** Books data that the layer above has laid out in the outbox itself, and ends our side of the stream. */
   wroteWhole(stream: Http2Stream, dataBytes: number): void {
-    this.#sendWindow -= dataBytes
+    this.turns.window -= dataBytes
     stream.sendWindow -= dataBytes
     stream.localClosed = true
     this.localSideEnded(stream)
     this.touched()
   }
 
-  get isCongested(): boolean {
-    return this.pendingBytes >= this.limits.connectionPendingBytes
-  }
-
   dataQueued(stream: Http2Stream, bytes: number): void {
     if (stream.pendingBytes === bytes) stream.progressAt = this.turnAt
-    this.pendingBytes += bytes
-    this.#makeReady(stream)
+    this.turns.pendingBytes += bytes
+    this.turns.join(stream)
     this.touched()
   }
 
-  awaits(stream: Http2Stream): void {
-    this.#awaited.add(stream)
-  }
-
   sendWindowUpdate(stream: number, increment: number): void {
-    this.outbox.reserve(13)
-    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 4, FRAME.windowUpdate << 8, stream)
-    this.outbox.end = putUint32(this.outbox.buffer, at, increment)
+    putWindowUpdate(this.outbox, stream, increment)
     this.touched()
   }
 
@@ -424,8 +365,8 @@ export class Http2Connection implements FrameSink {
     const increment = readUint32(buffer, start) & MAX_WINDOW
     if (id === 0) {
       if (increment === 0) throw new ConnectionFault(ERROR.protocol, 'WINDOW_UPDATE of nothing')
-      this.#sendWindow += increment
-      if (this.#sendWindow > MAX_WINDOW) throw new ConnectionFault(ERROR.flowControl, 'the window is too large')
+      this.turns.window += increment
+      if (this.turns.window > MAX_WINDOW) throw new ConnectionFault(ERROR.flowControl, 'the window is too large')
       return
     }
     const stream = this.streams.get(id)
@@ -436,7 +377,7 @@ export class Http2Connection implements FrameSink {
     if (increment === 0) return this.#fault(stream, ERROR.protocol, 'WINDOW_UPDATE of nothing')
     stream.sendWindow += increment
     if (stream.sendWindow > MAX_WINDOW) return this.#fault(stream, ERROR.flowControl, 'the window is too large')
-    this.#makeReady(stream)
+    this.turns.join(stream)
   }
 
   #onReset(id: number, buffer: Buffer, start: number, end: number): void {
@@ -462,8 +403,7 @@ export class Http2Connection implements FrameSink {
     readSettings(this.peer, buffer, start, end)
     if (this.peer.initialWindowSize !== before) this.#shiftWindows(this.peer.initialWindowSize - before)
     this.#settingsSeen = true
-    this.outbox.reserve(9)
-    this.outbox.end = putFrameHeader(this.outbox.buffer, this.outbox.end, 0, (FRAME.settings << 8) | FLAG.ack, 0)
+    putSettingsAck(this.outbox)
     this.#host.onPeerSettings()
   }
 
@@ -471,7 +411,7 @@ export class Http2Connection implements FrameSink {
     for (const stream of this.streams.values()) {
       stream.sendWindow += delta
       if (stream.sendWindow > MAX_WINDOW) throw new ConnectionFault(ERROR.flowControl, 'the window is too large')
-      this.#makeReady(stream)
+      this.turns.join(stream)
     }
   }
 
@@ -483,10 +423,7 @@ export class Http2Connection implements FrameSink {
       return
     }
     this.#gates.pings.pass()
-    this.outbox.reserve(17)
-    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 8, (FRAME.ping << 8) | FLAG.ack, 0)
-    buffer.copy(this.outbox.buffer, at, start, end)
-    this.outbox.end = at + 8
+    putPingAck(this.outbox, buffer, start)
     this.#checkControlBacklog()
   }
 
@@ -545,9 +482,8 @@ export class Http2Connection implements FrameSink {
     if (stream.gone) return
     stream.gone = true
     this.streams.delete(stream.id)
-    if (stream.pendingBytes > 0) this.pendingBytes -= stream.dropPending()
+    this.turns.leave(stream)
     if (stream.bufferedBytes > 0) this.released(stream.bufferedBytes)
-    if (this.#awaited.size > 0) this.#awaited.delete(stream)
     this.#host.onStreamGone(stream)
     if (this.#draining) this.#closeWhenIdle()
   }
@@ -561,36 +497,6 @@ export class Http2Connection implements FrameSink {
     this.#owed = 0
   }
 
-  #makeReady(stream: Http2Stream): void {
-    if (stream.isReady || !stream.canSend) return
-    stream.isReady = true
-    this.#ready.push(stream)
-  }
-
-  /** Lets the streams that may send take turns, as long as the socket keeps up. */
-  #pump(): void {
-    const ready = this.#ready
-    let blocked = 0
-    while (ready.length > blocked && this.outbox.backlog < this.limits.socketBacklogBytes) {
-      const stream = ready.shift() as Http2Stream
-      if (stream.pendingBytes > 0 && this.#sendWindow <= 0) {
-        ready.push(stream)
-        blocked++
-        continue
-      }
-      stream.isReady = false
-      if (stream.canSend) this.#sendFrom(stream)
-    }
-  }
-
-  #sendFrom(stream: Http2Stream): void {
-    const sent = stream.sendSome(Math.min(this.#sendWindow, stream.sendWindow, this.peer.maxFrameSize))
-    this.#sendWindow -= sent
-    this.pendingBytes -= sent
-    stream.progressAt = this.turnAt
-    this.#makeReady(stream)
-  }
-
   readonly #flushLater = (): void => {
     this.#flushDue = false
     this.turnAt = this.#timing.now()
@@ -599,50 +505,26 @@ export class Http2Connection implements FrameSink {
 
   #flushNow(): void {
     if (this.#end !== undefined) return
-    if (this.#ready.length > 0) this.#pump()
+    this.turns.pump(this.turnAt)
     this.outbox.flush()
-    if (this.#awaited.size > 0) this.#wakeSenders()
-    if (this.#host.hasParked && !this.isCongested) this.#host.onRoom()
-  }
-
-  #wakeSenders(): void {
-    for (const stream of this.#awaited) {
-      if (stream.isStillBehind) continue
-      this.#awaited.delete(stream)
-      stream.receiver?.onDrained()
-    }
+    this.turns.wakeWaiting()
+    if (this.#host.hasParked && !this.turns.isCongested) this.#host.onRoom()
   }
 
   #checkControlBacklog(): void {
-    if (!this.#inTurn || this.outbox.backlog - this.limits.socketBacklogBytes < this.limits.maxControlBacklogBytes)
-      return
+    const most = this.limits.socketBacklogBytes + this.limits.maxControlBacklogBytes
+    if (!this.#inTurn || this.outbox.backlog < most) return
     throw new ConnectionFault(ERROR.enhanceYourCalm, 'the peer does not read what it asks for', 'control backlog')
   }
 
   // --- Beginning, watching, ending ----------------------------------------------------------------------------------
 
-  #greet(): void {
-    const { limits } = this
-    const settings: [number, number][] = [
-      [SETTING.initialWindowSize, limits.initialWindowBytes],
-      [SETTING.maxHeaderListSize, limits.maxHeaderBytes],
-    ]
-    if (this.#isServer) settings.push([SETTING.maxConcurrentStreams, limits.maxConcurrentStreams])
-    else settings.push([SETTING.enablePush, 0])
-    if (limits.maxFrameBytes !== DEFAULT_FRAME_BYTES) settings.push([SETTING.maxFrameSize, limits.maxFrameBytes])
-    this.outbox.reserve(128)
-    if (!this.#isServer) this.outbox.end += PREFACE.copy(this.outbox.buffer, this.outbox.end)
-    let at = putFrameHeader(this.outbox.buffer, this.outbox.end, settings.length * 6, FRAME.settings << 8, 0)
-    for (const [id, value] of settings) {
-      this.outbox.buffer[at] = id >> 8
-      this.outbox.buffer[at + 1] = id
-      at = putUint32(this.outbox.buffer, at + 2, value)
-    }
-    this.outbox.end = at
-    const raise = limits.connectionWindowBytes - DEFAULT_WINDOW
+  #greet(role: 'server' | 'client'): void {
+    putGreeting(this.outbox, role, this.limits)
+    const raise = this.limits.connectionWindowBytes - DEFAULT_WINDOW
     if (raise > 0) {
       this.#receiveWindow += raise
-      this.sendWindowUpdate(0, raise)
+      putWindowUpdate(this.outbox, 0, raise)
     }
     this.touched()
   }
@@ -668,28 +550,18 @@ export class Http2Connection implements FrameSink {
 
   #sendPing(now: number): void {
     this.#pingedAt = now
-    this.outbox.reserve(17)
-    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 8, FRAME.ping << 8, 0)
-    this.outbox.buffer.fill(0, at, at + 8)
-    this.outbox.end = at + 8
+    putPing(this.outbox)
     this.touched()
   }
 
   #writeReset(stream: number, code: number): void {
-    this.outbox.reserve(13)
-    const at = putFrameHeader(this.outbox.buffer, this.outbox.end, 4, FRAME.rstStream << 8, stream)
-    this.outbox.end = putUint32(this.outbox.buffer, at, code)
+    putReset(this.outbox, stream, code)
     this.touched()
     this.#checkControlBacklog()
   }
 
   #writeGoaway(lastStream: number, code: number, reason: string): void {
-    const debug = Buffer.from(reason, 'utf8').subarray(0, 256)
-    this.outbox.reserve(17 + debug.length)
-    let at = putFrameHeader(this.outbox.buffer, this.outbox.end, 8 + debug.length, FRAME.goaway << 8, 0)
-    at = putUint32(this.outbox.buffer, at, lastStream)
-    at = putUint32(this.outbox.buffer, at, code)
-    this.outbox.end = at + debug.copy(this.outbox.buffer, at)
+    putGoaway(this.outbox, lastStream, code, reason)
     this.touched()
   }
 

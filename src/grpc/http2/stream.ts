@@ -76,16 +76,7 @@ export class Http2Stream {
 
   /** True when the sender should wait; `onDrained` follows once there is room. */
   get isBehind(): boolean {
-    const { limits, pendingBytes } = this.connection
-    const behind = this.pendingBytes >= limits.streamPendingBytes || pendingBytes >= limits.connectionPendingBytes
-    if (behind) this.connection.awaits(this)
-    return behind
-  }
-
-  /** The one who waits is woken when half is gone, so that it is not woken for every frame. */
-  get isStillBehind(): boolean {
-    const { limits, pendingBytes } = this.connection
-    return this.pendingBytes * 2 > limits.streamPendingBytes || pendingBytes * 2 > limits.connectionPendingBytes
+    return this.connection.turns.isBehind(this)
   }
 
   /** The receiver has taken `bytes`: they stop counting as buffered, and the peer may send as many again. */

@@ -63,16 +63,7 @@ export class ConnectionFault extends Error {
   }
 }
 
-/** Writes a frame's nine-byte header; answers the offset after it. */
-export function writeFrameHeader(
-  target: Uint8Array,
-  offset: number,
-  frame: { length: number; type: number; flags: number; stream: number },
-): number {
-  return putFrameHeader(target, offset, frame.length, (frame.type << 8) | frame.flags, frame.stream)
-}
-
-/** The same for the hot path: type and flags share one number, so that no object is made. */
+/** Writes a frame's nine-byte header; type and flags share one number. Answers the offset after it. */
 export function putFrameHeader(
   target: Uint8Array,
   offset: number,

@@ -1,0 +1,33 @@
+/** `npm run bench NAME [-- options]`: every figure this project claims is printed by one of these. */
+interface Bench {
+  readonly about: string
+  /** Answers the exit code: 0 all bars met, 1 a bar missed or a contestant wrong, 2 something is not installed. */
+  load(): Promise<{ run(args: readonly string[]): Promise<number> }>
+}
+
+const BENCHES: Readonly<Record<string, Bench>> = {
+  wire: {
+    about:
+      'CPU per gRPC call and per streamed GB, beside @grpc/grpc-js and node:http2 (--smoke, --rounds N, --json FILE)',
+    load: () => import('./wire/bench.ts'),
+  },
+}
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  const bench = name === undefined ? undefined : BENCHES[name]
+  if (bench !== undefined) return (await bench.load()).run(args)
+  for (const [known, { about }] of Object.entries(BENCHES)) console.log(`${known}\t${about}`)
+  if (name === undefined) return 0
+  console.error(`no bench is named ${name}`)
+  return 2
+}
+
+// Leaving by process.exit runs the 'exit' hooks, and with them the children are killed.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+
+try {
+  process.exit(await main(process.argv.slice(2)))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

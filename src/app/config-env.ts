@@ -1,0 +1,61 @@
+import type { Field } from './config-field.ts'
+import { nearest } from './config-nearest.ts'
+import { place, type Table } from './config-table.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Read by tests and tools, not settings. */
+const NOT_SETTINGS = new Set(['WINDLASS_REQUIRE', 'WINDLASS_SEED', 'WINDLASS_TEST_COUNTS'])
+
+const SWITCH = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+export interface EnvironmentLayer {
+  readonly values: Table
+  /** Variables that start like ours and are none of ours, with a guess at what was meant. */
+  readonly unknown: readonly string[]
+}
+
+/** What WINDLASS_ variables set. An empty one counts as not there, as in most programs. */
+export function readEnvironment(env: Environment, fields: readonly Field[]): EnvironmentLayer {
+  const byVariable = new Map(fields.map((field) => [field.variable, field]))
+  const values: Table = {}
+  const unknown: string[] = []
+  for (const [name, text] of Object.entries(env).sort()) {
+    if (!name.startsWith('WINDLASS_') || text === undefined || text === '') continue
+    const field = byVariable.get(name)
+    if (field !== undefined) place(values, field.key, parseText(text, field.form))
+    else if (!NOT_SETTINGS.has(name)) unknown.push(withGuess(name, [...byVariable.keys()]))
+  }
+  return { values, unknown }
+}
+
+/** Text that does not fit stays text, so that the schema complains about it in its own words. */
+function parseText(text: string, form: Field['form']): unknown {
+  if (form === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
+  if (form === 'boolean') return SWITCH.get(text.toLowerCase()) ?? text
+  if (form === 'list') return parts(text)
+  if (form === 'map') return mapOf(parts(text)) ?? text
+  return text
+}
+
+const parts = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** `OSFamily=Linux,Arch=x86_64` */
+function mapOf(pairs: readonly string[]): Record<string, string> | undefined {
+  if (!pairs.every((pair) => pair.indexOf('=') > 0)) return undefined
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+}
+
+function withGuess(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known)
+  return guess === undefined ? name : `${name} (did you mean ${guess}?)`
+}

@@ -1,0 +1,40 @@
+import { formatAddress, isLocal, parseAddress } from './bind-address.ts'
+import type { Config } from './config.ts'
+
+/**
+ * The keys whose address other machines can reach without showing who they are. Mutual TLS is the one way of showing
+ * it so far; plain TLS keeps the conversation private and says nothing about the caller.
+ */
+export function exposedKeys({ server }: Config): string[] {
+  if (server.tls.client_ca_file !== undefined) return []
+  return [['server.address', server.address] as const, ['server.http_address', server.http_address] as const].flatMap(
+    ([key, text]) => {
+      const address = parseAddress(text)
+      return address === undefined || isLocal(address) ? [] : [key]
+    },
+  )
+}
+
+/** What to do about an exposed address, for somebody who just wanted to start a server. */
+export function exposureProblem(key: string, text: string): string {
+  const address = parseAddress(text)
+  const port = address !== undefined && 'port' in address ? address.port : 0
+  const local = formatAddress({ host: '127.0.0.1', port })
+  return (
+    `${key} = "${text}" can be reached from other machines, and whoever reaches it may use this server. ` +
+    `If the network is trusted, add --insecure (or insecure = true under [server]); ` +
+    `otherwise set client_ca_file under [server.tls], or listen on ${local}`
+  )
+}
+
+/**
+ * The hosts that HTTP requests may be addressed to, beside loopback names. The address that was asked for is one: no
+ * web page can have its own name rebound to it, for then the page's name would stand in the request.
+ */
+export function servedHosts({ server, http }: Config): string[] {
+  const address = parseAddress(server.http_address)
+  if (address === undefined || 'path' in address || ANY_HOST.has(address.host)) return http.allowed_hosts
+  return [...http.allowed_hosts, address.host]
+}
+
+const ANY_HOST = new Set(['0.0.0.0', '::'])

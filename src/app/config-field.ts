@@ -1,0 +1,76 @@
+import { z } from 'zod'
+
+/** What a person should know about a field; the type and the default are the schema's own. */
+export interface About {
+  /** One sentence. */
+  readonly meaning: string
+  /** False for a key that is read and checked, while the part it belongs to is not built yet. */
+  readonly inForce: boolean
+  /** Where the value comes from when nobody gives one and the default is not a constant. */
+  readonly otherwise?: string
+  /** The command-line flag that sets it. */
+  readonly flag?: string
+}
+
+export interface Field extends About {
+  /** `execution.scheduler.max_queue_size` */
+  readonly key: string
+  /** `execution.scheduler` */
+  readonly table: string
+  /** `max_queue_size` */
+  readonly name: string
+  /** `WINDLASS_EXECUTION_SCHEDULER_MAX_QUEUE_SIZE` */
+  readonly variable: string
+  readonly form: 'string' | 'number' | 'boolean' | 'list' | 'map'
+  readonly choices: readonly string[] | undefined
+  readonly standard: unknown
+}
+
+const known = z.registry<About>()
+
+/** Gives a schema its sentence; `inForce` is true unless said otherwise. */
+export function field<S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S {
+  known.add(schema, { meaning, inForce: true, ...more })
+  return schema
+}
+
+/** A field whose part of the grid is still to come. */
+export const later = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>
+  field(schema, meaning, { ...more, inForce: false })
+
+/** All fields of a schema, in the order in which they were written. */
+export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []): Field[] {
+  const { inner, standard } = unwrap(schema)
+  if (inner instanceof z.ZodObject) {
+    return Object.entries(inner.shape).flatMap(([name, part]) => fieldsOf(part, [...path, name]))
+  }
+  const about = known.get(schema)
+  const key = path.join('.')
+  if (about === undefined) throw new Error(`${key} has no sentence: write it as field(schema, meaning)`)
+  return [
+    {
+      ...about,
+      key,
+      table: path.slice(0, -1).join('.'),
+      name: path.at(-1) ?? '',
+      variable: `WINDLASS_${path.join('_').toUpperCase()}`,
+      form: formOf(inner),
+      choices: inner instanceof z.ZodEnum ? inner.options.map(String) : undefined,
+      standard,
+    },
+  ]
+}
+
+function unwrap(schema: z.core.$ZodType): { inner: z.core.$ZodType; standard: unknown } {
+  if (schema instanceof z.ZodDefault) return { ...unwrap(schema.def.innerType), standard: schema.def.defaultValue }
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) return unwrap(schema.def.innerType)
+  return { inner: schema, standard: undefined }
+}
+
+function formOf(schema: z.core.$ZodType): Field['form'] {
+  if (schema instanceof z.ZodNumber) return 'number'
+  if (schema instanceof z.ZodBoolean) return 'boolean'
+  if (schema instanceof z.ZodArray) return 'list'
+  if (schema instanceof z.ZodRecord) return 'map'
+  return 'string'
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'smol-toml'
+import { FaultError } from '../base/fault.ts'
+import { type Config, configSchema, FIELDS } from './config.ts'
+import { type Environment, readEnvironment } from './config-env.ts'
+import { exposedKeys, exposureProblem } from './config-exposure.ts'
+import { problemsOf } from './config-problems.ts'
+import { leavesOf, overlay, pick, place, type Table } from './config-table.ts'
+
+export interface ConfigSources {
+  /** A TOML file; without one, defaults hold. */
+  readonly file?: string | undefined
+  readonly env: Environment
+  /** Where the user's files are, for the default data directory. */
+  readonly home: string
+  readonly flags?: readonly FlagSetting[]
+}
+
+export interface FlagSetting {
+  /** As typed: `--grpc`. */
+  readonly flag: string
+  readonly key: string
+  readonly value: unknown
+}
+
+export interface LoadedConfig {
+  readonly config: Config
+  /** Where each value came from that is not a default: key to file, variable or flag. */
+  readonly origins: ReadonlyMap<string, string>
+  readonly notes: readonly Note[]
+}
+
+/** Something worth a log line, though no reason to refuse: the sentence is constant, the keys say what it is about. */
+export interface Note {
+  readonly level: 'info' | 'warn'
+  readonly what: string
+  readonly keys: readonly string[]
+}
+
+/** Flags over variables over file over defaults, checked as one. Throws an `invalid` fault with a line per problem. */
+export function loadConfig({ file, env, home, flags = [] }: ConfigSources): LoadedConfig {
+  const environment = readEnvironment(env, FIELDS)
+  const fromFlags: Table = {}
+  for (const { key, value } of flags) place(fromFlags, key, value)
+
+  const origins = new Map<string, string>()
+  let merged: Table = { server: { data_dir: join(env.XDG_DATA_HOME || join(home, '.local/share'), 'windlass') } }
+  const lay = (layer: Table, origin: (key: string) => string) => {
+    for (const [key] of leavesOf(layer)) origins.set(key, origin(key))
+    merged = overlay(merged, layer)
+  }
+  if (file !== undefined) lay(readToml(file), () => file)
+  lay(environment.values, (key) => FIELDS.find((field) => covers(field.key, key))?.variable ?? key)
+  lay(fromFlags, (key) => flags.find((set) => set.key === key)?.flag ?? key)
+
+  const config = check(merged, origins)
+  return { config, origins, notes: notesOn(config, origins, environment.unknown) }
+}
+
+/** A field covers its own key, and a map covers the keys in it. */
+const covers = (field: string, key: string): boolean => key === field || key.startsWith(`${field}.`)
+
+function readToml(file: string): Table {
+  try {
+    return parse(readFileSync(file, 'utf8'), { unsafeKeyBehaviour: 'throw' })
+  } catch (error) {
+    const [headline] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw new FaultError({ kind: 'invalid', what: `cannot read ${file}: ${headline}` }, error)
+  }
+}
+
+function check(merged: Table, origins: ReadonlyMap<string, string>): Config {
+  const originOf = (key: string): string | undefined => {
+    for (const [set, origin] of origins) if (covers(key, set) || covers(set, key)) return origin
+    return undefined
+  }
+  const { success, data, error } = configSchema.safeParse(merged, { reportInput: true })
+  const tables = FIELDS.map((field) => field.table)
+  const problems = success
+    ? data.server.insecure
+      ? []
+      : exposedKeys(data).map((key) => `${originOf(key)}: ${exposureProblem(key, String(pick(data, key)))}`)
+    : problemsOf(error.issues, originOf, [...FIELDS.map((field) => field.key), ...tables])
+  if (!success || problems.length > 0) throw new FaultError({ kind: 'invalid', what: problems.join('\n') })
+  return data
+}
+
+function notesOn(config: Config, origins: ReadonlyMap<string, string>, unknown: readonly string[]): Note[] {
+  const dormant = FIELDS.filter((field) => !field.inForce)
+  const keys = [...origins.keys()].filter((key) => dormant.some((field) => covers(field.key, key)))
+  const notes: Note[] = [
+    {
+      level: 'warn',
+      what: 'reachable from other machines, and anyone who reaches it may use it',
+      keys: exposedKeys(config),
+    },
+    { level: 'info', what: 'settings that are accepted, and have no effect in this version', keys },
+    { level: 'info', what: 'environment variables that are none of ours', keys: unknown },
+  ]
+  return notes.filter((note) => note.keys.length > 0)
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { nearest } from './config-nearest.ts'
+
+const KEYS = [
+  'server.address',
+  'server.http_address',
+  'log.level',
+  'worker.host.work_dir',
+  'storage.cas.backend',
+  'worker.backend',
+]
+
+test('a slip of the finger leads to the key that was meant', () => {
+  expect(nearest('server.adress', KEYS)).toBe('server.address')
+  expect(nearest('log.levle', KEYS)).toBe('log.level')
+})
+
+test('the right name in the wrong table leads to its table', () => {
+  expect(nearest('address', KEYS)).toBe('server.address')
+  expect(nearest('worker.work_dir', KEYS)).toBe('worker.host.work_dir')
+})
+
+test('of several tables that have the name, the one that is written most alike is meant', () => {
+  expect(nearest('workr.backend', KEYS)).toBe('worker.backend')
+})
+
+test('nothing is guessed when nothing is close', () => {
+  expect(nearest('telemetry.endpoint', KEYS)).toBeUndefined()
+})

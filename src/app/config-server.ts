@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { configuredAuthority } from '../doors/http/authority.ts'
+import { configuredOrigin } from '../doors/http/browser-rules.ts'
+import { parseAddress } from './bind-address.ts'
+import { field, later } from './config-field.ts'
+
+/** Text that a part will have to read when the server starts, and that had better be refused here, with its key. */
+const readableBy = (read: (text: string) => unknown, what: string) =>
+  z.string().refine(
+    (text) => {
+      try {
+        return read(text) !== undefined
+      } catch {
+        return false
+      }
+    },
+    { error: `expected ${what}` },
+  )
+
+const address = () => readableBy(parseAddress, 'host:port, [ipv6]:port or unix:/path')
+
+const file = () => z.string().min(1).optional()
+
+const tls = z
+  .strictObject({
+    cert_file: field(file(), 'Certificate chain in PEM; with it and key_file, both addresses speak TLS.', {
+      otherwise: 'no TLS',
+    }),
+    key_file: field(file(), 'Private key of the certificate, in PEM.', { otherwise: 'no TLS' }),
+    client_ca_file: field(file(), 'Certificates in PEM; callers must then show one that they signed (mutual TLS).', {
+      otherwise: 'callers need no certificate',
+    }),
+  })
+  .prefault({})
+  .superRefine(({ cert_file, key_file, client_ca_file }, context) => {
+    if ((cert_file === undefined) !== (key_file === undefined)) {
+      context.addIssue({ code: 'custom', message: 'cert_file and key_file go together: set both or none' })
+    } else if (client_ca_file !== undefined && cert_file === undefined) {
+      context.addIssue({ code: 'custom', message: 'client_ca_file needs cert_file and key_file' })
+    }
+  })
+
+/** Not optional as a whole: where data lives depends on the machine, and the loader fills that in. */
+export const server = z.strictObject({
+  address: field(
+    address().default('127.0.0.1:8980'),
+    'Where gRPC is served: host:port, [ipv6]:port or unix:/path; port 0 takes a free one.',
+    { flag: '--grpc' },
+  ),
+  http_address: field(address().default('127.0.0.1:8080'), 'Where HTTP is served, written in the same way.', {
+    flag: '--http',
+  }),
+  insecure: field(
+    z.boolean().default(false),
+    'Allow addresses that other machines can reach although callers are not authenticated.',
+    { flag: '--insecure' },
+  ),
+  data_dir: later(z.string().min(1), 'Directory for everything the server keeps.', {
+    otherwise: '$XDG_DATA_HOME/windlass, or ~/.local/share/windlass',
+    flag: '--data',
+  }),
+  drain_seconds: field(
+    z.number().min(0).max(86_400).default(30),
+    'How long a stopping server lets the calls in hand finish.',
+  ),
+  instance_name: later(z.string().default(''), 'The instance that callers get when they name none.'),
+  tls,
+})
+
+export const http = z
+  .strictObject({
+    allowed_hosts: field(
+      z.array(readableBy(configuredAuthority, 'a host name with an optional port')).default([]),
+      'Host names that requests may be addressed to, beside loopback names and the address listened on.',
+    ),
+    allowed_origins: field(
+      z.array(readableBy(configuredOrigin, 'an origin such as https://ci.example.com')).default([]),
+      'Origins whose web pages may call the server, such as "https://ci.example.com".',
+    ),
+  })
+  .prefault({})

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { capabilities, execution, storage } from './config-execution.ts'
+import { field, fieldsOf } from './config-field.ts'
+import { grpc } from './config-grpc.ts'
+import { http, server } from './config-server.ts'
+import { worker } from './config-worker.ts'
+
+const log = z
+  .strictObject({
+    level: field(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'The least that is logged.', {
+      flag: '--verbose (debug)',
+    }),
+    format: field(
+      z.enum(['auto', 'pretty', 'json']).default('auto'),
+      'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
+    ),
+  })
+  .prefault({})
+
+/**
+ * Everything that can be set, once: names and defaults of the settings file, the WINDLASS_ variables and the
+ * reference page all come from here. Parts get plain values out of it, never the whole.
+ */
+export const configSchema = z.strictObject({ server, http, grpc, log, storage, execution, capabilities, worker })
+
+export type Config = z.output<typeof configSchema>
+
+export const FIELDS = fieldsOf(configSchema)

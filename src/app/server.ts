@@ -1,0 +1,88 @@
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { grpcHealth } from '../doors/health/grpc-health.ts'
+import { httpDoor } from '../doors/http/http-door.ts'
+import { listenHttp } from '../doors/http/listen.ts'
+import { reflection } from '../doors/reflection/reflection.ts'
+import { createServer } from '../grpc/server.ts'
+import type { Service } from '../grpc/service.ts'
+import { descriptorSet } from '../wire/descriptor-set.ts'
+import { formatAddress } from './bind-address.ts'
+import type { Config } from './config.ts'
+import { servedHosts } from './config-exposure.ts'
+import { grpcLimits } from './config-grpc.ts'
+import { listenAt } from './listen.ts'
+import { logged } from './logged-observer.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadiness } from './readiness.ts'
+import { readTlsFiles } from './tls-files.ts'
+import { version } from './version.ts'
+
+export interface RunningServer {
+  /** The addresses that were really taken: `127.0.0.1:8980`, or `unix:/path`. */
+  readonly grpc: string
+  readonly http: string
+  /** What a person would open. */
+  readonly httpUrl: string
+  /** Lets calls in hand finish for as long as is configured; asking twice is asking once. */
+  stop(): Promise<void>
+}
+
+/** All parts of a server, from what it is made of to what it answers on. */
+export async function startServer(config: Config, { log, clock }: { log: Log; clock: Clock }): Promise<RunningServer> {
+  const readiness = createReadiness('starting')
+  const metrics = createMetrics(clock.monotonic)
+  const tls = readTlsFiles(config.server.tls)
+
+  const health = grpcHealth()
+  const services: Service[] = [health.service]
+  services.push(...reflection(descriptorSet(), () => services.map(({ name }) => name)))
+
+  const grpc = createServer({
+    services,
+    timing: { now: clock.monotonic, after: clock.after },
+    observer: logged(metrics.observer, log),
+    limits: grpcLimits(config.grpc),
+    ...(tls && { tls }),
+  })
+  const door = httpDoor({
+    readiness: readiness.state,
+    metricsText: metrics.text,
+    metricsContentType: metrics.contentType,
+    meter: metrics.meter,
+    allowedHosts: servedHosts(config),
+    allowedOrigins: config.http.allowed_origins,
+    version: version(),
+    log,
+  })
+
+  const grpcAddress = await listenAt(config.server.address, '--grpc', grpc.listen)
+  const http = await listenAt(config.server.http_address, '--http', (address) =>
+    listenHttp(door, address, { clock, ...(tls && { tls }) }),
+  ).catch((error: unknown) => {
+    grpc.close()
+    throw error
+  })
+
+  readiness.release('starting')
+  for (const name of ['', ...services.map((service) => service.name)]) health.set(name, true)
+
+  async function drain(): Promise<void> {
+    const graceMs = config.server.drain_seconds * 1000
+    const end = clock.monotonic() + graceMs
+    readiness.hold('stopping')
+    health.drain()
+    await grpc.drain(graceMs)
+    // Last, so that probes hear of it as long as there is anything to hear.
+    await http.close(Math.max(0, end - clock.monotonic()))
+  }
+
+  let stopped: Promise<void> | undefined
+  const addresses = { grpc: formatAddress(grpcAddress), http: http.address }
+  log.info({ ...addresses, tls: tls !== undefined, version: version() }, 'serving')
+  return {
+    ...addresses,
+    httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
+    stop: () => (stopped ??= drain()),
+  }
+}

@@ -1,0 +1,8 @@
+import { processTerminal } from '../app/terminal.ts'
+import { version } from '../app/version.ts'
+
+/** The program. The version is asked for by scripts, and often: it does without the parser. */
+const terminal = processTerminal()
+const { argv } = terminal
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) terminal.out(`${version()}\n`)
+else terminal.exitWith(await (await import('./program.ts')).run(argv, terminal))

@@ -1,0 +1,128 @@
+import { EventEmitter } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'smol-toml'
+import { afterAll, describe, expect, test } from 'vitest'
+import { FIELDS } from '../app/config.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { version } from '../app/version.ts'
+import { run } from './program.ts'
+import { SETTING_FLAGS } from './setting-flags.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'windlass-cli-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function windlass(...argv: string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const terminal: Terminal = {
+    env: {},
+    home: '/home/ada',
+    platform: 'Node 24.0.0, linux x64',
+    outIsTerminal: false,
+    errIsTerminal: false,
+    signals: Object.assign(new EventEmitter(), { exit: () => {} }),
+    out: (text) => void out.push(text),
+    err: (text) => void err.push(text),
+  }
+  return { code: await run(argv, terminal), out: out.join(''), err: err.join('') }
+}
+
+describe('help', () => {
+  test('without a command, all commands are named', async () => {
+    const { code, out } = await windlass()
+    expect(code).toBe(0)
+    for (const name of ['server', 'config', 'version']) expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'))
+  })
+
+  test.each([['--help'], ['help']])('%s says the same', async (word) => {
+    expect(await windlass(word)).toEqual({ ...(await windlass()), code: 0 })
+  })
+
+  test.each([
+    [['server', '--help'], '--grpc <address>'],
+    [['help', 'server'], 'windlass server --grpc unix:/run/windlass.sock'],
+    [['help', 'config'], 'windlass config --explain > windlass.toml'],
+  ])('%j has flags and examples', async (argv, part) => {
+    const { code, out, err } = await windlass(...argv)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain(part)
+  })
+
+  test('every setting flag stands in the reference of settings, and none stands there in vain', () => {
+    const given = SETTING_FLAGS.map(({ flag, key }) => [key, flag])
+    const explained = FIELDS.flatMap(({ key, flag }) => (flag === undefined ? [] : [[key, flag]]))
+    expect(explained.sort()).toEqual([...given, ['log.level', '--verbose (debug)']].sort())
+  })
+})
+
+describe('mistakes', () => {
+  test('an unknown command is answered with the nearest, in one line', async () => {
+    const err = "windlass: unknown command 'sevrer'; did you mean server? (windlass --help)\n"
+    expect(await windlass('sevrer')).toEqual({ code: 2, out: '', err })
+  })
+
+  test('an unknown flag is answered with the nearest, in one line', async () => {
+    const err = "windlass: unknown option '--grcp'; did you mean --grpc? (windlass --help)\n"
+    expect(await windlass('server', '--grcp', '127.0.0.1:0')).toEqual({ code: 2, out: '', err })
+  })
+
+  test('a flag without its value, and words too many, are refused', async () => {
+    expect(await windlass('server', '--grpc')).toMatchObject({ code: 2, out: '' })
+    expect(await windlass('server', 'now')).toMatchObject({ code: 2, out: '' })
+  })
+
+  test('a wrong setting is one line without a stack', async () => {
+    const { code, err } = await windlass('server', '--grpc', '0.0.0.0:8980')
+    expect(code).toBe(2)
+    expect(err).toMatch(/^windlass: --grpc: server\.address = "0\.0\.0\.0:8980" .*--insecure.*\n$/)
+  })
+
+  test('the stack comes with --verbose', async () => {
+    expect((await windlass('config', '--grpc', 'nonsense', '--verbose')).err).toMatch(/\n {4}at .*config-load/)
+  })
+
+  test('several wrong settings are a line each', async () => {
+    const file = join(folder, 'wrong.toml')
+    writeFileSync(file, '[server]\nadress = 1\n[log]\nlevel = 2\n')
+    const { code, err } = await windlass('config', '--config', file)
+    expect(code).toBe(2)
+    expect(err.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^windlass: .*did you mean server\.address\?$/),
+      expect.stringMatching(/^windlass: .*log\.level: expected one of .* found the number 2$/),
+    ])
+  })
+})
+
+describe('config', () => {
+  test('--explain prints TOML, and --json the same for programs', async () => {
+    expect(parse((await windlass('config', '--explain')).out)).toHaveProperty('server.address', '127.0.0.1:8980')
+    expect(JSON.parse((await windlass('config', '--explain', '--json')).out)).toHaveLength(FIELDS.length)
+  })
+
+  test('a file is shown with what came from it, and what has no effect yet is noted beside it', async () => {
+    const file = join(folder, 'right.toml')
+    writeFileSync(file, '[log]\nlevel = "warn"\n[execution.scheduler]\nmax_queue_size = 5\n')
+    const { code, out, err } = await windlass('config', '--config', file)
+    expect(code).toBe(0)
+    expect(out).toContain(`level = "warn"  # from ${file}`)
+    expect(err).toBe(
+      'note: settings that are accepted, and have no effect in this version: execution.scheduler.max_queue_size\n',
+    )
+  })
+
+  test('--json gives values, origins and notes', async () => {
+    const { out } = await windlass('config', '--json', '--insecure', '--http', '0.0.0.0:80')
+    expect(JSON.parse(out)).toMatchObject({
+      config: { server: { http_address: '0.0.0.0:80', data_dir: '/home/ada/.local/share/windlass' } },
+      origins: { 'server.http_address': '--http', 'server.insecure': '--insecure' },
+      notes: [{ level: 'warn', keys: ['server.http_address'] }],
+    })
+  })
+})
+
+test('version says what it runs on, --version only the number', async () => {
+  expect((await windlass('version')).out).toBe(`windlass ${version()} (Node 24.0.0, linux x64)\n`)
+  expect(await windlass('--version')).toEqual({ code: 0, out: `${version()}\n`, err: '' })
+})

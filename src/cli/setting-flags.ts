@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import type { FlagSetting } from '../app/config-load.ts'
+
+/** The flags that set something a file could set as well. */
+export const SETTING_FLAGS = [
+  { flag: '--grpc', value: '<address>', key: 'server.address', help: 'serve gRPC here: host:port or unix:/path' },
+  { flag: '--http', value: '<address>', key: 'server.http_address', help: 'serve HTTP here' },
+  { flag: '--data', value: '<dir>', key: 'server.data_dir', help: 'keep everything in this directory' },
+  { flag: '--insecure', value: '', key: 'server.insecure', help: 'allow addresses that other machines can reach' },
+] as const
+
+/** What a command that reads settings takes: a file, and flags that go over it. */
+export function addSettingFlags(command: Command): Command {
+  command.option('-c, --config <file>', 'read settings from a TOML file')
+  for (const { flag, value, help } of SETTING_FLAGS) command.option(`${flag} ${value}`.trim(), help)
+  return command.option('-v, --verbose', 'log more, and show where an error came from')
+}
+
+/** The settings that were given as flags. */
+export function givenFlags(options: Readonly<Record<string, unknown>>): FlagSetting[] {
+  const given: FlagSetting[] = SETTING_FLAGS.map(({ flag, key }) => ({ flag, key, value: options[flag.slice(2)] }))
+  given.push({ flag: '--verbose', key: 'log.level', value: options.verbose === true ? 'debug' : undefined })
+  return given.filter(({ value }) => value !== undefined)
+}

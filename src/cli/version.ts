@@ -1,0 +1,8 @@
+import { Command } from 'commander'
+import type { Terminal } from '../app/terminal.ts'
+import { version } from '../app/version.ts'
+
+export const versionCommand = (terminal: Terminal): Command =>
+  new Command('version')
+    .description('print the version, and what it runs on')
+    .action(() => terminal.out(`windlass ${version()} (${terminal.platform})\n`))

@@ -1,0 +1,82 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import { findTargetHandler } from 'hono/utils/handler'
+import { type HttpError, sendError } from './http-error.ts'
+
+/**
+ * A web page may send text and forms to any server without asking it first, but not JSON: so bodies come as JSON, and
+ * a route that needs another type says so where it is made: `app.post('/upload', takes('text/x-cwl'), …)`.
+ */
+export interface TakesOptions {
+  /** In place of the door's own limit. */
+  readonly maxBytes?: number
+}
+
+interface Declared extends TakesOptions {
+  readonly type: string
+}
+
+const declarations = new WeakMap<object, Declared>()
+
+/** Declares a type that this route's body may have, instead of JSON; may be given several times. */
+export function takes(type: string, options: TakesOptions = {}): MiddlewareHandler {
+  const pass: MiddlewareHandler = (_c, next) => next()
+  declarations.set(pass, { ...options, type: type.toLowerCase() })
+  return pass
+}
+
+/** Ends a body that turned out longer than it may be: one sent in chunks does not say its length beforehand. */
+export class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge'
+}
+
+export const tooLarge = (maxBytes: number | undefined): HttpError => ({
+  kind: 'invalid',
+  status: 413,
+  message: maxBytes === undefined ? 'The body is too large' : `The body is larger than ${maxBytes} bytes`,
+  headers: { connection: 'close' },
+})
+
+const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+export const bodyRules =
+  (standardMaxBytes: number): MiddlewareHandler =>
+  async (c, next) => {
+    if (WITHOUT_BODY.has(c.req.method)) return next()
+    const declared = declaredBy(c)
+    const type = c.req.header('content-type')
+    const length = Number(c.req.header('content-length') ?? 0)
+    const chunked = c.req.header('transfer-encoding') !== undefined
+    if (type === undefined && length === 0 && !chunked) return next()
+
+    const types = declared.length > 0 ? declared.map((one) => one.type) : ['application/json']
+    if (!types.includes(essence(type))) return sendError(c, wrongType(types, type))
+    const maxBytes = Math.max(0, ...declared.map((one) => one.maxBytes ?? standardMaxBytes)) || standardMaxBytes
+    if (length > maxBytes) return sendError(c, tooLarge(maxBytes))
+    if (chunked) limitChunks(c, maxBytes)
+    return next()
+  }
+
+const declaredBy = (c: Context): Declared[] =>
+  matchedRoutes(c).flatMap(({ handler }) => declarations.get(findTargetHandler(handler)) ?? [])
+
+const essence = (type = ''): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+
+const wrongType = (types: readonly string[], type: string | undefined): HttpError => ({
+  kind: 'invalid',
+  status: 415,
+  message: `The body must be ${types.join(' or ')}, not ${type === undefined ? 'without a content type' : essence(type)}`,
+})
+
+function limitChunks(c: Context, maxBytes: number): void {
+  let seen = 0
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      seen += chunk.byteLength
+      if (seen > maxBytes) controller.error(new BodyTooLarge(`more than ${maxBytes} bytes`))
+      else controller.enqueue(chunk)
+    },
+  })
+  const body = c.req.raw.body?.pipeThrough(limit) ?? null
+  c.req.raw = new Request(c.req.raw, { body, duplex: 'half' })
+}

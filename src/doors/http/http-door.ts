@@ -1,0 +1,89 @@
+import { type Context, Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { routePath } from 'hono/route'
+import { FaultError } from '../../base/fault.ts'
+import type { Log } from '../../base/log.ts'
+import { BodyTooLarge, bodyRules, tooLarge } from './body-rules.ts'
+import { type BrowserRules, browserRules } from './browser-rules.ts'
+import { crossOrigin } from './cross-origin.ts'
+import { frontPage } from './front-page.ts'
+import { type HttpError, sendError } from './http-error.ts'
+import type { HttpMeter } from './http-meter.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+
+export interface HttpDoorOptions extends BrowserRules {
+  readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] }
+  readonly metricsText: () => Promise<string>
+  readonly metricsContentType: string
+  readonly version: string
+  readonly log: Log
+  readonly meter?: HttpMeter
+  /** For bodies whose route does not say otherwise; 8 MiB unless given. */
+  readonly maxBodyBytes?: number
+}
+
+/**
+ * The app that all HTTP doors hang their routes on (`door.route('/api/v1', …)`). What holds for every one of them, the
+ * rules against foreign web pages first, is put in here before any route; a route that throws is answered here too.
+ */
+export function httpDoor(options: HttpDoorOptions): Hono {
+  const { log, version } = options
+  const app = new Hono()
+  app.use(sealed(options.meter))
+  app.use(crossOrigin(options.allowedOrigins))
+  app.use(browserRules(options, log))
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
+  app.use(bodyRules(options.maxBodyBytes ?? 8 * 1024 * 1024))
+
+  app.get('/', (c) => frontPage(c, version))
+  app.get('/healthz', (c) => c.json({ alive: true, version }))
+  app.get('/readyz', (c) => readyz(c, options.readiness()))
+  app.get('/metrics', async (c) =>
+    c.body(await options.metricsText(), 200, { 'content-type': options.metricsContentType }),
+  )
+
+  app.notFound((c) => sendError(c, { kind: 'absent', message: `There is nothing at ${c.req.path.slice(0, 200)}` }))
+  app.onError((error, c) => sendError(c, told(error, c, log)))
+  return app
+}
+
+/** Outermost, so that refusals and errors are counted and sealed like any other answer. */
+const sealed =
+  (meter: HttpMeter | undefined) =>
+  async (c: Context, next: () => Promise<void>): Promise<void> => {
+    const answered = meter?.started()
+    await next()
+    addSecurityHeaders(c.res.headers)
+    answered?.({ route: routeOf(c), method: c.req.method, status: c.res.status })
+  }
+
+/** Everything in front of the routes matches everywhere, so its pattern coming last means that no route did. */
+const routeOf = (c: Context): string => {
+  const path = routePath(c, -1)
+  return path === '/*' ? 'unmatched' : path
+}
+
+function readyz(c: Context, { ready, reasons }: { ready: boolean; reasons: readonly string[] }): Response {
+  if (ready) return c.json({ ready, reasons })
+  const error = { kind: 'unavailable', message: `Not ready: ${reasons.join('; ') || 'no reason given'}` }
+  return c.json({ ready, reasons, error }, 503)
+}
+
+function wrongMethod(c: Context, methods: readonly string[]): Response {
+  const allow = methods.join(', ')
+  if (c.req.method === 'OPTIONS') return c.body(null, 204, { allow })
+  const message = `${c.req.method} is not for ${c.req.path.slice(0, 200)}: use ${methods.join(' or ')}`
+  return sendError(c, { kind: 'invalid', status: 405, message, headers: { allow } })
+}
+
+function told(error: Error, c: Context, log: Log): HttpError {
+  if (error instanceof BodyTooLarge) return tooLarge(undefined)
+  if (error instanceof FaultError) return { kind: error.fault.kind, message: error.message }
+  if (error instanceof HTTPException && error.status < 500) {
+    return { kind: 'invalid', status: error.status, message: error.message }
+  }
+  if (c.req.raw.signal.aborted) return { kind: 'cancelled', message: 'The caller went away' } // nobody will read this
+  log.error({ method: c.req.method, path: c.req.path, err: error }, 'http request failed')
+  return { kind: 'bug', message: 'Something went wrong here; the log of the server says more' }
+}

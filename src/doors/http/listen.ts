@@ -1,0 +1,105 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type { Hono } from 'hono'
+import type { Clock } from '../../base/clock.ts'
+import { openConnections } from './connections.ts'
+import { answerUnreadable, unreadable } from './unreadable.ts'
+
+export type HttpAddress = { readonly host: string; readonly port: number } | { readonly path: string }
+
+type Pem = string | Buffer
+
+export interface ListenOptions {
+  readonly clock: Clock
+  /** With `clientCa`, callers must show a certificate that it signed. */
+  readonly tls?: { readonly cert: Pem; readonly key: Pem; readonly clientCa?: Pem }
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** What a peer may take before it is cut: each stands against a way of holding a server with almost nothing. */
+export interface HttpLimits {
+  readonly headersMs: number
+  /** For headers and body together. */
+  readonly requestMs: number
+  /** Longer than the minute that proxies keep theirs, so that it is never us who close under a request. */
+  readonly keepAliveMs: number
+  readonly headerBytes: number
+  readonly connections: number
+  /** How often the first two are looked at. */
+  readonly checkMs: number
+}
+
+const STANDARD: HttpLimits = {
+  headersMs: 10_000,
+  requestMs: 300_000,
+  keepAliveMs: 75_000,
+  headerBytes: 16 * 1024,
+  connections: 10_000,
+  checkMs: 1_000,
+}
+
+export interface HttpListener {
+  /** `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`, with the port that was really taken. */
+  readonly address: string
+  /** Takes no more connections, ends idle ones at once, and lets running requests finish for up to `graceMs`. */
+  close(graceMs: number): Promise<void>
+}
+
+export async function listenHttp(app: Hono, address: HttpAddress, options: ListenOptions): Promise<HttpListener> {
+  const listener = getRequestListener(app.fetch, { errorHandler: unreadable }) as RequestListener
+  const server = makeServer(listener, options)
+  const connections = openConnections(server)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (connections.isIdle(socket)) answerUnreadable(error.code, socket)
+    else socket.destroy() // in the middle of an answer, or before TLS is up
+  })
+  await listening(server, address)
+  return {
+    address: nameOf(server),
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      connections.endIdle()
+      const takeBack = options.clock.after(graceMs, connections.cut)
+      await closed
+      takeBack()
+    },
+  }
+}
+
+function makeServer(listener: RequestListener, { tls, limits }: ListenOptions): Server {
+  const { headersMs, requestMs, keepAliveMs, headerBytes, connections, checkMs } = { ...STANDARD, ...limits }
+  const settings = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: headerBytes,
+    connectionsCheckingInterval: checkMs,
+    requireHostHeader: false, // ours says in words what is missing
+  }
+  const server =
+    tls === undefined
+      ? createServer(settings, listener)
+      : createTlsServer({ ...settings, ...pem(tls), handshakeTimeout: headersMs }, listener)
+  server.maxConnections = connections
+  return server
+}
+
+const pem = ({ cert, key, clientCa }: NonNullable<ListenOptions['tls']>) =>
+  clientCa === undefined ? { cert, key } : { cert, key, ca: clientCa, requestCert: true, rejectUnauthorized: true }
+
+const listening = (server: Server, address: HttpAddress): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ ...address }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+function nameOf(server: Server): string {
+  const bound = server.address() as AddressInfo | string
+  if (typeof bound === 'string') return `unix:${bound}`
+  return bound.family === 'IPv6' ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`
+}

@@ -1,0 +1,32 @@
+import type { Duplex } from 'node:stream'
+import type { HeaderList } from '../hpack/header-field.ts'
+import type { ConnectionEnd } from '../observer.ts'
+import type { Timing } from '../timing.ts'
+import type { Limits } from './limits.ts'
+import type { Http2Stream } from './stream.ts'
+
+/** Who owns a connection: what it must know, and what it is told. */
+export interface ConnectionHost {
+  /** Bytes received by all connections and not yet taken, and the most allowed. */
+  readonly budget: { used: number; readonly most: number }
+  /** Server: a request has arrived. Its head is in `list.understood`. */
+  onStream(stream: Http2Stream, list: HeaderList, endStream: boolean): void
+  /** The peer's settings have changed. */
+  onPeerSettings(): void
+  /** Client: the server takes no streams above `lastStream` any more. */
+  onGoaway(lastStream: number, code: number): void
+  /** A stream has ended on both sides or was reset. */
+  onStreamGone(stream: Http2Stream): void
+  /** Calls wait because too much output does; told when there is room again. */
+  readonly hasParked: boolean
+  onRoom(): void
+  onClosed(end: ConnectionEnd): void
+}
+
+export interface ConnectionOptions {
+  readonly socket: Duplex
+  readonly role: 'server' | 'client'
+  readonly limits: Limits
+  readonly timing: Timing
+  readonly host: ConnectionHost
+}

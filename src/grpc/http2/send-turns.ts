@@ -1,0 +1,94 @@
+import type { Limits } from './limits.ts'
+import type { Outbox } from './outbox.ts'
+import type { PeerSettings } from './settings.ts'
+import type { Http2Stream } from './stream.ts'
+import { DEFAULT_WINDOW } from './wire-format.ts'
+
+/**
+ * Who may send data next. Streams with something to send and a window to send it in stand in a ring and take turns,
+ * one frame each, while the connection's window is open and less than `socketBacklogBytes` waits in the socket. Those
+ * who write faster than that are told to wait, and woken when half of what was waiting has gone.
+ */
+export class SendTurns {
+  readonly #outbox: Outbox
+  readonly #limits: Limits
+  readonly #peer: PeerSettings
+  readonly #ready: Http2Stream[] = []
+  readonly #waiting = new Set<Http2Stream>()
+  /** What the peer allows us to send on the connection as a whole. */
+  window = DEFAULT_WINDOW
+  /** Data queued by all streams and not yet written. */
+  pendingBytes = 0
+
+  constructor(outbox: Outbox, limits: Limits, peer: PeerSettings) {
+    this.#outbox = outbox
+    this.#limits = limits
+    this.#peer = peer
+  }
+
+  /** Room for `dataBytes` of this stream now, in one frame, without waiting behind others. */
+  hasRoomFor(stream: Http2Stream, dataBytes: number): boolean {
+    return (
+      dataBytes <= this.#peer.maxFrameSize &&
+      dataBytes <= this.window &&
+      dataBytes <= stream.sendWindow &&
+      stream.pendingBytes === 0 &&
+      this.#outbox.backlog < this.#limits.socketBacklogBytes
+    )
+  }
+
+  get isCongested(): boolean {
+    return this.pendingBytes >= this.#limits.connectionPendingBytes
+  }
+
+  /** True when this stream's writer should wait; it is then woken by `onDrained`. */
+  isBehind(stream: Http2Stream): boolean {
+    const behind = stream.pendingBytes >= this.#limits.streamPendingBytes || this.isCongested
+    if (behind) this.#waiting.add(stream)
+    return behind
+  }
+
+  /** Takes the stream into the ring if it has something to send and may. */
+  join(stream: Http2Stream): void {
+    if (stream.isReady || !stream.canSend) return
+    stream.isReady = true
+    this.#ready.push(stream)
+  }
+
+  leave(stream: Http2Stream): void {
+    if (stream.pendingBytes > 0) this.pendingBytes -= stream.dropPending()
+    if (this.#waiting.size > 0) this.#waiting.delete(stream)
+  }
+
+  pump(now: number): void {
+    const ready = this.#ready
+    let blocked = 0
+    while (ready.length > blocked && this.#outbox.backlog < this.#limits.socketBacklogBytes) {
+      const stream = ready.shift() as Http2Stream
+      if (stream.pendingBytes > 0 && this.window <= 0) {
+        ready.push(stream)
+        blocked++
+        continue
+      }
+      stream.isReady = false
+      if (stream.canSend) this.#sendFrom(stream, now)
+    }
+  }
+
+  wakeWaiting(): void {
+    if (this.#waiting.size === 0 || this.pendingBytes * 2 > this.#limits.connectionPendingBytes) return
+    for (const stream of this.#waiting) {
+      if (stream.pendingBytes * 2 > this.#limits.streamPendingBytes) continue
+      this.#waiting.delete(stream)
+      stream.receiver?.onDrained()
+    }
+  }
+
+  #sendFrom(stream: Http2Stream, now: number): void {
+    const sent = stream.sendSome(Math.min(this.window, stream.sendWindow, this.#peer.maxFrameSize))
+    this.window -= sent
+    this.pendingBytes -= sent
+    stream.progressAt = now
+    this.join(stream)
+  }
+}

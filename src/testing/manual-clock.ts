@@ -1,0 +1,34 @@
+import type { Clock } from '../base/clock.ts'
+
+export interface ManualClock extends Clock {
+  /** Lets `ms` pass, and calls back in order whatever falls due. */
+  advance(ms: number): void
+  /** How many callbacks are waiting. */
+  pending(): number
+}
+
+/** A clock that stands still until a test moves it. */
+export function manualClock(start = 1_700_000_000_000): ManualClock {
+  let elapsed = 0
+  const waiting = new Set<{ at: number; callback: () => void }>()
+  const nextBy = (end: number) => [...waiting].filter(({ at }) => at <= end).sort((one, other) => one.at - other.at)[0]
+  return {
+    now: () => start + elapsed,
+    monotonic: () => elapsed,
+    after(ms, callback) {
+      const entry = { at: elapsed + ms, callback }
+      waiting.add(entry)
+      return () => waiting.delete(entry)
+    },
+    advance(ms) {
+      const end = elapsed + ms
+      for (let due = nextBy(end); due !== undefined; due = nextBy(end)) {
+        waiting.delete(due)
+        elapsed = Math.max(elapsed, due.at)
+        due.callback()
+      }
+      elapsed = end
+    },
+    pending: () => waiting.size,
+  }
+}

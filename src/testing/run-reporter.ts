@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs'
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
+
+/**
+ * Says after a run what was skipped and why, then counts in one line. What could not even be loaded counts as a
+ * failure. WINDLASS_TEST_COUNTS names a file that gets the same three numbers, for the script that runs all checks.
+ */
+export default class RunReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()])
+    const skipped = tests.filter((test) => test.result().state === 'skipped')
+    const broken = modules.flatMap((module) => module.errors()).length + suiteErrors(modules) + unhandled.length
+    const failed = broken + tests.filter((test) => test.result().state === 'failed').length
+    const passed = tests.filter((test) => test.result().state === 'passed').length
+    for (const [reason, names] of byReason(skipped)) {
+      console.log(`skipped: ${reason}\n${names.map((name) => `  ${name}`).join('\n')}`)
+    }
+    console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`)
+    const file = process.env.WINDLASS_TEST_COUNTS
+    if (file !== undefined) writeFileSync(file, `${passed} ${failed} ${skipped.length}\n`)
+  }
+}
+
+const suiteErrors = (modules: readonly TestModule[]): number =>
+  modules.flatMap((module) => [...module.children.allSuites()]).flatMap((suite) => suite.errors()).length
+
+function byReason(skipped: readonly TestCase[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>()
+  for (const test of skipped) {
+    const reason = reasonOf(test)
+    const name = `${test.module.relativeModuleId} > ${test.fullName}`
+    groups.set(reason, [...(groups.get(reason) ?? []), name])
+  }
+  return groups
+}
+
+/** Said by the test itself while it ran, or by what it stands in. */
+function reasonOf(test: TestCase): string {
+  const result = test.result()
+  if (result.state === 'skipped' && result.note !== undefined) return result.note
+  let around: TestCase | TestCase['parent'] = test
+  while (around.type !== 'module') {
+    const { skipReason } = around.meta()
+    if (skipReason !== undefined) return skipReason
+    around = around.parent
+    if (around.errors().length > 0) return 'what should have prepared it failed'
+  }
+  return 'no reason given'
+}

@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ambient, explicitAny } from './code-rules.ts'
+import { cycles, generatedElsewhere, orphans, outOfReach } from './import-rules.ts'
+import { bannedWords, barrels, emptyFolders, emptyNames } from './name-rules.ts'
+import { oversized } from './size-rules.ts'
+import { parseSource } from './source-file.ts'
+
+const tree = (files: Record<string, string>) => Object.entries(files).map(([path, text]) => parseSource(path, text))
+
+describe('imports', () => {
+  const REACH = { base: [], model: ['base'], doors: ['base'], testing: ['base'] }
+
+  test('that have no arrow are found, types and lazy ones included', () => {
+    const files = tree({
+      'src/base/a.ts': `\nimport { b } from '../model/b.ts'\nimport type { C } from '../doors/c.ts'\nimport 'node:fs'`,
+      'src/model/b.ts': `import '../base/a.ts'\nimport './other.ts'\nawait import('../doors/c.ts')`,
+      'src/doors/c.ts': `type B = import('../model/b.ts').B`,
+    })
+    expect(outOfReach(files, REACH)).toEqual([
+      'src/base/a.ts:2 base/ may not import model/',
+      'src/base/a.ts:3 base/ may not import doors/',
+      'src/model/b.ts:3 model/ may not import doors/',
+      'src/doors/c.ts:1 doors/ may not import model/',
+    ])
+  })
+
+  test('of testing are for tests', () => {
+    const files = tree({
+      'src/base/a.ts': `import '../testing/t.ts'`,
+      'src/base/a.test.ts': `import '../testing/t.ts'`,
+      'src/testing/t.ts': `import '../base/a.ts'`,
+    })
+    expect(outOfReach(files, REACH)).toEqual(['src/base/a.ts:1 base/ may not import testing/'])
+  })
+
+  test('do not lead out of src', () => {
+    const files = tree({ 'src/base/a.ts': `import '../../bench/run.ts'\nimport '../../package.json'` })
+    expect(outOfReach(files, REACH)).toEqual(['src/base/a.ts:1 base/ may not import bench/'])
+  })
+
+  test('of a folder that nobody placed are found', () => {
+    expect(outOfReach(tree({ 'src/misc/a.ts': '' }), REACH)).toEqual([
+      'src/misc/a.ts:1 misc/ is not in the REACH table',
+    ])
+  })
+
+  test('in a ring are found, unless they are of types', () => {
+    const ring = { 'src/a.ts': `import './b.ts'`, 'src/b.ts': `export * from './c.ts'` }
+    expect(cycles(tree({ ...ring, 'src/c.ts': `import { a } from './a.ts'` }))).toEqual([
+      'src/a.ts → src/b.ts → src/c.ts → src/a.ts',
+    ])
+    expect(cycles(tree({ ...ring, 'src/c.ts': `import type { A } from './a.ts'` }))).toEqual([])
+    expect(cycles(tree({ ...ring, 'src/c.ts': `import { type A } from './a.ts'` }))).toHaveLength(1)
+  })
+
+  test('of generated code are found', () => {
+    const files = tree({
+      'src/wire/a.ts': `import './gen/x.ts'`,
+      'src/doors/b.ts': `import type { X } from '../wire/gen/x.ts'`,
+    })
+    expect(generatedElsewhere(files, /^src\/wire\//)).toEqual([
+      'src/doors/b.ts:1 imports generated code: ../wire/gen/x.ts',
+    ])
+  })
+
+  test('that lead nowhere leave orphans', () => {
+    const files = tree({
+      'src/cli/main.ts': `import './a.ts'`,
+      'src/cli/a.ts': `new Worker(new URL('./thread.ts', import.meta.url))`,
+      'src/cli/thread.ts': '',
+      'src/cli/lost.ts': `import './a.ts'`,
+    })
+    expect(orphans(files, (path) => path === 'src/cli/main.ts')).toEqual(['src/cli/lost.ts:1 nothing leads here'])
+  })
+})
+
+test('any is found wherever a type may stand', () => {
+  const files = tree({ 'src/a.ts': `const any = 1 // any\nlet x: any\nconst y = x as any[]\nfunction f<T = any>() {}` })
+  expect(explicitAny(files)).toEqual(['src/a.ts:2 any', 'src/a.ts:3 any', 'src/a.ts:4 any'])
+})
+
+describe('the machine', () => {
+  const found = (text: string) => ambient(tree({ 'src/base/a.ts': text }), () => false)
+
+  test.each([
+    ['process.exit(1)', 'process'],
+    ['const { env } = process', 'process'],
+    ['const all = { process }', 'process'],
+    ['setTimeout(() => {}, 1)', 'setTimeout'],
+    ['setInterval(() => {}, 1)', 'setInterval'],
+    ['globalThis.setTimeout(() => {}, 1)', 'globalThis.setTimeout'],
+    ['const t = Date.now()', 'Date.now'],
+    ['const t = new Date()', 'new Date()'],
+    ['const t = performance.now()', 'performance.now'],
+    [`import { randomUUID } from 'node:crypto'`, 'randomUUID'],
+    ['crypto.randomUUID()', 'crypto.randomUUID'],
+    [`import { env } from 'node:process'`, 'node:process'],
+    [`import { setTimeout as sleep } from 'node:timers/promises'`, 'node:timers/promises'],
+  ])('is seen in %s', (text, name) => {
+    expect(found(text)).toEqual([`src/base/a.ts:1 uses ${name}`])
+  })
+
+  test.each([
+    'task.process()',
+    'const it = { process: 1, setTimeout() {} }',
+    'new Date(0)',
+    'clock.now()',
+    'setImmediate(() => {})',
+    'export const run = (process: { kill(): void }) => process.kill()',
+    'interface Room { process: number }',
+  ])('is not seen in %s', (text) => {
+    expect(found(text)).toEqual([])
+  })
+
+  test('may be seen where it is let in', () => {
+    expect(ambient(tree({ 'src/app/a.ts': 'process.exit()' }), (path) => path.startsWith('src/app/'))).toEqual([])
+  })
+})
+
+test('files and functions that are too long are found, with the name of the function', () => {
+  const lines = '\n'.repeat(5)
+  const files = tree({
+    'src/a.ts': `export function long() {${lines}}\nexport const short = () => {}\n`,
+    'src/b.ts': `${lines}${lines}//`,
+    'src/c.test.ts': `test('', () => {${lines}})`,
+  })
+  expect(oversized(files, () => ({ file: 10, function: 5 }))).toEqual([
+    'src/b.ts:1 has 11 lines, at most 10',
+    'src/a.ts:1 long() has 6 lines, at most 5',
+  ])
+})
+
+test('names and folders that say nothing are found', () => {
+  const text = `export class TaskManager {}\nexport const a = 1, fooImpl = 2\nexport type { B as XBase }\nconst inner = 1 as unknown\nexport interface Handler {}\nclass OwnHelper {}`
+  expect(emptyNames(tree({ 'src/a.ts': text }))).toEqual([
+    'src/a.ts:1 TaskManager ends in Manager',
+    'src/a.ts:2 fooImpl ends in Impl',
+    'src/a.ts:3 XBase ends in Base',
+  ])
+  expect(emptyFolders(['src/base/types/a.ts', 'src/base/types.ts'])).toEqual([
+    'src/base/types/a.ts:1 is in a folder that is named for a kind of thing',
+  ])
+})
+
+test('barrels are found by name and by what they do', () => {
+  const files = tree({
+    'src/a/index.ts': 'export const a = 1',
+    'src/a/all.ts': `export * from './b.ts'\nexport { c } from './c.ts'`,
+    'src/a/b.ts': `export { c } from './c.ts'\nexport const b = 1`,
+  })
+  expect(barrels(files)).toEqual(['src/a/index.ts:1 is a barrel', 'src/a/all.ts:1 is a barrel'])
+})
+
+test('banned words are found in any text of the tree', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-tidy-'))
+  writeFileSync(join(folder, 'Makefile'), 'all:\n\techo forbidden')
+  writeFileSync(join(folder, 'image.png'), 'forbidden')
+  expect(bannedWords(folder, ['Makefile', 'image.png'], [/forbid+en/])).toEqual(['Makefile:2 says forbidden'])
+  rmSync(folder, { recursive: true })
+})

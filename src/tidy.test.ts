@@ -1,0 +1,96 @@
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { ambient, explicitAny } from './testing/tidy/code-rules.ts'
+import { cycles, generatedElsewhere, orphans, outOfReach, type Reach } from './testing/tidy/import-rules.ts'
+import { bannedWords, barrels, emptyFolders, emptyNames } from './testing/tidy/name-rules.ts'
+import { isTest, listFiles, readSources } from './testing/tidy/read-tree.ts'
+import { type Caps, oversized, sizeReport } from './testing/tidy/size-rules.ts'
+
+/** Who may import whom. A folder not named on the right is out of reach; adding an arrow is a reviewed change. */
+const GROUND = ['base', 'model']
+const ARROWS = {
+  base: [],
+  model: ['base'],
+  grpc: [], // knows nothing of Windlass, not even its ground
+  scheduler: GROUND,
+  workflow: GROUND,
+  runtimes: GROUND,
+  wire: GROUND,
+  storage: [...GROUND, 'wire', 'grpc'],
+  stagers: [...GROUND, 'storage'],
+  engine: [...GROUND, 'scheduler', 'workflow', 'storage'],
+  worker: [...GROUND, 'runtimes', 'stagers', 'storage', 'wire', 'grpc'],
+  doors: [...GROUND, 'engine', 'storage', 'wire', 'grpc'],
+  client: [...GROUND, 'wire', 'grpc'],
+  check: [...GROUND, 'client', 'wire', 'grpc'],
+  cli: [...GROUND, 'client', 'check', 'app'],
+}
+const ALL = [...Object.keys(ARROWS), 'app']
+const REACH: Reach = { ...ARROWS, app: ALL, testing: ALL } // and only tests import testing
+
+/** Hard only at the extremes; what is aimed at is a third of it. Hot paths are allowed to be plain. */
+const capsOf = (path: string): Caps =>
+  /^src\/(grpc|storage\/packs|wire\/hot)\//.test(path) ? { file: 600, function: 150 } : { file: 400, function: 60 }
+
+const isEntry = (path: string): boolean =>
+  path === 'src/cli/main.ts' || isTest(path) || /^[^/]+\.config\.ts$/.test(path)
+
+const seesTheMachine = (path: string): boolean =>
+  /^(src\/app|bin)\//.test(path) || isTest(path) || /\.config\.ts$/.test(path)
+
+/** Paths of one machine, and hosts of one package registry; in pieces, so that this file does not say them itself. */
+const WORDS = [
+  new RegExp(`(?<![w.-])/${'work'}/[w.]+`),
+  new RegExp(`/tmp/${'lab'}\b`),
+  new RegExp(`\b(${['registry', 'npm', 'pypi'].join('|')}).[w.-]+.[a-z]{2,}\b`, 'i'),
+  new RegExp(`_auth${'Token'}`),
+]
+
+const ROOT = resolve(import.meta.dirname, '..')
+const paths = listFiles(ROOT)
+const sources = readSources(ROOT, paths)
+
+test('folders import only what is in their reach', () => {
+  expect(outOfReach(sources, REACH)).toEqual([])
+})
+
+test('no file leads back to itself', () => {
+  expect(cycles(sources)).toEqual([])
+})
+
+test('nothing is any', () => {
+  expect(explicitAny(sources)).toEqual([])
+})
+
+test('generated code stays within wire/', () => {
+  expect(generatedElsewhere(sources, /^src\/(wire|check)\//)).toEqual([])
+})
+
+test('files and functions stay small', () => {
+  console.log(sizeReport(sources, capsOf))
+  expect(oversized(sources, capsOf)).toEqual([])
+})
+
+test('exported names say what a thing does', () => {
+  expect(emptyNames(sources)).toEqual([])
+})
+
+test('folders are promises, not kinds', () => {
+  expect(emptyFolders(paths)).toEqual([])
+})
+
+test('an import names the file that holds the thing', () => {
+  expect(barrels(sources)).toEqual([])
+})
+
+test('every file is reached', () => {
+  expect(orphans(sources, isEntry)).toEqual([])
+})
+
+test('no word belongs to one machine', () => {
+  expect(bannedWords(ROOT, paths, WORDS)).toEqual([])
+})
+
+test('only the wiring sees the clock, the process and its environment', () => {
+  expect(ambient(sources, seesTheMachine)).toEqual([])
+})
