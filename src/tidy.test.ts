@@ -40,9 +40,9 @@ const seesTheMachine = (path: string): boolean =>
 
 /** Paths of one machine, and hosts of one package registry; in pieces, so that this file does not say them itself. */
 const WORDS = [
-  new RegExp(`(?<![w.-])/${'work'}/[w.]+`),
-  new RegExp(`/tmp/${'lab'}\b`),
-  new RegExp(`\b(${['registry', 'npm', 'pypi'].join('|')}).[w.-]+.[a-z]{2,}\b`, 'i'),
+  new RegExp(String.raw`(?<![\w.-])/${'work'}/[\w.]+`),
+  new RegExp(String.raw`/tmp/${'lab'}\b`),
+  new RegExp(String.raw`\b(${['registry', 'npm', 'pypi'].join('|')})\.[\w-]+(\.[\w-]+)*\.[a-z]{2,}\b`, 'i'),
   new RegExp(`_auth${'Token'}`),
 ]
 

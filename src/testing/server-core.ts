@@ -1,0 +1,26 @@
+import { DEFAULT_LIMITS, type Limits } from '../grpc/http2/limits.ts'
+import type { Observer } from '../grpc/observer.ts'
+import { Routes } from '../grpc/routes.ts'
+import type { ServerCore } from '../grpc/server-connection.ts'
+import type { Service } from '../grpc/service.ts'
+import { TimerWheel } from '../grpc/timer-wheel.ts'
+import type { Timing } from '../grpc/timing.ts'
+
+export const silentObserver: Observer = {
+  method: () => ({ started() {}, finished() {} }),
+  connectionOpened() {},
+  connectionClosed() {},
+  handlerFailed() {},
+}
+
+/** What connections of one server share, for tests that look at a connection from the inside. */
+export function serverCore(
+  services: readonly Service[],
+  timing: Timing,
+  options: { limits?: Partial<Limits>; observer?: Observer } = {},
+): ServerCore {
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const observer = options.observer ?? silentObserver
+  const budget = { used: 0, most: limits.maxServerBufferedBytes }
+  return { routes: new Routes(services, observer), observer, limits, timing, wheel: new TimerWheel(timing), budget }
+}

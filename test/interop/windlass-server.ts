@@ -1,0 +1,29 @@
+import { systemClock } from '../../src/app/clock.ts'
+import type { Limits } from '../../src/grpc/http2/limits.ts'
+import type { Observer } from '../../src/grpc/observer.ts'
+import { createServer, type GrpcServer, type ListenAddress, type ServerTls } from '../../src/grpc/server.ts'
+import type { Service } from '../../src/grpc/service.ts'
+import type { Timing } from '../../src/grpc/timing.ts'
+import { type InteropServer, MAX_MESSAGE_BYTES } from './conversation.ts'
+import { interopService } from './interop-service.ts'
+
+export const timing: Timing = { now: systemClock.monotonic, after: systemClock.after }
+
+export interface WindlassServer extends InteropServer {
+  readonly server: GrpcServer
+}
+
+export interface WindlassServerOptions {
+  /** A free port of this machine unless given. */
+  readonly address?: ListenAddress
+  readonly services?: readonly Service[]
+  readonly tls?: ServerTls
+  readonly limits?: Partial<Limits>
+  readonly observer?: Observer
+}
+
+export async function windlassServer(options: WindlassServerOptions = {}): Promise<WindlassServer> {
+  const { address = { host: '127.0.0.1', port: 0 }, services = [interopService(timing)], limits, ...rest } = options
+  const server = createServer({ services, timing, limits: { maxMessageBytes: MAX_MESSAGE_BYTES, ...limits }, ...rest })
+  return { server, address: await server.listen(address), close: () => server.close() }
+}
