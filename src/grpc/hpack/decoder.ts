@@ -29,8 +29,6 @@ const literal = new StringLiteral()
 /** Names that came spelled out, under the bytes that they came in: the next time they need not even be decoded. */
 const names = new ByteCache<FieldName>(256, 64)
 
-export { HpackError }
-
 export class HpackDecoder {
   readonly #maxTableBytes: number
   readonly #maxListBytes: number
@@ -138,8 +136,11 @@ function readName(): FieldName {
   return name
 }
 
-/** Whether every byte is an index of its own: then reading the block again changes nothing and gives the same. */
+/**
+ * Whether there are only indices in the block: then reading it again changes nothing and gives the same. Indices of
+ * several bytes end in one below 0x80 and so are not meant.
+ */
 function onlyShortIndices(block: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if ((block[i] as number) <= 0x80 || block[i] === 0xff) return false
+  for (let i = start; i < end; i++) if ((block[i] as number) <= 0x80) return false
   return true
 }

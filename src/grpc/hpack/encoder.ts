@@ -28,26 +28,30 @@ const SECRET_NAMES: ReadonlySet<string> = new Set(['authorization'])
 const VOLATILE_NAMES: ReadonlySet<string> = new Set(['grpc-timeout', 'grpc-message', 'content-length', 'date'])
 const VOLATILE_ENDING = '-bin'
 
-/** Static indices by whole field, and by name the first of that name. */
-const STATIC_BY_FIELD = new Map<string, number>()
-const STATIC_BY_NAME = new Map<string, number>()
+/** The places of one name in a table: one for the name alone, and one for each value. */
+interface Places {
+  any: number
+  readonly byValue: Map<string, number>
+}
+
+const STATIC_PLACES = new Map<string, Places>()
 for (const [position, { name, value }] of STATIC_FIELDS.entries()) {
-  STATIC_BY_FIELD.set(keyOf(name, value), position + 1)
-  if (!STATIC_BY_NAME.has(name)) STATIC_BY_NAME.set(name, position + 1)
+  const places = STATIC_PLACES.get(name) ?? { any: position + 1, byValue: new Map<string, number>() }
+  STATIC_PLACES.set(name, places)
+  places.byValue.set(value, position + 1)
 }
 
 interface Entry {
   readonly name: string
+  readonly value: string
   readonly bytes: number
-  /** Counts the insertions on this connection; an index is the distance to the newest. */
-  readonly number: number
 }
 
 export class HpackEncoder {
-  /** The table itself: a Map keeps its entries in the order they came, so the oldest is the first. */
-  readonly #entries = new Map<string, Entry>()
-  /** The number of the newest entry of each name. */
-  readonly #newestByName = new Map<string, number>()
+  /** By the number of their insertion on this connection; an index is the distance to the newest. Oldest first. */
+  readonly #entries = new Map<number, Entry>()
+  /** The numbers of the same entries; `any` is the newest of a name. */
+  readonly #places = new Map<string, Places>()
   #inserted = 0
   #bytes = 0
   #limitBytes = MOST_TABLE_BYTES
@@ -83,49 +87,46 @@ export class HpackEncoder {
   }
 
   #writeField([name, value]: OutgoingField, target: Uint8Array, offset: number): number {
-    const index = this.#indexOfField(name, value)
-    if (index !== undefined) return writeInteger(index, INDEXED, target, offset)
-    const bytes = name.length + value.length + FIELD_OVERHEAD
-    const form = bytes > this.#limitBytes && !SECRET_NAMES.has(name) ? NOT_INDEXED : literalForm(name)
-    const nameIndex = this.#indexOfName(name) ?? 0
+    const fixed = STATIC_PLACES.get(name)
+    const fixedIndex = fixed?.byValue.get(value)
+    if (fixedIndex !== undefined) return writeInteger(fixedIndex, INDEXED, target, offset)
+    const recent = this.#places.get(name)
+    const number = recent?.byValue.get(value)
+    if (number !== undefined) return writeInteger(this.#indexOf(number), INDEXED, target, offset)
+
+    const nameIndex = fixed?.any ?? (recent === undefined ? 0 : this.#indexOf(recent.any))
+    const entry: Entry = { name, value, bytes: name.length + value.length + FIELD_OVERHEAD }
+    const form = literalForm(entry, this.#limitBytes)
     let at = writeInteger(nameIndex, form, target, offset)
     if (nameIndex === 0) at = writeString(name, target, at)
     at = writeString(value, target, at)
-    if (form === TO_INDEX) this.#insert(name, value, bytes)
+    if (form === TO_INDEX) this.#insert(entry)
     return at
-  }
-
-  #indexOfField(name: string, value: string): number | undefined {
-    const key = keyOf(name, value)
-    const entry = this.#entries.get(key)
-    return entry === undefined ? STATIC_BY_FIELD.get(key) : this.#indexOf(entry.number)
-  }
-
-  #indexOfName(name: string): number | undefined {
-    const fixed = STATIC_BY_NAME.get(name)
-    if (fixed !== undefined) return fixed
-    const newest = this.#newestByName.get(name)
-    return newest === undefined ? undefined : this.#indexOf(newest)
   }
 
   #indexOf(number: number): number {
     return FIRST_DYNAMIC_INDEX + this.#inserted - number
   }
 
-  #insert(name: string, value: string, bytes: number): void {
-    this.#evictDownTo(this.#limitBytes - bytes)
+  #insert(entry: Entry): void {
+    this.#evictDownTo(this.#limitBytes - entry.bytes)
     const number = ++this.#inserted
-    this.#entries.set(keyOf(name, value), { name, bytes, number })
-    this.#newestByName.set(name, number)
-    this.#bytes += bytes
+    this.#entries.set(number, entry)
+    this.#bytes += entry.bytes
+    const places = this.#places.get(entry.name) ?? { any: number, byValue: new Map<string, number>() }
+    this.#places.set(entry.name, places)
+    places.any = number
+    places.byValue.set(entry.value, number)
   }
 
-  #evictDownTo(bytes: number): void {
-    for (const [key, { name, bytes: freed, number }] of this.#entries) {
-      if (this.#bytes <= bytes) return
-      this.#entries.delete(key)
-      if (this.#newestByName.get(name) === number) this.#newestByName.delete(name)
-      this.#bytes -= freed
+  #evictDownTo(limit: number): void {
+    for (const [number, { name, value, bytes }] of this.#entries) {
+      if (this.#bytes <= limit) return
+      this.#entries.delete(number)
+      this.#bytes -= bytes
+      const places = this.#places.get(name) as Places
+      places.byValue.delete(value)
+      if (places.any === number) this.#places.delete(name) // the newest of its name goes last
     }
   }
 }
@@ -137,14 +138,10 @@ export function encodedBound(fields: readonly OutgoingField[]): number {
   return bound
 }
 
-/** A name contains no NUL, so no two fields share a key. */
-function keyOf(name: string, value: string): string {
-  return `${name}\0${value}`
-}
-
-function literalForm(name: string): Prefix {
+function literalForm({ name, bytes }: Entry, tableBytes: number): Prefix {
   if (SECRET_NAMES.has(name)) return NEVER_INDEXED
-  return VOLATILE_NAMES.has(name) || name.endsWith(VOLATILE_ENDING) ? NOT_INDEXED : TO_INDEX
+  const passing = bytes > tableBytes || VOLATILE_NAMES.has(name) || name.endsWith(VOLATILE_ENDING)
+  return passing ? NOT_INDEXED : TO_INDEX
 }
 
 /** Characters are Latin-1; the caller has seen to that. */

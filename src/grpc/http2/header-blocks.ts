@@ -1,5 +1,6 @@
-import { HpackDecoder, HpackError } from '../hpack/decoder.ts'
+import { HpackDecoder } from '../hpack/decoder.ts'
 import type { HeaderList } from '../hpack/header-field.ts'
+import { HpackError } from '../hpack/hpack-error.ts'
 import type { Limits } from './limits.ts'
 import { ConnectionFault, ERROR, FLAG, MAX_WINDOW, readUint32 } from './wire-format.ts'
 
