@@ -134,6 +134,7 @@ export class Dialer {
   }
 
   #connected(socket: Socket): void {
+    if (this.#isClosed) return void socket.destroy()
     this.#failures = 0
     socket.setNoDelay(true)
     const connection = new ClientConnection({

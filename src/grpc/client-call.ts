@@ -7,6 +7,7 @@ import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
 import { ERROR } from './http2/wire-format.ts'
 import { Inbox } from './inbox.ts'
 import { Later } from './later.ts'
+import { COMPRESSED } from './message-parser.ts'
 import { Metadata } from './metadata.ts'
 import { Outlet } from './outlet.ts'
 import type { Incoming, Outgoing } from './service.ts'
@@ -33,7 +34,14 @@ export interface UnaryAnswer {
 /** What decides whether a call that was turned away may be tried again unseen. */
 export type CallEnd = (error: GrpcError | undefined, wasProcessed: boolean) => void
 
+const COMPRESSED_ANSWER = new GrpcError(STATUS.internal, 'the server compressed its answer, which nobody asked for')
 const NO_FIELDS = new Metadata([])
+
+export interface ClientStreamOptions {
+  /** A second answer would be the server's mistake. */
+  readonly hasSoleAnswer: boolean
+  readonly onEnd: CallEnd
+}
 
 /** One try at a call on one connection. */
 export class ClientStream implements StreamReceiver, ClientCall, Timed {
@@ -42,6 +50,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
   readonly #inbox: Inbox
   readonly #outlet: Outlet
   readonly #onEnd: CallEnd
+  readonly #hasSoleAnswer: boolean
   readonly #headers = new Later<Metadata>()
   readonly #trailers = new Later<Metadata>()
   #head = NO_FIELDS
@@ -53,10 +62,11 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
   wheelPrevious: Timed | undefined
   wheelSlot = NOT_IN_WHEEL
 
-  constructor(connection: ClientConnection, stream: Http2Stream, onEnd: CallEnd) {
+  constructor(connection: ClientConnection, stream: Http2Stream, { hasSoleAnswer, onEnd }: ClientStreamOptions) {
     this.#connection = connection
     this.#stream = stream
     this.#onEnd = onEnd
+    this.#hasSoleAnswer = hasSoleAnswer
     this.#inbox = new Inbox(stream, connection.limits.maxMessageBytes)
     this.#outlet = new Outlet(stream)
     stream.receiver = this
@@ -88,8 +98,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
 
   /** Everything about a call that has ended well and must have exactly one answer. */
   soleAnswer(): UnaryAnswer {
-    if (this.#inbox.count !== 1) throw new GrpcError(STATUS.internal, `expected one answer, got ${this.#inbox.count}`)
-    return { message: this.#inbox.take() as Uint8Array, headers: this.#head, trailers: this.#tail }
+    return { message: this.#inbox.sole(), headers: this.#head, trailers: this.#tail }
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -140,8 +149,9 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     try {
       if (!this.#headSeen) throw new GrpcError(STATUS.internal, 'data before headers')
       this.#inbox.push(bytes)
+      if (this.#hasSoleAnswer && this.#inbox.hasMoreThanOne) this.#inbox.sole()
     } catch (error) {
-      this.#refuse(error as GrpcError)
+      this.#refuse(error === COMPRESSED ? COMPRESSED_ANSWER : (error as GrpcError))
       return
     }
     if (endStream) this.#end(new GrpcError(STATUS.internal, 'the server ended its answer without a status'), true)
@@ -170,7 +180,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     const code = text === undefined || !/^\d{1,2}$/.test(text) ? STATUS.unknown : Number(text)
     const message = decodeMessage(trailers.get('grpc-message') ?? '')
     const [details] = trailers.getBinary('grpc-status-details-bin')
-    const init = details === undefined ? {} : { details }
+    const init = { trailers: trailers.toInit(), ...(details === undefined ? {} : { details }) }
     this.#end(new GrpcError((code > 16 ? STATUS.unknown : code) as StatusCode, message, init), true)
   }
 
@@ -208,6 +218,5 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     this.#connection.wheel.remove(this)
     // The server is done; what we would still send is of no use to it.
     if (!this.#stream.localClosed) this.#stream.reset(ERROR.none)
-    this.#headers.resolve(NO_FIELDS)
   }
 }

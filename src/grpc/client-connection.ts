@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { type CallEnd, ClientStream } from './client-call.ts'
+import { ClientStream, type ClientStreamOptions } from './client-call.ts'
 import type { HeaderPair } from './header-text.ts'
 import { encodedBound, HpackEncoder } from './hpack/encoder.ts'
 import { Http2Connection } from './http2/connection.ts'
@@ -39,18 +39,18 @@ export class ClientConnection implements ConnectionHost {
     this.#http2 = new Http2Connection({ socket, role: 'client', limits, timing, host: this })
   }
 
-  /** Takes new calls now. */
+  /** Takes new calls now; not before the server has said how many it takes. */
   get hasRoom(): boolean {
-    return this.isUsable && this.#http2.streams.size < this.#http2.peer.maxConcurrentStreams
+    return this.isUsable && this.#http2.isGreeted && this.#http2.streams.size < this.#http2.peer.maxConcurrentStreams
   }
 
   get isUsable(): boolean {
     return this.#http2.isOpen && !this.#isGoing && !this.#http2.idsAreUsedUp
   }
 
-  open(head: readonly HeaderPair[], onEnd: CallEnd): ClientStream {
+  open(head: readonly HeaderPair[], options: ClientStreamOptions): ClientStream {
     const stream = this.#http2.openStream()
-    const call = new ClientStream(this, stream, onEnd)
+    const call = new ClientStream(this, stream, options)
     const block = Buffer.allocUnsafe(encodedBound(head))
     this.#http2.writeHeaderBlock(stream.id, block.subarray(0, this.#encoder.encode(head, block, 0)), false)
     return call

@@ -4,7 +4,9 @@ import { GrpcError, type MetadataInit, STATUS } from './status.ts'
 
 export type HeaderPair = readonly [name: string, value: string]
 
-const RESERVED = /^(grpc-|:|content-type$|te$|host$|connection$|content-length$)/
+/** Ours to say, or not to be said in HTTP/2 at all. */
+const RESERVED =
+  /^(grpc-|:|(content-type|content-length|te|host|connection|proxy-connection|keep-alive|transfer-encoding|upgrade)$)/
 const NAME = /^[0-9a-z_.-]+$/
 const VALUE = /^[\x20-\x7e]*$/
 

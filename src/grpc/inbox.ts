@@ -1,5 +1,6 @@
 import type { Http2Stream } from './http2/stream.ts'
 import { MessageParser, PREFIX_BYTES } from './message-parser.ts'
+import { Stash } from './stash.ts'
 import { GrpcError, STATUS } from './status.ts'
 
 interface WaitingReader {
@@ -8,15 +9,17 @@ interface WaitingReader {
 }
 
 /**
- * The messages of a call that came and were not taken yet, for one reader.
+ * What came for a call and was not taken yet, for one reader.
  *
- * The stream's window is given back only while no complete message waits: a reader that takes nothing holds at most a
- * window and one message, however large messages are compared with the window.
+ * At most one message is cut out ahead; what follows it stays as raw bytes, so that a peer cannot make many small
+ * objects of few bytes. The stream's window is given back only while no whole message waits: a reader that takes
+ * nothing holds at most a window and one message, however large messages are compared with the window.
  */
 export class Inbox {
   readonly #stream: Http2Stream
   readonly #parser: MessageParser
-  readonly #messages: Uint8Array[] = []
+  readonly #stash = new Stash()
+  #ready: Uint8Array | undefined
   /** Received and not yet given back to the stream's window. */
   #held = 0
   #ended = false
@@ -31,40 +34,41 @@ export class Inbox {
   /** Throws a GrpcError when the bytes are not a legal sequence of messages. */
   push(bytes: Uint8Array): void {
     this.#held += bytes.length
-    this.#parser.push(bytes, this.#messages)
-    if (this.#reader !== undefined && this.#messages.length > 0) this.#takeReader()?.resolve(this.#take())
-    if (this.#messages.length === 0) this.#giveBack()
+    let at = 0
+    if (this.#stash.isEmpty) while (at < bytes.length && this.#ready === undefined) at = this.#read(bytes, at)
+    if (at < bytes.length) this.#stash.add(bytes.subarray(at))
+    if (this.#ready === undefined) this.#giveBack()
   }
 
-  get count(): number {
-    return this.#messages.length
+  /** A whole message waits, and more has come behind it. */
+  get hasMoreThanOne(): boolean {
+    return this.#ready !== undefined && !(this.#stash.isEmpty && this.#parser.isBetweenMessages)
   }
 
-  /** Throws when the input ended inside a message. */
+  /** Throws when the input ended inside a message; where that is still to be read, `next` does. */
   end(): void {
     this.#ended = true
-    if (!this.#parser.isBetweenMessages) throw new GrpcError(STATUS.internal, 'the input ended inside a message')
-    this.#takeReader()?.resolve(undefined)
+    this.#checkEnd()
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#ready === undefined) this.#takeReader()?.resolve(undefined)
   }
 
   fail(error: unknown): void {
     this.#failure = error
-    this.#messages.length = 0
+    this.#ready = undefined
+    this.#stash.clear()
     this.#takeReader()?.reject(error)
   }
 
-  /** The oldest message, when one waits. */
-  take(): Uint8Array | undefined {
-    return this.#messages.length > 0 ? this.#take() : undefined
-  }
-
-  /** The same without taking it: its bytes go on counting as held. */
-  peek(): Uint8Array | undefined {
-    return this.#messages[0]
+  /** The only message of an input that has ended. It is not taken: its bytes go on counting as held. */
+  sole(): Uint8Array {
+    if (this.#ready === undefined) throw new GrpcError(STATUS.internal, 'expected one message, got none')
+    if (this.hasMoreThanOne) throw new GrpcError(STATUS.internal, 'expected one message, got more')
+    return this.#ready
   }
 
   next(): Promise<Uint8Array | undefined> {
-    if (this.#messages.length > 0) return Promise.resolve(this.#take())
+    if (this.#ready !== undefined) return Promise.resolve(this.#take(this.#ready))
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.#ended) return Promise.resolve(undefined)
     if (this.#reader !== undefined) return Promise.reject(new Error('a call has one reader at a time'))
@@ -73,11 +77,36 @@ export class Inbox {
     })
   }
 
-  #take(): Uint8Array {
-    const message = this.#messages.shift() as Uint8Array
+  /** Reads on; a message goes to the reader who waits, or is kept for the one who comes. */
+  #read(bytes: Uint8Array, at: number): number {
+    const next = this.#parser.parse(bytes, at)
+    const { message } = this.#parser
+    if (message === undefined) return next
+    const reader = this.#takeReader()
+    if (reader === undefined) this.#ready = compact(message)
+    else {
+      this.#stream.release(message.length + PREFIX_BYTES)
+      reader.resolve(message)
+    }
+    return next
+  }
+
+  #take(message: Uint8Array): Uint8Array {
+    this.#ready = undefined
     this.#stream.release(message.length + PREFIX_BYTES)
-    if (this.#messages.length === 0) this.#giveBack()
+    try {
+      while (!this.#stash.isEmpty && this.#ready === undefined) this.#stash.read((bytes, at) => this.#read(bytes, at))
+      this.#checkEnd()
+    } catch (error) {
+      this.#failure = error
+    }
+    if (this.#ready === undefined) this.#giveBack()
     return message
+  }
+
+  #checkEnd(): void {
+    if (!this.#ended || !this.#stash.isEmpty || this.#parser.isBetweenMessages) return
+    this.#failure = new GrpcError(STATUS.internal, 'the input ended inside a message')
   }
 
   #takeReader(): WaitingReader | undefined {
@@ -92,3 +121,7 @@ export class Inbox {
     this.#held = 0
   }
 }
+
+/** A message that waits must not keep a much larger receive buffer alive. */
+const compact = (message: Uint8Array): Uint8Array =>
+  message.length * 4 < message.buffer.byteLength ? Uint8Array.from(message) : message

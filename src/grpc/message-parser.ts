@@ -2,7 +2,8 @@ import { GrpcError, STATUS } from './status.ts'
 
 /** One byte of flags and four of length stand before each message. */
 export const PREFIX_BYTES = 5
-const FIRST_BODY_BYTES = 256 * 1024
+const LEAST_BODY_BYTES = 16 * 1024
+const GROWTH = 4
 
 /**
  * Finds gRPC messages in the pieces of a body: one byte of flags, four of length, then the message. A message that
@@ -16,29 +17,30 @@ export class MessageParser {
   #body: Buffer | undefined
   #bodyHave = 0
   #length = 0
+  /** The message that the last `parse` completed. */
+  message: Uint8Array | undefined
 
   constructor(maxMessageBytes: number) {
     this.#maxBytes = maxMessageBytes
   }
 
-  /** Appends the messages that `bytes` completes to `messages`. */
-  push(bytes: Uint8Array, messages: Uint8Array[]): void {
-    let at = 0
-    while (at < bytes.length) {
-      if (this.#body === undefined) {
-        at = this.#readPrefix(bytes, at)
-        if (this.#prefixHave < PREFIX_BYTES) return
-        if (bytes.length - at >= this.#length) {
-          messages.push(bytes.subarray(at, at + this.#length))
-          at += this.#length
-          this.#prefixHave = 0
-          continue
-        }
-        this.#body = Buffer.allocUnsafe(Math.min(this.#length, Math.max(FIRST_BODY_BYTES, 2 * (bytes.length - at))))
-        this.#bodyHave = 0
+  /** Reads on from `at`, to the end of one message at most; answers where it stopped. */
+  parse(bytes: Uint8Array, at: number): number {
+    this.message = undefined
+    if (this.#body === undefined) {
+      at = this.#readPrefix(bytes, at)
+      if (this.#prefixHave < PREFIX_BYTES) return at
+      const end = at + this.#length
+      if (end <= bytes.length) {
+        this.message = bytes.subarray(at, end)
+        this.#prefixHave = 0
+        return end
       }
-      at = this.#fill(bytes, at, messages)
+      const first = Math.max(LEAST_BODY_BYTES, GROWTH * (bytes.length - at))
+      this.#body = Buffer.allocUnsafe(Math.min(this.#length, first))
+      this.#bodyHave = 0
     }
+    return this.#fill(bytes, at)
   }
 
   /** False when the body ended inside a message. */
@@ -54,11 +56,11 @@ export class MessageParser {
     return at
   }
 
-  #fill(bytes: Uint8Array, at: number, messages: Uint8Array[]): number {
+  #fill(bytes: Uint8Array, at: number): number {
     let body = this.#body as Buffer
     const take = Math.min(bytes.length - at, this.#length - this.#bodyHave)
     if (this.#bodyHave + take > body.length) {
-      const larger = Buffer.allocUnsafe(Math.min(this.#length, Math.max(2 * body.length, this.#bodyHave + take)))
+      const larger = Buffer.allocUnsafe(Math.min(this.#length, Math.max(GROWTH * body.length, this.#bodyHave + take)))
       body.copy(larger, 0, 0, this.#bodyHave)
       body = larger
       this.#body = larger
@@ -66,7 +68,7 @@ export class MessageParser {
     body.set(take === bytes.length ? bytes : bytes.subarray(at, at + take), this.#bodyHave)
     this.#bodyHave += take
     if (this.#bodyHave === this.#length) {
-      messages.push(body)
+      this.message = body
       this.#body = undefined
       this.#prefixHave = 0
     }
@@ -82,7 +84,7 @@ export function soleMessage(body: Uint8Array, maxMessageBytes: number): Uint8Arr
 }
 
 function checkedLength(bytes: Uint8Array, at: number, maxBytes: number): number {
-  if (bytes[at] !== 0) throw compressedMessage(bytes[at] as number)
+  if (bytes[at] !== 0) throw bytes[at] === 1 ? COMPRESSED : unknownFlags(bytes[at] as number)
   const length =
     (bytes[at + 1] as number) * 0x1000000 +
     (((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 8) | (bytes[at + 4] as number))
@@ -95,10 +97,14 @@ function checkedLength(bytes: Uint8Array, at: number, maxBytes: number): number 
   return length
 }
 
-const compressedMessage = (flags: number): GrpcError =>
-  flags === 1
-    ? new GrpcError(STATUS.unimplemented, 'compressed messages are not supported; send grpc-encoding: identity')
-    : new GrpcError(STATUS.internal, `a message begins with unknown flags ${flags}`)
+/** One error for all of them, by which it can be told from others. */
+export const COMPRESSED = new GrpcError(
+  STATUS.unimplemented,
+  'compressed messages are not supported; send grpc-encoding: identity',
+)
+
+const unknownFlags = (flags: number): GrpcError =>
+  new GrpcError(STATUS.internal, `a message begins with unknown flags ${flags}`)
 
 /** The five bytes that stand before a message of `length` bytes. */
 export function putPrefix(target: Uint8Array, offset: number, length: number): number {

@@ -1,4 +1,5 @@
-import type { HeaderField } from './hpack/header-field.ts'
+import { FIELD, type HeaderField } from './hpack/header-field.ts'
+import type { MetadataInit } from './status.ts'
 
 /** Received metadata, read from the header list as it came: nothing is copied or decoded before it is asked for. */
 export class Metadata {
@@ -22,6 +23,17 @@ export class Metadata {
       for (const part of field.value.split(',')) values.push(Buffer.from(part, 'base64'))
     }
     return values
+  }
+
+  /** What the application sent, in the form in which it could be sent again: without what belongs to the protocol. */
+  toInit(): MetadataInit {
+    const init: Record<string, (string | Uint8Array)[]> = {}
+    for (const { name, value, kind } of this.#fields) {
+      if (kind !== FIELD.regular || name.startsWith('grpc-')) continue
+      const values = name.endsWith('-bin') ? value.split(',').map((part) => Buffer.from(part, 'base64')) : [value]
+      init[name] = [...(init[name] ?? []), ...values]
+    }
+    return init
   }
 
   /** Everything but pseudo-headers, in the order it came. */

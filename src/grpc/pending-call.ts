@@ -31,6 +31,7 @@ export class PendingCall implements ClientCall, Timed {
   #early: (Uint8Array | readonly Uint8Array[])[] = []
   #earlyFinish = false
   #tries = 0
+  #metadata: readonly HeaderPair[] = []
   #over = false
   readonly #onAbort: () => void
   dueAt = 0
@@ -48,7 +49,18 @@ export class PendingCall implements ClientCall, Timed {
     else this.#begin()
   }
 
+  /** Metadata that cannot be sent fails the call here, before anything of it is on its way. */
+  #readMetadata(): HeaderPair[] {
+    const { metadata } = this.#dialer.options
+    return [...metadataPairs(metadata ?? {}), ...metadataPairs(this.#options.metadata ?? {})]
+  }
+
   #begin(): void {
+    try {
+      this.#metadata = this.#readMetadata()
+    } catch (error) {
+      return this.fail(error as GrpcError)
+    }
     this.#options.signal?.addEventListener('abort', this.#onAbort, { once: true })
     if (this.#options.timeoutMs !== undefined) this.#dialer.wheel.add(this)
     this.#dialer.submit(this)
@@ -61,7 +73,10 @@ export class PendingCall implements ClientCall, Timed {
   /** There is a connection: send what we have. */
   start(connection: ClientConnection): void {
     this.#tries++
-    const stream = connection.open(this.#head(), (error, wasProcessed) => this.#ended(error, wasProcessed))
+    const stream = connection.open(this.#head(), {
+      hasSoleAnswer: this.#options.answer !== undefined,
+      onEnd: (error, wasProcessed) => this.#ended(error, wasProcessed),
+    })
     this.#stream = stream
     const { message } = this.#options
     if (message !== undefined) {
@@ -186,8 +201,7 @@ export class PendingCall implements ClientCall, Timed {
     if (this.#options.timeoutMs !== undefined) {
       head.push(['grpc-timeout', formatTimeout(this.dueAt - options.timing.now())])
     }
-    if (options.metadata !== undefined) head.push(...metadataPairs(options.metadata))
-    if (this.#options.metadata !== undefined) head.push(...metadataPairs(this.#options.metadata))
+    head.push(...this.#metadata)
     return head
   }
 }

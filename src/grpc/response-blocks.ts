@@ -52,11 +52,14 @@ export class ResponseBlocks {
   }
 
   headWith(metadata: MetadataInit): Buffer {
-    return Buffer.concat([this.head(), literals(metadataPairs(metadata))])
+    // In this order: metadata that cannot be sent must not have moved the table.
+    const more = literals(metadataPairs(metadata))
+    return Buffer.concat([this.head(), more])
   }
 
   okWith(trailers: MetadataInit): Buffer {
-    return Buffer.concat([this.ok(), literals(metadataPairs(trailers))])
+    const more = literals(metadataPairs(trailers))
+    return Buffer.concat([this.ok(), more])
   }
 
   /** The head and end in one of a call that failed before it said anything. */
@@ -86,17 +89,31 @@ export class ResponseBlocks {
   }
 }
 
+/** Said to a client that compressed its message. */
+export const ACCEPTED_ENCODINGS = literals([['grpc-accept-encoding', 'identity']])
+
 /** Trailers of a call that failed; `init` may bring details and trailers of its own. */
 export function errorTrailers(code: StatusCode, message: string, init: GrpcErrorInit): Buffer {
   const pairs: HeaderPair[] = [['grpc-status', String(code)]]
-  if (message !== '') pairs.push(['grpc-message', encodeMessage(cut(message))])
+  if (message !== '') pairs.push(['grpc-message', shortMessage(message)])
   if (init.details !== undefined) pairs.push(['grpc-status-details-bin', toBase64(init.details)])
   if (init.trailers !== undefined) pairs.push(...metadataPairs(init.trailers))
   return literals(pairs)
 }
 
 /** Clients commonly take 8 KiB of headers: a long message must not make the status itself unreadable. */
-const cut = (message: string): string => (message.length > 2000 ? `${message.slice(0, 2000)}…` : message)
+const MAX_MESSAGE_BYTES = 4096
+
+function shortMessage(message: string): string {
+  if (message.length * 9 <= MAX_MESSAGE_BYTES) return encodeMessage(message)
+  let text = ''
+  for (const character of message) {
+    const next = encodeMessage(character)
+    if (text.length + next.length > MAX_MESSAGE_BYTES) return `${text}${encodeMessage('…')}`
+    text += next
+  }
+  return text
+}
 
 /** Fields as HPACK literals without indexing and without Huffman: independent of any table. */
 export function literals(pairs: readonly HeaderPair[]): Buffer {

@@ -9,6 +9,9 @@ export interface Route {
   readonly observer: MethodObserver
 }
 
+/** Enough to recognise it by; it came from the peer, and goes back to it. */
+const short = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
+
 export class Routes {
   readonly #byPath = new Map<string, Route>()
   readonly #services = new Set<string>()
@@ -33,6 +36,6 @@ export class Routes {
   /** Tells a client whether it is the method or the whole service that is missing. */
   explainMissing(path: string): string {
     const service = path.split('/')[1] ?? ''
-    return this.#services.has(service) ? `unknown method ${path}` : `unknown service ${service}`
+    return this.#services.has(service) ? `unknown method ${short(path)}` : `unknown service ${short(service)}`
   }
 }

@@ -1,12 +1,13 @@
+import { metadataPairs } from './header-text.ts'
 import type { HeaderField, HeaderList } from './hpack/header-field.ts'
 import type { RequestHead } from './http2/request-head.ts'
 import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
 import { CONNECTION_LOST, ERROR, FLAG, FRAME, putFrameHeader } from './http2/wire-format.ts'
 import { Inbox } from './inbox.ts'
-import { PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
+import { COMPRESSED, PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
 import { Metadata } from './metadata.ts'
 import { Outlet } from './outlet.ts'
-import { errorTrailers } from './response-blocks.ts'
+import { ACCEPTED_ENCODINGS, errorTrailers } from './response-blocks.ts'
 import type { Route } from './routes.ts'
 import type { ServerConnection } from './server-connection.ts'
 import type { Incoming, Method, Outgoing, Peer, ServerCall } from './service.ts'
@@ -37,6 +38,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   #headMetadata: MetadataInit | undefined
   #trailers: MetadataInit | undefined
   #abort: AbortController | undefined
+  #parkedRequest: Uint8Array | undefined
   #metadata: Metadata | undefined
   #failure: GrpcError | undefined
   #bytesOut = 0
@@ -89,6 +91,8 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   }
 
   setTrailers(metadata: MetadataInit): void {
+    // Looked at now: once they are on their way, nobody is there to hear that they cannot be sent.
+    metadataPairs(metadata)
     this.#trailers = { ...this.#trailers, ...metadata }
   }
 
@@ -135,6 +139,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
         }
       }
       this.#in().push(bytes)
+      if (this.#in().hasMoreThanOne && !this.#takesStream) throw MORE_THAN_ONE
     } catch (error) {
       this.fail(error)
       return
@@ -167,8 +172,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
       const inbox = this.#in()
       inbox.end()
       if (this.#takesStream) return
-      if (inbox.count !== 1) throw new GrpcError(STATUS.internal, `expected one message, got ${inbox.count}`)
-      this.#dispatch(inbox.peek() as Uint8Array)
+      this.#dispatch(inbox.sole())
     } catch (error) {
       this.fail(error)
     }
@@ -184,8 +188,16 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
    * of the request count as held until the call is over: a handler that waits keeps them.
    */
   #dispatch(request: Uint8Array): void {
-    if (this.#connection.isCongested) this.#connection.park(() => this.#over || this.#run(request))
-    else this.#run(request)
+    if (!this.#connection.isCongested) return this.#run(request)
+    this.#parkedRequest = request
+    this.#connection.park(this)
+  }
+
+  /** There is room again for its answer. */
+  runParked(): void {
+    const request = this.#parkedRequest as Uint8Array
+    this.#parkedRequest = undefined
+    this.#run(request)
   }
 
   #run(request: Uint8Array): void {
@@ -279,9 +291,9 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
 
   #sendHead(): void {
     if (this.#headSent) return
-    this.#headSent = true
     const { http2, blocks } = this.#connection
     const block = this.#headMetadata === undefined ? blocks.head() : blocks.headWith(this.#headMetadata)
+    this.#headSent = true
     http2.writeHeaderBlock(this.#stream.id, block, false)
   }
 
@@ -314,7 +326,8 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     try {
       const trailers = { ...this.#trailers, ...failure.trailers }
       const details = failure.details === undefined ? {} : { details: failure.details }
-      return errorTrailers(failure.code, failure.message, { ...details, trailers })
+      const block = errorTrailers(failure.code, failure.message, { ...details, trailers })
+      return failure === COMPRESSED ? Buffer.concat([block, ACCEPTED_ENCODINGS]) : block
     } catch (error) {
       // Trailers that cannot be sent are the handler's bug; the status itself still goes out.
       this.#reportBug(error)
@@ -336,6 +349,10 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     const durationMs = core.timing.now() - this.#startedAt
     this.#route.observer.finished(code, durationMs, this.#stream.receivedBytes, this.#outlet?.bytes ?? this.#bytesOut)
     if (failure === undefined) return
+    if (this.#parkedRequest !== undefined) {
+      this.#parkedRequest = undefined
+      this.#connection.unpark(this)
+    }
     this.#abort?.abort(failure)
     this.#inbox?.fail(failure)
     this.#outlet?.fail(failure)
@@ -366,4 +383,5 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
 
 const HEAD_FRAME = (FRAME.headers << 8) | FLAG.endHeaders
 const TRAILERS_FRAME = (FRAME.headers << 8) | FLAG.endHeaders | FLAG.endStream
+const MORE_THAN_ONE = new GrpcError(STATUS.internal, 'expected one message, got more')
 const OVER_BUDGET = new GrpcError(STATUS.resourceExhausted, 'too much unread input is waiting here; try again later')

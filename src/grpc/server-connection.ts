@@ -25,6 +25,10 @@ export interface ServerCore {
   readonly budget: { used: number; readonly most: number }
 }
 
+/** application/grpc, alone or with a format (+proto) or parameters; not grpc-web, which is another protocol. */
+const isGrpc = (contentType: string): boolean =>
+  contentType === 'application/grpc' || /^application\/grpc[+;]/.test(contentType)
+
 /** Requests on one connection become calls here. */
 export class ServerConnection implements ConnectionHost {
   readonly core: ServerCore
@@ -32,7 +36,7 @@ export class ServerConnection implements ConnectionHost {
   readonly http2: Http2Connection
   readonly blocks = new ResponseBlocks()
   readonly #onEnd: () => void
-  #parked: (() => void)[] = []
+  readonly #parked = new Set<Call>()
 
   constructor(core: ServerCore, socket: Duplex, peer: Peer, onEnd: () => void) {
     this.core = core
@@ -50,7 +54,7 @@ export class ServerConnection implements ConnectionHost {
     const head = list.understood as RequestHead
     if (list.overflowed) return this.#refuse(stream, '431')
     if (head.method !== 'POST') return this.#refuse(stream, '405')
-    if (!head.contentType.startsWith('application/grpc')) return this.#refuse(stream, '415')
+    if (!isGrpc(head.contentType)) return this.#refuse(stream, '415')
     head.route ??= this.core.routes.find(head.path)
     new Call(this, stream, head, head.route as Route).begin(endStream)
   }
@@ -76,7 +80,7 @@ export class ServerConnection implements ConnectionHost {
   }
 
   onClosed(end: ConnectionEnd): void {
-    this.#parked = []
+    this.#parked.clear()
     this.core.observer.connectionClosed(end)
     this.#onEnd()
   }
@@ -93,16 +97,24 @@ export class ServerConnection implements ConnectionHost {
   }
 
   /** The peer reads too slowly for more answers: the call waits until some have gone. */
-  park(run: () => void): void {
-    this.#parked.push(run)
+  park(call: Call): void {
+    this.#parked.add(call)
+  }
+
+  unpark(call: Call): void {
+    if (this.#parked.size > 0) this.#parked.delete(call)
   }
 
   get hasParked(): boolean {
-    return this.#parked.length > 0
+    return this.#parked.size > 0
   }
 
   onRoom(): void {
-    while (this.#parked.length > 0 && !this.http2.turns.isCongested) (this.#parked.shift() as () => void)()
+    for (const call of this.#parked) {
+      if (this.http2.turns.isCongested) return
+      this.#parked.delete(call)
+      call.runParked()
+    }
   }
 
   drain(): void {

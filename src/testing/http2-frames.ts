@@ -1,14 +1,6 @@
 /** HTTP/2 frames written and read by hand: what no honest client would send must be easy to say here. */
 import type { HeaderPair } from '../grpc/header-text.ts'
-import {
-  DEFAULT_FRAME_BYTES,
-  ERROR,
-  FLAG,
-  FRAME,
-  PREFACE,
-  readUint32,
-  writeFrameHeader,
-} from '../grpc/http2/wire-format.ts'
+import { DEFAULT_FRAME_BYTES, ERROR, FLAG, FRAME, PREFACE, readUint32 } from '../grpc/http2/wire-format.ts'
 import { PREFIX_BYTES, putPrefix } from '../grpc/message-parser.ts'
 import { literals } from '../grpc/response-blocks.ts'
 
@@ -21,9 +13,13 @@ export interface Frame {
 
 const NOTHING = Buffer.alloc(0)
 
-export function frame(type: number, flags: number, stream: number, payload: Uint8Array = NOTHING): Buffer {
+export function frame(head: { type: number; flags?: number; stream?: number }, payload: Uint8Array = NOTHING): Buffer {
   const bytes = Buffer.alloc(9 + payload.length)
-  bytes.set(payload, writeFrameHeader(bytes, 0, { length: payload.length, type, flags, stream }))
+  bytes.writeUIntBE(payload.length, 0, 3)
+  bytes[3] = head.type
+  bytes[4] = head.flags ?? 0
+  bytes.writeUInt32BE(head.stream ?? 0, 5)
+  bytes.set(payload, 9)
   return bytes
 }
 
@@ -39,43 +35,47 @@ export function settings(...entries: readonly (readonly [id: number, value: numb
     payload.writeUInt16BE(id, 6 * i)
     payload.writeUInt32BE(value >>> 0, 6 * i + 2)
   }
-  return frame(FRAME.settings, 0, 0, payload)
+  return frame({ type: FRAME.settings }, payload)
 }
 
-export const settingsAck = frame(FRAME.settings, FLAG.ack, 0)
+export const settingsAck = frame({ type: FRAME.settings, flags: FLAG.ack })
 
 /** What a client says first. */
 export const greeting = (...entries: readonly (readonly [id: number, value: number])[]): Buffer =>
   Buffer.concat([PREFACE, settings(...entries)])
 
-export const ping = (flags = 0, payload: Uint8Array = Buffer.alloc(8)): Buffer => frame(FRAME.ping, flags, 0, payload)
+export const ping = (flags = 0, payload: Uint8Array = Buffer.alloc(8)): Buffer =>
+  frame({ type: FRAME.ping, flags }, payload)
 
 export const reset = (stream: number, code: number = ERROR.cancel): Buffer =>
-  frame(FRAME.rstStream, 0, stream, number(code))
+  frame({ type: FRAME.rstStream, stream }, number(code))
 
 export const windowUpdate = (stream: number, increment: number): Buffer =>
-  frame(FRAME.windowUpdate, 0, stream, number(increment))
+  frame({ type: FRAME.windowUpdate, stream }, number(increment))
 
 export const goaway = (lastStream: number, code: number = ERROR.none): Buffer =>
-  frame(FRAME.goaway, 0, 0, number(lastStream, code))
+  frame({ type: FRAME.goaway }, number(lastStream, code))
 
 export const priority = (stream: number, parent: number, weight = 16): Buffer =>
-  frame(FRAME.priority, 0, stream, Buffer.concat([number(parent), Buffer.from([weight])]))
+  frame({ type: FRAME.priority, stream }, Buffer.concat([number(parent), Buffer.from([weight])]))
 
 export const data = (stream: number, payload: Uint8Array, flags = 0): Buffer =>
-  frame(FRAME.data, flags, stream, payload)
+  frame({ type: FRAME.data, flags, stream }, payload)
 
 export const lastData = (stream: number, payload: Uint8Array): Buffer => data(stream, payload, FLAG.endStream)
 
 /** A body with as many bytes of padding behind it, and the one that says how many. */
-export const paddedData = (stream: number, payload: Uint8Array, padding: number, flags = 0): Buffer =>
-  data(stream, Buffer.concat([Buffer.from([padding]), payload, Buffer.alloc(padding)]), flags | FLAG.padded)
+export const paddedData = (
+  stream: number,
+  payload: Uint8Array,
+  { padding, flags = 0 }: { padding: number; flags?: number },
+): Buffer => data(stream, Buffer.concat([Buffer.from([padding]), payload, Buffer.alloc(padding)]), flags | FLAG.padded)
 
 export const headers = (stream: number, block: Uint8Array, flags: number = FLAG.endHeaders): Buffer =>
-  frame(FRAME.headers, flags, stream, block)
+  frame({ type: FRAME.headers, flags, stream }, block)
 
 export const continuation = (stream: number, block: Uint8Array, flags = 0): Buffer =>
-  frame(FRAME.continuation, flags, stream, block)
+  frame({ type: FRAME.continuation, flags, stream }, block)
 
 /** A block in HEADERS and as many CONTINUATION as it takes. */
 export function longHeaders(stream: number, block: Uint8Array, flags = 0): Buffer {

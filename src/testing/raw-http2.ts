@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { HpackDecoder } from '../grpc/hpack/decoder.ts'
 import type { HeaderField } from '../grpc/hpack/header-field.ts'
 import { FLAG, FRAME, readUint32 } from '../grpc/http2/wire-format.ts'
-import { describeFrame, type Frame, FrameCutter, greeting, settingsAck } from './http2-frames.ts'
+import { describeFrame, type Frame, FrameCutter, greeting, ping, settingsAck } from './http2-frames.ts'
 
 /** What has come on one stream. */
 export interface RawStream {
@@ -39,6 +39,7 @@ export class RawHttp2 {
   dataBytes = 0
   goaway: { lastStream: number; code: number; reason: string } | undefined
   isClosed = false
+  #pingsAnswered = 0
 
   private constructor(socket: Socket, options: RawHttp2Options) {
     this.#socket = socket
@@ -48,6 +49,7 @@ export class RawHttp2 {
       for (const frame of this.#cutter.push(bytes)) this.#onFrame(frame)
       this.#changed()
     })
+    socket.on('drain', () => this.#changed())
     socket.on('error', () => {}) // a cut connection is often what the test is about
     socket.on('close', () => {
       this.isClosed = true
@@ -110,6 +112,13 @@ export class RawHttp2 {
     return this.frames.map(describeFrame)
   }
 
+  /** Comes back when the server has seen everything that was sent so far. */
+  async roundTrip(): Promise<void> {
+    const before = this.#pingsAnswered
+    this.send(ping())
+    await this.until('the server answers a ping', () => this.#pingsAnswered > before || this.isClosed)
+  }
+
   /** Waits for the end of a stream, whichever it is. */
   async answer(id: number): Promise<RawStream> {
     const stream = this.stream(id)
@@ -162,6 +171,8 @@ export class RawHttp2 {
       const reason = payload.toString('utf8', 8)
       this.goaway = { lastStream: readUint32(payload, 0), code: readUint32(payload, 4), reason }
     }
+    if (type === FRAME.ping && (flags & FLAG.ack) !== 0) this.#pingsAnswered++
+    else if (type === FRAME.ping && this.#options.isMute !== true) this.send(ping(FLAG.ack, payload))
     if (frame.stream === 0) return
     const stream = this.stream(frame.stream)
     if (type === FRAME.rstStream) stream.resetCode = readUint32(payload, 0)

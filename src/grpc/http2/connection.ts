@@ -13,7 +13,8 @@ import {
   putSettingsAck,
   putWindowUpdate,
 } from './control-frames.ts'
-import { FloodGate } from './flood.ts'
+import { DiscardedStreams } from './discarded-streams.ts'
+import { type FloodGates, floodGates } from './flood.ts'
 import { FrameReader, type FrameSink } from './frame-reader.ts'
 import { HeaderBlocks } from './header-blocks.ts'
 import type { Limits } from './limits.ts'
@@ -32,8 +33,6 @@ import {
   MAX_WINDOW,
   readUint32,
 } from './wire-format.ts'
-
-const DISCARDED_MEMORY = 4096
 
 /**
  * One HTTP/2 connection, either end (RFC 9113).
@@ -68,13 +67,12 @@ export class Http2Connection implements FrameSink {
   readonly #host: ConnectionHost
   readonly #reader: FrameReader
   readonly #blocks: HeaderBlocks
-  readonly #gates: Record<'resets' | 'pings' | 'settings' | 'emptyFrames' | 'priorities', FloodGate>
+  readonly #gates: FloodGates
   #receiveWindow = DEFAULT_WINDOW
   #owed = 0
   #lastPeerStream = 0
   #nextOwnStream = 1
-  /** Streams that we ended before the peer did: what it still sends on them is no offence. */
-  readonly #discarded = new Set<number>()
+  readonly #discarded = new DiscardedStreams()
   #dataStream: Http2Stream | undefined
   #dataFlags = 0
   #inTurn = false
@@ -82,6 +80,7 @@ export class Http2Connection implements FrameSink {
   #settingsSeen = false
   #settingsPhase: 'sent' | 'acknowledged' = 'sent'
   #draining = false
+  #peerIsGoing = false
   #drainLimit = MAX_WINDOW
   #end: ConnectionEnd | undefined
   #receivedAt: number
@@ -100,19 +99,20 @@ export class Http2Connection implements FrameSink {
     this.#blocks = new HeaderBlocks(limits)
     this.turnAt = timing.now()
     this.#receivedAt = this.turnAt
-    this.#gates = {
-      resets: new FloodGate('resets', limits.resets, timing.now),
-      pings: new FloodGate('pings', limits.pings, timing.now),
-      settings: new FloodGate('settings', limits.settings, timing.now),
-      emptyFrames: new FloodGate('empty frames', limits.emptyFrames, timing.now),
-      priorities: new FloodGate('priorities', limits.priorities, timing.now),
-    }
+    this.#gates = floodGates(limits, timing.now)
     socket.on('data', (chunk: Buffer) => this.#onChunk(chunk))
     socket.on('drain', () => this.#flushNow())
     socket.on('error', (error) => this.#lost(error.message))
     socket.on('close', () => this.#lost('the connection was closed'))
-    this.#cancelTimer = timing.after(limits.handshakeMs, () => this.#patrol())
+    this.#cancelTimer = timing.after(limits.handshakeMs, () =>
+      this.close(ERROR.settingsTimeout, 'no SETTINGS came in time', 'handshake'),
+    )
     this.#greet(role)
+  }
+
+  /** The peer has told its limits. */
+  get isGreeted(): boolean {
+    return this.#settingsSeen
   }
 
   get isOpen(): boolean {
@@ -163,7 +163,7 @@ export class Http2Connection implements FrameSink {
   resetStream(stream: Http2Stream, code: number): void {
     if (stream.gone || this.#end !== undefined) return
     this.#writeReset(stream.id, code)
-    this.#discard(stream.id)
+    this.#discarded.add(stream.id)
     this.#remove(stream)
   }
 
@@ -262,14 +262,12 @@ export class Http2Connection implements FrameSink {
         this.#onPriority(stream, buffer, start, end)
         break
       case FRAME.goaway:
-        if (stream !== 0) throw new ConnectionFault(ERROR.protocol, 'GOAWAY on a stream')
-        if (end - start < 8) throw new ConnectionFault(ERROR.frameSize, 'GOAWAY is too short')
-        this.#draining = true
-        this.#host.onGoaway(readUint32(buffer, start) & MAX_WINDOW, readUint32(buffer, start + 4))
+        this.#onGoaway(stream, buffer, start, end)
         break
       case FRAME.pushPromise:
         throw new ConnectionFault(ERROR.protocol, 'PUSH_PROMISE is not allowed here')
     }
+    this.#checkControlBacklog()
   }
 
   #onHeaders(flags: number, id: number, list: HeaderList | undefined): void {
@@ -358,6 +356,12 @@ export class Http2Connection implements FrameSink {
     this.#host.budget.used += size
     stream.receiver?.onData(size === buffer.length ? buffer : buffer.subarray(start, end), endStream)
     if (endStream && stream.localClosed) this.#remove(stream)
+    this.#checkControlBacklog()
+  }
+
+  /** Nobody takes padding, so its share of the window is given back at once. */
+  onPadding(bytes: number): void {
+    this.#dataStream?.giveBack(bytes)
   }
 
   #onWindowUpdate(id: number, buffer: Buffer, start: number, end: number): void {
@@ -402,7 +406,11 @@ export class Http2Connection implements FrameSink {
     const before = this.peer.initialWindowSize
     readSettings(this.peer, buffer, start, end)
     if (this.peer.initialWindowSize !== before) this.#shiftWindows(this.peer.initialWindowSize - before)
-    this.#settingsSeen = true
+    if (!this.#settingsSeen) {
+      this.#settingsSeen = true
+      this.#cancelTimer()
+      this.#patrolLater()
+    }
     putSettingsAck(this.outbox)
     this.#host.onPeerSettings()
   }
@@ -424,7 +432,13 @@ export class Http2Connection implements FrameSink {
     }
     this.#gates.pings.pass()
     putPingAck(this.outbox, buffer, start)
-    this.#checkControlBacklog()
+  }
+
+  #onGoaway(id: number, buffer: Buffer, start: number, end: number): void {
+    if (id !== 0) throw new ConnectionFault(ERROR.protocol, 'GOAWAY on a stream')
+    if (end - start < 8) throw new ConnectionFault(ERROR.frameSize, 'GOAWAY is too short')
+    this.#peerIsGoing = true
+    this.#host.onGoaway(readUint32(buffer, start) & MAX_WINDOW, readUint32(buffer, start + 4))
   }
 
   #onPriority(id: number, buffer: Buffer, start: number, end: number): void {
@@ -437,9 +451,10 @@ export class Http2Connection implements FrameSink {
   // --- Books --------------------------------------------------------------------------------------------------------
 
   #newStream(id: number): Http2Stream {
-    const windows = { send: this.peer.initialWindowSize, receive: this.limits.initialWindowBytes }
+    const target = this.limits.initialWindowBytes
+    const windows = { send: this.peer.initialWindowSize, receive: target, target }
     // Until it has acknowledged our settings, the peer may still count with the protocol's default window.
-    if (this.#settingsPhase === 'sent') windows.receive = Math.max(windows.receive, DEFAULT_WINDOW)
+    if (this.#settingsPhase === 'sent') windows.receive = Math.max(target, DEFAULT_WINDOW)
     const stream = new Http2Stream(this, id, windows)
     this.streams.set(id, stream)
     return stream
@@ -460,22 +475,13 @@ export class Http2Connection implements FrameSink {
   #faultById(id: number, code: number, reason: string): void {
     const stream = this.streams.get(id)
     if (stream !== undefined) this.#fault(stream, code, reason)
-    else this.#refuse(id, code)
+    else if (this.#isIdle(id)) throw new ConnectionFault(code, reason)
   }
 
   #refuse(id: number, code: number): void {
     this.#gates.resets.pass()
     this.#writeReset(id, code)
-    this.#discard(id)
-  }
-
-  #discard(id: number): void {
     this.#discarded.add(id)
-    if (this.#discarded.size <= DISCARDED_MEMORY) return
-    for (const oldest of this.#discarded) {
-      this.#discarded.delete(oldest)
-      break
-    }
   }
 
   #remove(stream: Http2Stream): void {
@@ -485,7 +491,7 @@ export class Http2Connection implements FrameSink {
     this.turns.leave(stream)
     if (stream.bufferedBytes > 0) this.released(stream.bufferedBytes)
     this.#host.onStreamGone(stream)
-    if (this.#draining) this.#closeWhenIdle()
+    if (this.#draining || this.#peerIsGoing) this.#closeWhenIdle()
   }
 
   #giveBack(): void {
@@ -513,7 +519,7 @@ export class Http2Connection implements FrameSink {
 
   #checkControlBacklog(): void {
     const most = this.limits.socketBacklogBytes + this.limits.maxControlBacklogBytes
-    if (!this.#inTurn || this.outbox.backlog < most) return
+    if (this.outbox.backlog < most) return
     throw new ConnectionFault(ERROR.enhanceYourCalm, 'the peer does not read what it asks for', 'control backlog')
   }
 
@@ -534,7 +540,6 @@ export class Http2Connection implements FrameSink {
     if (this.#end !== undefined) return
     const { keepaliveMs, keepaliveTimeoutMs, stallMs } = this.limits
     const now = this.#timing.now()
-    if (!this.#settingsSeen) return this.close(ERROR.settingsTimeout, 'no SETTINGS came in time', 'handshake')
     if (this.#pingedAt !== undefined && now - Math.max(this.#pingedAt, this.#receivedAt) >= keepaliveTimeoutMs) {
       return this.close(ERROR.none, 'the peer did not answer a keepalive')
     }
@@ -544,8 +549,12 @@ export class Http2Connection implements FrameSink {
       stream.receiver?.onReset(ERROR.cancel, 'the peer took nothing for too long')
     }
     if (this.#pingedAt === undefined && now - this.#receivedAt >= keepaliveMs) this.#sendPing(now)
-    const soon = Math.min(keepaliveMs, keepaliveTimeoutMs, stallMs)
-    this.#cancelTimer = this.#timing.after(soon, () => this.#patrol())
+    this.#patrolLater()
+  }
+
+  #patrolLater(): void {
+    const { keepaliveMs, keepaliveTimeoutMs, stallMs } = this.limits
+    this.#cancelTimer = this.#timing.after(Math.min(keepaliveMs, keepaliveTimeoutMs, stallMs), () => this.#patrol())
   }
 
   #sendPing(now: number): void {
@@ -557,7 +566,6 @@ export class Http2Connection implements FrameSink {
   #writeReset(stream: number, code: number): void {
     putReset(this.outbox, stream, code)
     this.touched()
-    this.#checkControlBacklog()
   }
 
   #writeGoaway(lastStream: number, code: number, reason: string): void {
@@ -566,7 +574,7 @@ export class Http2Connection implements FrameSink {
   }
 
   #closeWhenIdle(): void {
-    const isLast = this.#isServer ? this.#drainLimit !== MAX_WINDOW : this.#draining
+    const isLast = this.#isServer ? this.#drainLimit !== MAX_WINDOW : this.#peerIsGoing
     if (isLast && this.streams.size === 0)
       setImmediate(() => this.streams.size === 0 && this.close(ERROR.none, 'drained'))
   }

@@ -1,4 +1,4 @@
-import type { Rate } from './limits.ts'
+import type { Limits, Rate } from './limits.ts'
 import { ConnectionFault, ERROR } from './wire-format.ts'
 
 /**
@@ -34,3 +34,13 @@ export class FloodGate {
     }
   }
 }
+
+export type FloodGates = Readonly<Record<'resets' | 'pings' | 'settings' | 'emptyFrames' | 'priorities', FloodGate>>
+
+export const floodGates = (limits: Limits, now: () => number): FloodGates => ({
+  resets: new FloodGate('resets', limits.resets, now),
+  pings: new FloodGate('pings', limits.pings, now),
+  settings: new FloodGate('settings', limits.settings, now),
+  emptyFrames: new FloodGate('empty frames', limits.emptyFrames, now),
+  priorities: new FloodGate('priorities', limits.priorities, now),
+})

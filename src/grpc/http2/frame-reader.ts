@@ -6,6 +6,8 @@ export interface FrameSink {
   /** A DATA frame of `length` bytes (padding included) begins. */
   onDataBegin(flags: number, stream: number, length: number): void
   onDataPiece(buffer: Buffer, start: number, end: number, isLast: boolean): void
+  /** Of the frame that has begun, so many bytes carry nothing. */
+  onPadding(bytes: number): void
 }
 
 /**
@@ -90,6 +92,7 @@ export class FrameReader {
       this.#padLeft = chunk[at] as number
       if (this.#padLeft >= this.#dataLeft) throw new ConnectionFault(ERROR.protocol, 'padding exceeds its frame')
       this.#dataLeft -= this.#padLeft + 1
+      this.#sink.onPadding(this.#padLeft + 1)
       at++
       if (this.#dataLeft === 0 && this.#padLeft === 0) return this.#endData(chunk, at)
     }

@@ -4,6 +4,9 @@ import type { PeerSettings } from './settings.ts'
 import type { Http2Stream } from './stream.ts'
 import { DEFAULT_WINDOW } from './wire-format.ts'
 
+/** However large frames the peer takes: a turn should be short. */
+const MAX_FRAME_BYTES = 64 * 1024
+
 /**
  * Who may send data next. Streams with something to send and a window to send it in stand in a ring and take turns,
  * one frame each, while the connection's window is open and less than `socketBacklogBytes` waits in the socket. Those
@@ -30,6 +33,7 @@ export class SendTurns {
   hasRoomFor(stream: Http2Stream, dataBytes: number): boolean {
     return (
       dataBytes <= this.#peer.maxFrameSize &&
+      dataBytes <= MAX_FRAME_BYTES &&
       dataBytes <= this.window &&
       dataBytes <= stream.sendWindow &&
       stream.pendingBytes === 0 &&
@@ -85,7 +89,7 @@ export class SendTurns {
   }
 
   #sendFrom(stream: Http2Stream, now: number): void {
-    const sent = stream.sendSome(Math.min(this.window, stream.sendWindow, this.#peer.maxFrameSize))
+    const sent = stream.sendSome(Math.min(this.window, stream.sendWindow, this.#peer.maxFrameSize, MAX_FRAME_BYTES))
     this.window -= sent
     this.pendingBytes -= sent
     stream.progressAt = now

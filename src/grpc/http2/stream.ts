@@ -49,12 +49,12 @@ export class Http2Stream {
   /** When the peer last took something of what waits; watched for stalls. */
   progressAt = 0
 
-  constructor(connection: Http2Connection, id: number, windows: { send: number; receive: number }) {
+  constructor(connection: Http2Connection, id: number, windows: { send: number; receive: number; target: number }) {
     this.connection = connection
     this.id = id
     this.sendWindow = windows.send
     this.receiveWindow = windows.receive
-    this.#windowTarget = windows.receive
+    this.#windowTarget = windows.target
   }
 
   /** Queues body bytes. They are not copied before they leave: the caller must not change them. */
@@ -117,7 +117,8 @@ export class Http2Stream {
   /** Writes one DATA frame of at most `limit` bytes into the outbox, and the end once nothing is left. */
   sendSome(limit: number): number {
     const { outbox } = this.connection
-    const size = Math.min(this.pendingBytes, limit)
+    // A window may be negative, after the peer has made it smaller.
+    const size = Math.max(0, Math.min(this.pendingBytes, limit))
     if (size > 0) {
       const isLast = this.#endQueued && this.#trailers === undefined && size === this.pendingBytes
       outbox.reserve(size + 9)

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { continuation, data, frame, headers, lastData, paddedData, ping, settings } from '../../testing/http2-frames.ts'
+import { FrameReader, type FrameSink } from './frame-reader.ts'
+import { ConnectionFault, ERROR, FLAG, FRAME, PREFACE } from './wire-format.ts'
+
+const LARGEST = 100
+
+/** Writes down what it is told; the pieces of one DATA frame are joined, for where they are cut is up to the network. */
+class Notes implements FrameSink {
+  readonly lines: string[] = []
+  #body = ''
+
+  onFrame(type: number, flags: number, stream: number, buffer: Buffer, start: number, end: number): void {
+    this.lines.push(`${type} flags ${flags} stream ${stream}: ${buffer.toString('latin1', start, end)}`)
+  }
+
+  onDataBegin(flags: number, stream: number, length: number): void {
+    this.lines.push(`data flags ${flags} stream ${stream}, ${length} bytes`)
+    this.#body = ''
+  }
+
+  onPadding(bytes: number): void {
+    this.lines.push(`${bytes} of them padding`)
+  }
+
+  onDataPiece(buffer: Buffer, start: number, end: number, isLast: boolean): void {
+    this.#body += buffer.toString('latin1', start, end)
+    if (isLast) this.lines.push(`body: ${this.#body}`)
+  }
+}
+
+function readIn(pieces: readonly Buffer[], expectPreface = false): string[] {
+  const notes = new Notes()
+  const reader = new FrameReader(notes, { maxFrameBytes: LARGEST, expectPreface })
+  for (const piece of pieces) reader.read(Buffer.from(piece))
+  return notes.lines
+}
+
+const faultOf = (pieces: readonly Buffer[], expectPreface = false): ConnectionFault => {
+  try {
+    readIn(pieces, expectPreface)
+  } catch (error) {
+    return error as ConnectionFault
+  }
+  throw new Error('nothing was thrown')
+}
+
+const text = (value: string): Buffer => Buffer.from(value)
+
+const conversation = Buffer.concat([
+  settings([4, 1000]),
+  headers(1, text('a header block')),
+  data(1, text('some data')),
+  data(1, Buffer.alloc(0)),
+  paddedData(1, text('padded'), { padding: 7 }),
+  paddedData(1, Buffer.alloc(0), { padding: 5 }),
+  paddedData(1, Buffer.alloc(0), { padding: 0 }),
+  ping(0, text('12345678')),
+  paddedData(1, text('p'), { padding: 0, flags: FLAG.endStream }),
+  continuation(3, Buffer.alloc(0)),
+  frame({ type: 77, flags: 255, stream: 0x7fffffff }, text('unknown')),
+  lastData(3, Buffer.alloc(0)),
+  data(5, Buffer.alloc(LARGEST, 'x')),
+])
+
+describe('frames', () => {
+  const whole = readIn([conversation])
+
+  test('are told in order, data without its padding', () => {
+    expect(whole).toEqual([
+      '4 flags 0 stream 0: \0\x04\0\0\x03\xe8',
+      '1 flags 4 stream 1: a header block',
+      'data flags 0 stream 1, 9 bytes',
+      'body: some data',
+      'data flags 0 stream 1, 0 bytes',
+      'body: ',
+      'data flags 8 stream 1, 14 bytes',
+      '8 of them padding',
+      'body: padded',
+      'data flags 8 stream 1, 6 bytes',
+      '6 of them padding',
+      'body: ',
+      'data flags 8 stream 1, 1 bytes',
+      '1 of them padding',
+      'body: ',
+      '6 flags 0 stream 0: 12345678',
+      'data flags 9 stream 1, 2 bytes',
+      '1 of them padding',
+      'body: p',
+      '9 flags 0 stream 3: ',
+      '77 flags 255 stream 2147483647: unknown',
+      'data flags 1 stream 3, 0 bytes',
+      'body: ',
+      'data flags 0 stream 5, 100 bytes',
+      `body: ${'x'.repeat(100)}`,
+    ])
+  })
+
+  test('are the same wherever the network cuts them in two', () => {
+    for (let cut = 0; cut <= conversation.length; cut++) {
+      expect(readIn([conversation.subarray(0, cut), conversation.subarray(cut)])).toEqual(whole)
+    }
+  })
+
+  test('are the same when they come in pieces of any one size', () => {
+    for (let size = 1; size <= 40; size++) {
+      const pieces: Buffer[] = []
+      for (let at = 0; at < conversation.length; at += size) pieces.push(conversation.subarray(at, at + size))
+      expect(readIn(pieces)).toEqual(whole)
+    }
+  })
+
+  test('ignore the reserved bit of a stream', () => {
+    expect(readIn([frame({ type: FRAME.ping, stream: 0x80000001 }, text('12345678'))])).toEqual([
+      '6 flags 0 stream 1: 12345678',
+    ])
+  })
+})
+
+describe('a frame that is too large', () => {
+  const types = { 'of data': FRAME.data, 'of headers': FRAME.headers, 'of an unknown type': 99 }
+
+  test.each(Object.entries(types))('is refused by its length alone, %s', (_name, type) => {
+    const header = frame({ type, stream: 1 }, Buffer.alloc(LARGEST + 1)).subarray(0, 9)
+    expect(faultOf([header]).code).toBe(ERROR.frameSize)
+    expect(faultOf([header.subarray(0, 5), header.subarray(5)]).code).toBe(ERROR.frameSize)
+  })
+
+  test('is refused at the largest length there is', () => {
+    expect(faultOf([Buffer.from('ffffff000000000001', 'hex')]).code).toBe(ERROR.frameSize)
+  })
+})
+
+describe('padding', () => {
+  test('that is as long as its frame is refused', () => {
+    expect(faultOf([data(1, Buffer.from([3, 0, 0]), FLAG.padded)]).code).toBe(ERROR.protocol)
+    expect(faultOf([data(1, Buffer.from([255]), FLAG.padded)]).code).toBe(ERROR.protocol)
+  })
+
+  test('without a byte that says how long it is, is refused', () => {
+    expect(faultOf([data(1, Buffer.alloc(0), FLAG.padded)]).code).toBe(ERROR.frameSize)
+  })
+})
+
+describe('the preface', () => {
+  test('is taken in any pieces, and frames follow it', () => {
+    const hello = Buffer.concat([PREFACE, ping(0, text('12345678'))])
+    for (let cut = 0; cut <= hello.length; cut++) {
+      expect(readIn([hello.subarray(0, cut), hello.subarray(cut)], true)).toEqual(['6 flags 0 stream 0: 12345678'])
+    }
+  })
+
+  test('is missed at the first byte that differs', () => {
+    for (let at = 0; at < PREFACE.length; at++) {
+      const wrong = Buffer.from(PREFACE.subarray(0, at + 1))
+      wrong[at] = (wrong[at] as number) ^ 1
+      expect(faultOf([wrong], true)).toBeInstanceOf(ConnectionFault)
+    }
+  })
+})

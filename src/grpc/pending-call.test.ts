@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer as createListener, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { manualTiming } from '../testing/manual-timing.ts'
+import { type Channel, createChannel } from './channel.ts'
+import { createServer, type GrpcServer } from './server.ts'
+import { STATUS } from './status.ts'
+
+const PATH = '/t.T/Echo'
+const HELLO = Buffer.from('hello')
+const BAD = { metadata: { 'not a name': 'x' } }
+
+describe('metadata that cannot be sent', () => {
+  let server: GrpcServer
+  let channel: Channel
+
+  beforeEach(async () => {
+    const timing = manualTiming()
+    const services = [
+      { name: 't.T', methods: { Echo: { kind: 'unary', handle: (request: Uint8Array) => request } } },
+    ] as const
+    server = createServer({ services, timing })
+    channel = createChannel({ address: await server.listen({ host: '127.0.0.1', port: 0 }), timing })
+  })
+
+  afterEach(() => {
+    channel.close()
+    server.close()
+  })
+
+  const outcome = async () => channel.unary(PATH, HELLO, BAD)
+
+  test('fails its call when there is a connection', async () => {
+    await channel.unary(PATH, HELLO)
+    await expect(outcome()).rejects.toMatchObject({ code: STATUS.internal })
+  })
+
+  test('fails its call, and nothing else, when the connection is still being made', async () => {
+    await expect(outcome()).rejects.toMatchObject({ code: STATUS.internal })
+    const { message } = await channel.unary(PATH, HELLO)
+    expect(Buffer.from(message)).toEqual(HELLO)
+  })
+
+  test('fails a stream in the same way', async () => {
+    await expect((async () => channel.open(PATH, BAD).next())()).rejects.toMatchObject({ code: STATUS.internal })
+  })
+})
+
+test('a channel that is closed while it dials leaves no connection behind', async () => {
+  const listener = createListener()
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const channel = createChannel({ address: { host: '127.0.0.1', port }, timing: manualTiming() })
+  const accepted = once(listener, 'connection') as Promise<[Socket]>
+  const call = channel.unary(PATH, HELLO)
+  channel.close()
+  await expect(call).rejects.toMatchObject({ code: STATUS.unavailable })
+  const [socket] = await accepted
+  socket.on('error', () => {})
+  socket.resume()
+  await once(socket, 'close')
+  listener.close()
+})

@@ -1,0 +1,92 @@
+import type { Service } from '../../src/grpc/service.ts'
+
+export const PATHS = {
+  echo: '/abuse.Abuse/Echo',
+  wait: '/abuse.Abuse/Wait',
+  answer: '/abuse.Abuse/Answer',
+  stream: '/abuse.Abuse/Stream',
+  first: '/abuse.Abuse/First',
+  count: '/abuse.Abuse/Count',
+  hold: '/abuse.Abuse/Hold',
+} as const
+
+export interface Handlers {
+  readonly running: number
+  /** The most that ever ran at once. */
+  readonly most: number
+  readonly started: number
+  /** Lets everyone go who waits, now and from now on. */
+  letGo(): void
+}
+
+/** What `Answer` and `Stream` are asked for. */
+export function wanted(size: number, count = 1): Buffer {
+  const request = Buffer.alloc(8)
+  request.writeUInt32BE(size, 0)
+  request.writeUInt32BE(count, 4)
+  return request
+}
+
+export function abuseService(): { service: Service; handlers: Handlers } {
+  const handlers = { running: 0, most: 0, started: 0, letGo: () => {} }
+  const released = new Promise<void>((resolve) => {
+    handlers.letGo = resolve
+  })
+  const counting = async <T>(work: () => Promise<T>): Promise<T> => {
+    handlers.started++
+    handlers.running++
+    handlers.most = Math.max(handlers.most, handlers.running)
+    try {
+      return await work()
+    } finally {
+      handlers.running--
+    }
+  }
+  const service: Service = {
+    name: 'abuse.Abuse',
+    methods: {
+      Echo: { kind: 'unary', handle: (request) => request },
+      /** Stubborn: goes on even when its caller is gone. */
+      Wait: { kind: 'unary', handle: (request) => counting(() => released.then(() => request)) },
+      /** One answer of the size asked for. */
+      Answer: { kind: 'unary', handle: (request) => Buffer.alloc(Buffer.from(request).readUInt32BE(0)) },
+      /** As many messages of a size as are asked for, as fast as the caller takes them. */
+      Stream: {
+        kind: 'serverStreaming',
+        handle: (request, out, call) =>
+          counting(async () => {
+            const asked = Buffer.from(request)
+            const block = Buffer.alloc(asked.readUInt32BE(0))
+            const count = asked.readUInt32BE(4)
+            for (let i = 0; i < count && !call.cancelled; i++) if (!out.write(block)) await out.drained()
+          }),
+      },
+      /** Answers the first message and does not care for the rest. */
+      First: {
+        kind: 'clientStreaming',
+        handle: (requests) => counting(async () => (await requests.next()) ?? Buffer.alloc(0)),
+      },
+      Count: {
+        kind: 'clientStreaming',
+        handle: (requests) =>
+          counting(async () => {
+            let bytes = 0
+            for await (const request of requests) bytes += request.length
+            return Buffer.from(String(bytes))
+          }),
+      },
+      /** Takes nothing until it is let go. */
+      Hold: {
+        kind: 'clientStreaming',
+        handle: (requests) =>
+          counting(async () => {
+            await released
+            let bytes = 0
+            for await (const request of requests) bytes += request.length
+            return Buffer.from(String(bytes))
+          }),
+      },
+    },
+  }
+  return { service, handlers }
+}
