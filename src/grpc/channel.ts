@@ -135,7 +135,6 @@ export class Dialer {
 
   #connected(socket: Socket): void {
     if (this.#isClosed) return void socket.destroy()
-    this.#failures = 0
     socket.setNoDelay(true)
     const connection = new ClientConnection({
       socket,
@@ -143,21 +142,26 @@ export class Dialer {
       timing: this.options.timing,
       wheel: this.wheel,
       onChange: () => this.#serve(),
-      onClosed: () => {
+      onClosed: ({ reason }) => {
         if (this.#connection === connection) this.#connection = undefined
-        if (this.#waiting.size > 0) this.#dial()
+        // One that never greeted us is no server of ours: that counts as a failed attempt.
+        if (!connection.isGreeted) this.#attemptFailed(reason)
+        else if (this.#waiting.size > 0) this.#dial()
       },
     })
     this.#connection = connection
-    this.#serve()
   }
 
   #dialFailed(socket: Socket, error: Error): void {
     socket.destroy()
+    this.#attemptFailed(error.message)
+  }
+
+  #attemptFailed(reason: string): void {
     this.#failures++
     const { address } = this.options
     const where = 'path' in address ? address.path : hostAndPort(address)
-    this.#failWaiting(new GrpcError(STATUS.unavailable, `cannot connect to ${where}: ${error.message}`), false)
+    this.#failWaiting(new GrpcError(STATUS.unavailable, `cannot connect to ${where}: ${reason}`), false)
     if (this.#waiting.size > 0) this.#dial()
   }
 
@@ -166,6 +170,7 @@ export class Dialer {
   }
 
   #serve(): void {
+    if (this.#connection?.isGreeted === true) this.#failures = 0
     if (this.#connection?.isUsable === false) {
       // It is going away: what runs on it may end, new calls need another one.
       this.#connection = undefined

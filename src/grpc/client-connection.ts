@@ -41,7 +41,11 @@ export class ClientConnection implements ConnectionHost {
 
   /** Takes new calls now; not before the server has said how many it takes. */
   get hasRoom(): boolean {
-    return this.isUsable && this.#http2.isGreeted && this.#http2.streams.size < this.#http2.peer.maxConcurrentStreams
+    return this.isUsable && this.isGreeted && this.#http2.streams.size < this.#http2.peer.maxConcurrentStreams
+  }
+
+  get isGreeted(): boolean {
+    return this.#http2.isGreeted
   }
 
   get isUsable(): boolean {

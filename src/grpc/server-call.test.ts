@@ -5,6 +5,7 @@ import {
   describeFrame,
   type Frame,
   greeting,
+  ping,
   settings,
   settingsAck,
   windowUpdate,
@@ -139,4 +140,20 @@ test('a large answer to a peer that would take it in one frame is sent in small 
   socket.receive(call(1, '/t.T/M'))
   await turn()
   expect(socket.writableLength).toBeLessThanOrEqual(512 * 1024)
+})
+
+test('a thousand calls that fail at once, at length, are no offence of a reader that needs a moment', async () => {
+  const failing = Promise.withResolvers<Uint8Array>()
+  const { socket, ends } = serving({ kind: 'unary', handle: () => failing.promise })
+  for (let i = 0; i < 1000; i++) socket.receive(call(2 * i + 1, '/t.T/M'))
+  await turn()
+  socket.taken()
+  socket.stall()
+  failing.reject(new GrpcError(STATUS.failedPrecondition, 'missing', { details: Buffer.alloc(2000) }))
+  await turn()
+  await turn()
+  socket.receive(windowUpdate(0, 100), ping())
+  expect(ends).toEqual([])
+  socket.flow()
+  expect(socket.frames().filter(({ type }) => type === FRAME.headers)).toHaveLength(1000)
 })

@@ -166,7 +166,8 @@ export class RawHttp2 {
 
   #onFrame(frame: Frame): void {
     const { type, flags, payload } = frame
-    if (type !== FRAME.data) this.frames.push(frame)
+    // A copy, or each of them would keep a whole read alive.
+    if (type !== FRAME.data) this.frames.push({ ...frame, payload: Buffer.from(payload) })
     if (type === FRAME.goaway) {
       const reason = payload.toString('utf8', 8)
       this.goaway = { lastStream: readUint32(payload, 0), code: readUint32(payload, 4), reason }

@@ -4,28 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { createAuthority } from '../../src/testing/certificates.ts'
 import { obtainH2spec, USUAL_CACHE } from './obtain.ts'
+import { isFlawless, readVerdict, type Verdict } from './verdict.ts'
 
 /**
  * `npm run h2spec`: the conformance suite for HTTP/2 servers against our HTTP/2 layer, in the clear and over TLS.
  * Exits 0 when every test ran and passed, 1 when not, 2 when there was no h2spec to ask. An argument names another
  * folder than the usual one to keep h2spec in.
  */
-const LEAST_TESTS = 140
+
 /** h2spec's own patience with one answer; its default of 2 s is short on a busy machine. */
 const PATIENCE_SECONDS = 20
-
-interface Verdict {
-  readonly over: string
-  readonly tests: number
-  readonly passed: number
-  readonly skipped: number
-  readonly failed: number
-}
+const FIXTURE = fileURLToPath(import.meta.resolve('./fixture.ts'))
 
 async function judge(program: string, over: string, certificate: readonly string[]): Promise<Verdict> {
-  const fixture = spawn(process.execPath, [join(import.meta.dirname, 'fixture.ts'), '0', ...certificate], {
+  const fixture = spawn(process.execPath, [FIXTURE, '0', ...certificate], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
@@ -45,13 +40,8 @@ function report(over: string, output: string): Verdict {
   const failures = output.indexOf('Failures:')
   const summary = output.trimEnd().split('\n').slice(-2).join('\n')
   console.log(`\nh2spec --strict, ${over}\n${failures < 0 ? summary : output.slice(failures)}`)
-  const counts = /(\d+) tests, (\d+) passed, (\d+) skipped, (\d+) failed/.exec(output) ?? []
-  const [tests = 0, passed = 0, skipped = 0, failed = 0] = counts.slice(1).map(Number)
-  return { over, tests, passed, skipped, failed }
+  return readVerdict(over, output)
 }
-
-const isFlawless = ({ tests, passed, skipped, failed }: Verdict): boolean =>
-  tests >= LEAST_TESTS && passed === tests && skipped === 0 && failed === 0
 
 function printTable(verdicts: readonly Verdict[]): void {
   const columns = ['tests', 'passed', 'skipped', 'failed'] as const

@@ -50,8 +50,28 @@ export interface Trust {
 }
 
 export const SERVICE = 'windlass.test.Interop'
+export const METHODS: Readonly<Record<string, Method['kind']>> = {
+  /** Answers what it was asked. */
+  Unary: 'unary',
+  ServerStream: 'serverStreaming',
+  ClientStream: 'clientStreaming',
+  Bidi: 'bidi',
+  /** Ends with the status and message that it is given. */
+  Fail: 'unary',
+  /** Sends metadata back, both at the beginning and at the end. */
+  Metadata: 'unary',
+  /** Answers the first message without waiting for the end. */
+  Early: 'clientStreaming',
+  EarlyBidi: 'bidi',
+  Large: 'serverStreaming',
+  /** Answers once, then waits until the call is given up; Seen tells how that went. */
+  Slow: 'serverStreaming',
+  Seen: 'unary',
+}
 /** The limit that every server and client here is given. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+/** Where a stack takes less by default, it is told to take this. */
+export const MAX_METADATA_BYTES = 64 * 1024
 
 /** Gathers values under their names. Stacks may join several text values with commas, which means the same. */
 export function gatherFields(pairs: Iterable<readonly [name: string, value: string | Uint8Array]>): Fields {

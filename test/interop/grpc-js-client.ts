@@ -1,7 +1,12 @@
+import { once } from 'node:events'
 import {
+  type ChannelCredentials,
   type ChannelOptions,
   Client,
+  type ClientDuplexStream,
+  type ClientReadableStream,
   type ClientUnaryCall,
+  type ClientWritableStream,
   credentials,
   Metadata,
   type StatusObject,
@@ -26,14 +31,16 @@ export interface GrpcJsClient extends InteropClient {
 export function grpcJsClient(address: ListenAddress, trust?: Trust, options: ChannelOptions = {}): GrpcJsClient {
   const client = new Client(targetOf(address), credentialsFor(trust), {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    // Others must not share what this client does to its connection.
+    // Otherwise clients of one target share their connection, and with it what a test does to it.
     'grpc.use_local_subchannel_pool': 1,
+    // It would check an address in the same way, but warn about it.
+    ...(trust === undefined ? {} : { 'grpc.ssl_target_name_override': 'localhost' }),
     ...options,
   })
   return { client, converse: (conversation) => converse(client, conversation), close: () => client.close() }
 }
 
-const credentialsFor = (trust: Trust | undefined) =>
+const credentialsFor = (trust: Trust | undefined): ChannelCredentials =>
   trust === undefined
     ? credentials.createInsecure()
     : credentials.createSsl(Buffer.from(trust.ca), bufferOf(trust.key), bufferOf(trust.cert))
@@ -43,30 +50,90 @@ const bufferOf = (pem: string | undefined): Buffer | null => (pem === undefined 
 export const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
 export const asIs = (bytes: Buffer): Buffer => bytes
 
-function converse(client: Client, conversation: Conversation): Promise<Outcome> {
+async function converse(client: Client, conversation: Conversation): Promise<Outcome> {
   const { method, kind, messages, timeoutMs } = conversation
   const options = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs }
   const metadata = toMetadata(conversation.fields ?? {})
   const message = messages[0] ?? Buffer.alloc(0)
   const answers: Buffer[] = []
-  const sole = (_: unknown, answer?: Buffer): void => void (answer && answers.push(answer))
-  const outcome = (call: ClientUnaryCall, ended?: Promise<unknown>) => outcomeOf(call, answers, ended)
+  const sole = (_error: unknown, answer?: Buffer): void => {
+    if (answer !== undefined) answers.push(answer)
+  }
   switch (kind) {
     case 'unary':
-      return outcome(client.makeUnaryRequest(method, toBuffer, asIs, message, metadata, options, sole))
+      return await outcome(client.makeUnaryRequest(method, toBuffer, asIs, message, metadata, options, sole), answers)
     case 'clientStreaming': {
       const call = client.makeClientStreamRequest(method, toBuffer, asIs, metadata, options, sole)
       say(call, conversation)
-      return outcome(call)
+      return await outcome(call, answers)
     }
     case 'serverStreaming': {
       const call = client.makeServerStreamRequest(method, toBuffer, asIs, message, metadata, options)
-      return outcome(call, read(call, answers, conversation))
+      return await read(call, answers, conversation)
     }
     case 'bidi': {
       const call = client.makeBidiStreamRequest(method, toBuffer, asIs, metadata, options)
-      say(call, conversation)
-      return outcome(call, read(call, answers, conversation, call))
+      if (conversation.inTurns === true) takeTurns(call, conversation.messages)
+      else say(call, conversation)
+      return await read(call, answers, conversation)
     }
   }
 }
+
+function say(call: ClientWritableStream<Uint8Array>, { messages, staysOpen }: Conversation): void {
+  for (const message of messages) call.write(message)
+  if (staysOpen !== true) call.end()
+}
+
+function takeTurns(call: ClientDuplexStream<Uint8Array, Buffer>, messages: readonly Uint8Array[]): void {
+  const rest = [...messages]
+  const sayNext = (): void => {
+    const message = rest.shift()
+    if (message === undefined) call.end()
+    else call.write(message)
+  }
+  call.on('data', sayNext)
+  sayNext()
+}
+
+async function read(
+  call: ClientReadableStream<Buffer>,
+  answers: Buffer[],
+  { cancelAfter }: Conversation,
+): Promise<Outcome> {
+  call.on('data', (answer: Buffer) => {
+    answers.push(answer)
+    if (answers.length === cancelAfter) call.cancel()
+  })
+  call.on('error', () => {}) // the status says the same
+  const ended = once(call, 'end').catch(() => {})
+  const result = await outcome(call, answers)
+  // The status may overtake answers that were not read yet.
+  if (result.code === 0) await ended
+  return result
+}
+
+function outcome(call: ClientUnaryCall, answers: readonly Buffer[]): Promise<Outcome> {
+  let headers: Fields = {}
+  call.on('metadata', (metadata) => {
+    headers = fieldsOf(metadata)
+  })
+  return new Promise((resolve) => {
+    call.on('status', ({ code, details: message, metadata }: StatusObject) => {
+      const [details] = metadata.get('grpc-status-details-bin')
+      const trailers = fieldsOf(metadata)
+      resolve({ code, message, answers, headers, trailers, details: details as Buffer | undefined })
+    })
+  })
+}
+
+export function toMetadata(fields: Fields): Metadata {
+  const metadata = new Metadata()
+  for (const [name, value] of fieldPairs(fields)) metadata.add(name, value)
+  return metadata
+}
+
+export const fieldsOf = (metadata: Metadata): Fields =>
+  gatherFields(
+    Object.keys(metadata.getMap()).flatMap((name) => metadata.get(name).map((value) => [name, value] as const)),
+  )

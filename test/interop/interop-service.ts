@@ -1,13 +1,14 @@
+import { once } from 'node:events'
 import type { Metadata } from '../../src/grpc/metadata.ts'
 import type { Incoming, Method, Outgoing, ServerCall, Service } from '../../src/grpc/service.ts'
 import { GrpcError, type MetadataInit, type StatusCode } from '../../src/grpc/status.ts'
 import type { Timing } from '../../src/grpc/timing.ts'
 import { fieldPairs, gatherFields, SERVICE } from './conversation.ts'
-import { DETAILS, FAIL_TRAILERS, payload, tally } from './requests.ts'
+import { DETAILS, FAIL_TRAILERS, nothingSeen, payload, type SeenSoFar, tally } from './requests.ts'
 
 /** The Interop service on our engine. The same exists on grpc-js and in Python. */
 export function interopService(timing: Timing): Service {
-  const seen = { waiting: 0, stopped: 0, remainingMs: null as number | null }
+  const seen = nothingSeen()
   const methods: Record<string, Method> = {
     Unary: { kind: 'unary', handle: (request) => request },
     ServerStream: { kind: 'serverStreaming', handle: serverStream },
@@ -16,14 +17,15 @@ export function interopService(timing: Timing): Service {
     Fail: { kind: 'unary', handle: fail },
     Metadata: { kind: 'unary', handle: echoMetadata },
     Early: { kind: 'clientStreaming', handle: async (requests) => (await requests.next()) ?? new Uint8Array() },
-    Large: { kind: 'serverStreaming', handle: large },
+    EarlyBidi: { kind: 'bidi', handle: async (requests, out) => void out.write((await requests.next()) as Uint8Array) },
+    Large: { kind: 'serverStreaming', handle: large(seen) },
     Slow: {
       kind: 'serverStreaming',
       async handle(request, out, call) {
         seen.waiting++
         seen.remainingMs = call.deadline === undefined ? null : call.deadline - timing.now()
         out.write(request)
-        await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+        if (!call.signal.aborted) await once(call.signal, 'abort')
         seen.stopped++
       },
     },
@@ -47,11 +49,13 @@ async function bidi(requests: Incoming, out: Outgoing): Promise<void> {
   for await (const message of requests) if (!out.write(message)) await out.drained()
 }
 
-async function large(request: Uint8Array, out: Outgoing): Promise<void> {
-  const [count, size] = [Buffer.from(request).readUInt32BE(0), Buffer.from(request).readUInt32BE(4)]
-  const message = payload(size)
-  for (let i = 0; i < count; i++) if (!out.write(message)) await out.drained()
-}
+const large =
+  (seen: SeenSoFar) =>
+  async (request: Uint8Array, out: Outgoing): Promise<void> => {
+    const [count, size] = [Buffer.from(request).readUInt32BE(0), Buffer.from(request).readUInt32BE(4)]
+    const message = payload(size)
+    for (seen.sent = 1; seen.sent <= count; seen.sent++) if (!out.write(message)) await out.drained()
+  }
 
 function fail(request: Uint8Array): never {
   const code = Buffer.from(request).readUInt32BE(0) as StatusCode

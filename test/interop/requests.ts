@@ -38,10 +38,17 @@ export function uint32(value: number): Buffer {
 export const DETAILS = Buffer.from([0, 1, 2, 128, 254, 255, 10])
 export const FAIL_TRAILERS = { 'x-why': ['because'], 'x-why-bin': [Buffer.from([0, 255, 7]).toString('base64')] }
 
-/** What a server tells about its Slow calls when asked with Seen. */
+/** What a server tells about its Slow and Large calls when asked with Seen. */
 export interface Seen {
   readonly waiting: number
   readonly stopped: number
   /** Of the last call, when it began; null without a deadline. */
   readonly remainingMs: number | null
+  /** Messages that the last call of Large has come to write. */
+  readonly sent: number
 }
+
+/** A server keeps one of these. */
+export type SeenSoFar = { -readonly [Key in keyof Seen]: Seen[Key] }
+
+export const nothingSeen = (): SeenSoFar => ({ waiting: 0, stopped: 0, remainingMs: null, sent: 0 })

@@ -20,6 +20,7 @@ export interface WindlassServerOptions {
   readonly tls?: ServerTls
   readonly limits?: Partial<Limits>
   readonly observer?: Observer
+  readonly timing?: Timing
 }
 
 export async function windlassServer(options: WindlassServerOptions = {}): Promise<WindlassServer> {

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { message } from '../testing/http2-frames.ts'
+import { type Random, randomFrom, seedOfRun } from '../testing/random-source.ts'
+import type { Http2Stream } from './http2/stream.ts'
+import { Inbox } from './inbox.ts'
+import { GrpcError, STATUS } from './status.ts'
+
+const MOST = 100_000
+
+/** A stream that only keeps the books of what was released and given back. */
+function inbox() {
+  const books = { released: 0, givenBack: 0 }
+  const stream = {
+    release: (bytes: number) => {
+      books.released += bytes
+    },
+    giveBack: (bytes: number) => {
+      books.givenBack += bytes
+    },
+  }
+  return { books, inbox: new Inbox(stream as unknown as Http2Stream, MOST) }
+}
+
+const text = (bytes: Uint8Array | undefined): string | undefined =>
+  bytes === undefined ? undefined : Buffer.from(bytes).toString()
+
+const say = (...texts: readonly string[]): Buffer => Buffer.concat(texts.map((each) => message(Buffer.from(each))))
+
+describe('a reader', () => {
+  test('gets what had come before it asked, in order, and then the end', async () => {
+    const { inbox: box } = inbox()
+    box.push(say('one', '', 'three'))
+    box.end()
+    expect([text(await box.next()), text(await box.next()), text(await box.next())]).toEqual(['one', '', 'three'])
+    expect(await box.next()).toBeUndefined()
+    expect(await box.next()).toBeUndefined()
+  })
+
+  test('waits for what has not come yet', async () => {
+    const { inbox: box } = inbox()
+    const first = box.next()
+    box.push(say('one').subarray(0, 6))
+    box.push(say('one').subarray(6))
+    expect(text(await first)).toBe('one')
+    const end = box.next()
+    box.end()
+    expect(await end).toBeUndefined()
+  })
+
+  test('must be alone', async () => {
+    const { inbox: box } = inbox()
+    const first = box.next()
+    await expect(box.next()).rejects.toThrow(/one reader/)
+    box.push(say('one'))
+    expect(text(await first)).toBe('one')
+  })
+
+  test('is told when the call fails, whether it waits or comes later', async () => {
+    const { inbox: box } = inbox()
+    const waiting = box.next()
+    box.fail(new GrpcError(STATUS.cancelled, 'gone'))
+    await expect(waiting).rejects.toMatchObject({ code: STATUS.cancelled })
+    await expect(box.next()).rejects.toMatchObject({ code: STATUS.cancelled })
+  })
+
+  test('is told when the input ended inside a message, after all that is whole', async () => {
+    const { inbox: box } = inbox()
+    box.push(say('whole', 'half').subarray(0, -1))
+    try {
+      box.end()
+    } catch (error) {
+      // Known at once when there is nothing to take before it.
+      expect(error).toMatchObject({ code: STATUS.internal })
+    }
+    expect(text(await box.next())).toBe('whole')
+    await expect(box.next()).rejects.toMatchObject({ code: STATUS.internal })
+  })
+
+  test('is told of a message that cannot be read, after those that can', async () => {
+    const { inbox: box } = inbox()
+    box.push(Buffer.concat([say('fine', 'too'), Buffer.from([9, 0, 0, 0, 0])]))
+    expect(text(await box.next())).toBe('fine')
+    expect(text(await box.next())).toBe('too')
+    await expect(box.next()).rejects.toMatchObject({ code: STATUS.internal })
+  })
+})
+
+describe('the window', () => {
+  test('is given back while no whole message waits, also for half of one', () => {
+    const { books, inbox: box } = inbox()
+    box.push(message(Buffer.alloc(50_000)).subarray(0, 40_000))
+    expect(books.givenBack).toBe(40_000)
+  })
+
+  test('is held back while one does, and given back when it is taken', async () => {
+    const { books, inbox: box } = inbox()
+    const bytes = say('one', 'two', 'and half of a third')
+    box.push(bytes.subarray(0, -4))
+    box.push(bytes.subarray(-4, -2))
+    expect(books.givenBack).toBe(0)
+    await box.next()
+    expect(books.givenBack).toBe(0)
+    await box.next()
+    expect(books.givenBack).toBe(bytes.length - 2)
+    expect(books.released).toBe(say('one', 'two').length)
+  })
+})
+
+/** Messages of all sizes, in pieces of all sizes, and a reader that comes when it likes. */
+async function talk(random: Random): Promise<void> {
+  const sent = Array.from({ length: random.below(40) }, () => random.bytes(sizeOf(random)))
+  const bytes = Buffer.concat(sent.map(message))
+  const { books, inbox: box } = inbox()
+  const got: Buffer[] = []
+  const read = async (): Promise<boolean> => {
+    const next = await box.next()
+    if (next !== undefined) got.push(Buffer.from(next))
+    return next !== undefined
+  }
+  let waiting: Promise<boolean> | undefined
+  for (let at = 0; at < bytes.length; ) {
+    const size = random.chance(0.5) ? 1 + random.below(20) : 1 + random.below(30_000)
+    // A copy, as each read of a socket brings its own buffer.
+    box.push(Buffer.from(bytes.subarray(at, at + size)))
+    at += size
+    if (!random.chance(0.4)) continue
+    await Promise.race([waiting ?? Promise.resolve(true), Promise.resolve()])
+    waiting = (waiting ?? Promise.resolve(true)).then(read)
+  }
+  box.end()
+  await waiting
+  while (await read());
+  expect(got.length).toBe(sent.length)
+  expect(Buffer.concat(got).equals(Buffer.concat(sent))).toBe(true)
+  expect(books).toEqual({ released: bytes.length, givenBack: bytes.length })
+}
+
+const sizeOf = (random: Random): number => {
+  const way = random.below(4)
+  if (way === 0) return 0
+  return way === 1 ? random.below(10) : way === 2 ? random.below(5000) : random.below(MOST)
+}
+
+const seed = seedOfRun()
+
+test(`nothing is lost, doubled or put out of order (seed ${seed})`, async () => {
+  const random = randomFrom(seed)
+  for (let i = 0; i < 300; i++) await talk(random)
+})

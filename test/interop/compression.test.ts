@@ -1,0 +1,38 @@
+import { compressionAlgorithms } from '@grpc/grpc-js'
+import { expect, test } from 'vitest'
+import { createChannel } from '../../src/grpc/channel.ts'
+import { STATUS } from '../../src/grpc/status.ts'
+import { bareClient, bareServer } from './bare-http2.ts'
+import { SERVICE } from './conversation.ts'
+import { grpcJsClient } from './grpc-js-client.ts'
+import { payload } from './requests.ts'
+import { startedHere } from './started.ts'
+import { timing, windlassServer } from './windlass-server.ts'
+
+const started = startedHere()
+
+test('a gzipped request is refused, with what to do about it', async () => {
+  const { address } = await started(windlassServer())
+  const options = { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip }
+  const { converse } = await started(grpcJsClient(address, undefined, options))
+  const outcome = await converse({ method: `/${SERVICE}/Unary`, kind: 'unary', messages: [payload(1000)] })
+  expect(outcome).toMatchObject({ code: STATUS.unimplemented, message: /compressed.*not supported.*identity/ })
+})
+
+test('a refused encoding comes with the list of those that are taken', async () => {
+  const { ask } = await started(bareClient((await started(windlassServer())).address))
+  const compressed = Buffer.of(1, 0, 0, 0, 1, 7)
+  const { headers } = await ask({ ':path': `/${SERVICE}/Unary`, 'grpc-encoding': 'gzip' }, compressed)
+  expect(headers).toMatchObject({ 'grpc-status': String(STATUS.unimplemented), 'grpc-accept-encoding': 'identity' })
+})
+
+test('an answer that is compressed, which nobody asked for, is an error of the server', async () => {
+  const { address } = await started(
+    bareServer((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-encoding': 'gzip' })
+      stream.end(Buffer.of(1, 0, 0, 0, 1, 7))
+    }),
+  )
+  const channel = await started(createChannel({ address, timing }))
+  await expect(channel.unary('/a/b', payload(1))).rejects.toMatchObject({ code: STATUS.internal })
+})
