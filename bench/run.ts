@@ -11,6 +11,14 @@ const BENCHES: Readonly<Record<string, Bench>> = {
       'CPU per gRPC call and per streamed GB, beside @grpc/grpc-js and node:http2 (--smoke, --rounds N, --json FILE)',
     load: () => import('./wire/bench.ts'),
   },
+  index: {
+    about: 'the blob index: time, bytes and pauses up to 20 million blobs, and its journal (--smoke, --million N)',
+    load: () => import('./index/bench.ts'),
+  },
+  cache: {
+    about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
+    load: () => import('./cache/bench.ts'),
+  },
 }
 
 async function main([name, ...args]: readonly string[]): Promise<number> {

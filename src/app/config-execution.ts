@@ -3,21 +3,6 @@ import { later } from './config-field.ts'
 
 const seconds = (standard: number) => z.number().positive().max(86_400).default(standard)
 
-const store = (what: string, folder: string) =>
-  z
-    .strictObject({
-      backend: later(
-        z.enum(['filesystem']).default('filesystem'),
-        `Where ${what} are kept: pack files on a local disk.`,
-      ),
-      root_dir: later(z.string().min(1).optional(), `Directory for ${what}.`, { otherwise: `${folder} in data_dir` }),
-    })
-    .prefault({})
-
-export const storage = z
-  .strictObject({ cas: store('blobs', 'cas'), action_cache: store('action results', 'action-cache') })
-  .prefault({})
-
 const scheduler = z
   .strictObject({
     lease_duration_seconds: later(seconds(300), 'How long a worker may hold a task without renewing its lease.'),

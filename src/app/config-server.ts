@@ -55,7 +55,7 @@ export const server = z.strictObject({
     'Allow addresses that other machines can reach although callers are not authenticated.',
     { flag: '--insecure' },
   ),
-  data_dir: later(z.string().min(1), 'Directory for everything the server keeps.', {
+  data_dir: field(z.string().min(1), 'Directory for everything the server keeps.', {
     otherwise: '$XDG_DATA_HOME/windlass, or ~/.local/share/windlass',
     flag: '--data',
   }),

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { capabilities, execution, storage } from './config-execution.ts'
+import { capabilities, execution } from './config-execution.ts'
 import { field, fieldsOf } from './config-field.ts'
 import { grpc } from './config-grpc.ts'
 import { http, server } from './config-server.ts'
+import { storage } from './config-storage.ts'
 import { worker } from './config-worker.ts'
 
 const log = z

@@ -21,7 +21,8 @@ afterEach(async () => {
 
 async function start(env: Record<string, string> = {}): Promise<RunningServer> {
   const free = { WINDLASS_SERVER_ADDRESS: '127.0.0.1:0', WINDLASS_SERVER_HTTP_ADDRESS: '127.0.0.1:0' }
-  const { config } = loadConfig({ env: { ...free, WINDLASS_SERVER_DRAIN_SECONDS: '1', ...env }, home: folder })
+  const own = { WINDLASS_SERVER_DATA_DIR: mkdtempSync(join(folder, 'data-')), WINDLASS_SERVER_DRAIN_SECONDS: '1' }
+  const { config } = loadConfig({ env: { ...free, ...own, ...env }, home: folder })
   const server = await startServer(config, { log: silentLog, clock: systemClock })
   running.push(server)
   return server

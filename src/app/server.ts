@@ -3,8 +3,9 @@ import type { Log } from '../base/log.ts'
 import { grpcHealth } from '../doors/health/grpc-health.ts'
 import { httpDoor } from '../doors/http/http-door.ts'
 import { listenHttp } from '../doors/http/listen.ts'
+import { reapiDoor } from '../doors/reapi/reapi-door.ts'
 import { reflection } from '../doors/reflection/reflection.ts'
-import { createServer } from '../grpc/server.ts'
+import { createServer, type GrpcServer, type ServerTls } from '../grpc/server.ts'
 import type { Service } from '../grpc/service.ts'
 import { descriptorSet } from '../wire/descriptor-set.ts'
 import { formatAddress } from './bind-address.ts'
@@ -14,7 +15,9 @@ import { grpcLimits } from './config-grpc.ts'
 import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
+import { packGauges, storeFigures } from './metrics-storage.ts'
 import { createReadiness } from './readiness.ts'
+import { openStorage } from './storage.ts'
 import { readTlsFiles } from './tls-files.ts'
 import { version } from './version.ts'
 
@@ -34,8 +37,11 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
   const metrics = createMetrics(clock.monotonic)
   const tls = readTlsFiles(config.server.tls)
 
+  const storage = await openStorage(config, { clock, log, meter: storeFigures(metrics.registry) })
+  packGauges(metrics.registry, storage.figures)
+
   const health = grpcHealth()
-  const services: Service[] = [health.service]
+  const services: Service[] = [health.service, ...reapiDoor({ instances: storage.instances, clock })]
   services.push(...reflection(descriptorSet(), () => services.map(({ name }) => name)))
 
   const grpc = createServer({
@@ -56,11 +62,9 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     log,
   })
 
-  const grpcAddress = await listenAt(config.server.address, '--grpc', grpc.listen)
-  const http = await listenAt(config.server.http_address, '--http', (address) =>
-    listenHttp(door, address, { clock, ...(tls && { tls }) }),
-  ).catch((error: unknown) => {
+  const { grpcAddress, http } = await listen(config, { grpc, door, clock, tls }).catch(async (error: unknown) => {
     grpc.close()
+    await storage.close()
     throw error
   })
 
@@ -75,6 +79,7 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     await grpc.drain(graceMs)
     // Last, so that probes hear of it as long as there is anything to hear.
     await http.close(Math.max(0, end - clock.monotonic()))
+    await storage.close()
   }
 
   let stopped: Promise<void> | undefined
@@ -85,4 +90,19 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
     stop: () => (stopped ??= drain()),
   }
+}
+
+interface Doors {
+  readonly grpc: GrpcServer
+  readonly door: ReturnType<typeof httpDoor>
+  readonly clock: Clock
+  readonly tls: ServerTls | undefined
+}
+
+async function listen(config: Config, { grpc, door, clock, tls }: Doors) {
+  const grpcAddress = await listenAt(config.server.address, '--grpc', grpc.listen)
+  const http = await listenAt(config.server.http_address, '--http', (address) =>
+    listenHttp(door, address, { clock, ...(tls && { tls }) }),
+  )
+  return { grpcAddress, http }
 }

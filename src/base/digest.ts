@@ -40,3 +40,25 @@ export interface DigestList {
   readonly hashes: Uint8Array
   readonly sizes: Float64Array
 }
+
+const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as readonly DigestFunction[]
+const BY_NAME: ReadonlyMap<string, DigestFunction> = new Map(FUNCTIONS.map((fn) => [fn, fn]))
+const BY_NUMBER: ReadonlyMap<number, DigestFunction> = new Map(FUNCTIONS.map((fn) => [DIGEST_FUNCTIONS[fn].number, fn]))
+
+/** By the number in a message; undefined for those we do not speak, and for 0, which means that none was said. */
+export const digestFunctionByNumber = (number: number): DigestFunction | undefined => BY_NUMBER.get(number)
+
+/** By the lower-case name, as resource names spell it. */
+export const digestFunctionByName = (name: string): DigestFunction | undefined => BY_NAME.get(name)
+
+/**
+ * What a hash of so many hex digits must be when its maker did not say. SHA-256, SHA256TREE and BLAKE3 look alike: the
+ * preferred function is taken where it fits (some clients of a BLAKE3 instance never name it), else the one that the
+ * protocol lets go unnamed, which stands first in the table.
+ */
+export function digestFunctionByHexLength(hexLength: number, preferred?: DigestFunction): DigestFunction | undefined {
+  const fits = (fn: DigestFunction): boolean => DIGEST_FUNCTIONS[fn].hashBytes * 2 === hexLength
+  return preferred !== undefined && fits(preferred) ? preferred : FUNCTIONS.find(fits)
+}
+
+export const sameDigest = (a: Digest, b: Digest): boolean => a.size === b.size && a.hash === b.hash && a.fn === b.fn

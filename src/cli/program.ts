@@ -2,11 +2,13 @@ import { Command, CommanderError } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
 import { FaultError } from '../base/fault.ts'
+import { Verdict } from './verdict.ts'
 
 /** A command file makes the command with its flags and help; what it does is imported when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
   server: async () => (await import('./server.ts')).serverCommand,
   config: async () => (await import('./config.ts')).configCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
   version: async () => (await import('./version.ts')).versionCommand,
 }
 
@@ -20,6 +22,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     else await program.parseAsync(argv, { from: 'user' })
     return EXIT.ok
   } catch (error) {
+    if (error instanceof Verdict) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     terminal.err(tell(error, argv.includes('--verbose')))
     return error instanceof FaultError && error.fault.kind === 'invalid' ? EXIT.usage : EXIT.failed

@@ -22,7 +22,8 @@ const FREE = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
 
 /** A server of its own process; `ready` is the first that it prints. */
 function started(...flags: string[]) {
-  const server = spawn(launcher, ['server', ...flags], { env })
+  const data = mkdtempSync(join(folder, 'data-'))
+  const server = spawn(launcher, ['server', '--data', data, ...flags], { env })
   const said = { out: '', err: '' }
   const ready = new Promise<string>((resolve) => {
     server.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -41,7 +42,7 @@ async function onTerminal(...flags: string[]): Promise<string> {
   const signals = Object.assign(new EventEmitter(), { exit: () => {} })
   const out: string[] = []
   const code = await run(['server', ...flags], {
-    env: { WINDLASS_LOG_LEVEL: 'error' },
+    env: { WINDLASS_LOG_LEVEL: 'error', WINDLASS_SERVER_DATA_DIR: mkdtempSync(join(folder, 'data-')) },
     home: folder,
     platform: '',
     outIsTerminal: true,

@@ -45,14 +45,22 @@ async function serve(options: Options, terminal: Terminal): Promise<void> {
 
 const readyJson = ({ grpc, http }: RunningServer): string => `${JSON.stringify({ ready: true, grpc, http })}\n`
 
+/** As Bazel writes addresses; the HTTP side tells whether there is TLS. */
+const bazelAddress = (grpc: string, httpUrl: string): string =>
+  grpc.startsWith('unix:') ? grpc : `${httpUrl.startsWith('https:') ? 'grpcs' : 'grpc'}://${grpc}`
+
 function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): string {
   if (!forPeople) return `windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`
   const width = Math.max(grpc.length, httpUrl.length) + 3
   return `
 Windlass ${version()} is ready.
 
-  gRPC   ${grpc.padEnd(width)}health, reflection
+  gRPC   ${grpc.padEnd(width)}Remote Execution API (cache), health, reflection
   HTTP   ${httpUrl.padEnd(width)}/healthz, /readyz, /metrics
+
+To let Bazel use it as a cache, put this line into your .bazelrc:
+
+  build --remote_cache=${bazelAddress(grpc, httpUrl)}
 
 Ctrl+C stops it.
 

@@ -88,6 +88,10 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     return this.#over ? Promise.resolve() : this.#outlet.drained()
   }
 
+  sent(): Promise<void> {
+    return this.#over ? Promise.resolve() : this.#outlet.sent()
+  }
+
   finish(): void {
     this.#stream.finish(undefined)
   }

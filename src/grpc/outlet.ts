@@ -4,7 +4,7 @@ import { PREFIX_BYTES, putPrefix } from './message-parser.ts'
 /** Messages on their way out of a call, for one writer. */
 export class Outlet {
   readonly #stream: Http2Stream
-  #waiting: { resolve(): void; reject(error: unknown): void } | undefined
+  #waiting: { resolve(): void; reject(error: unknown): void; untilSent: boolean } | undefined
   #failure: unknown
   bytes = 0
 
@@ -28,12 +28,24 @@ export class Outlet {
   drained(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.#stream.gone || !this.#stream.isBehind) return Promise.resolve()
+    return this.#wait(false)
+  }
+
+  sent(): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#stream.gone || this.#stream.pendingBytes === 0) return Promise.resolve()
+    this.#stream.awaitTurns()
+    return this.#wait(true)
+  }
+
+  #wait(untilSent: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject }
+      this.#waiting = { resolve, reject, untilSent }
     })
   }
 
   onDrained(): void {
+    if (this.#waiting?.untilSent === true && this.#stream.pendingBytes > 0) return this.#stream.awaitTurns()
     this.#waiting?.resolve()
     this.#waiting = undefined
   }

@@ -130,6 +130,10 @@ export class PendingCall implements ClientCall, Timed {
     await (await this.#started.promise).drained()
   }
 
+  async sent(): Promise<void> {
+    await (await this.#started.promise).sent()
+  }
+
   finish(): void {
     this.#earlyFinish = true
     this.#stream?.finish()

@@ -106,6 +106,10 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     return this.#failure === undefined ? this.#out().drained() : Promise.reject(this.#failure)
   }
 
+  sent(): Promise<void> {
+    return this.#failure === undefined ? this.#out().sent() : Promise.reject(this.#failure)
+  }
+
   next(): Promise<Uint8Array | undefined> {
     return this.#failure === undefined ? this.#in().next() : Promise.reject(this.#failure)
   }

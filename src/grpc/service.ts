@@ -51,6 +51,8 @@ export interface Outgoing {
   write(message: Uint8Array | readonly Uint8Array[]): boolean
   /** Resolves when there is room again; rejects when the call is over. */
   drained(): Promise<void>
+  /** Resolves when all that was written has left our hands, so that its bytes may be used again. */
+  sent(): Promise<void>
 }
 
 export interface Peer {

@@ -7,16 +7,21 @@ import type { Digest, DigestList } from '../base/digest.ts'
  * get here. Absence is an answer, not an error; an error means that the store could not do its work (a FaultError:
  * `exhausted` when it is full, `unavailable` when the disk or the upstream fails).
  *
- * Stores in this process answer `missing` and `readMany` before they return; others answer with a promise.
+ * Stores in this process answer `missing` before they return, and `readMany` too unless large blobs are among what is
+ * asked for; others answer with a promise.
  */
 export interface BlobStore {
   /** Sets `absent[i]` to 1 for each digest that is not held and to 0 for each that is, which also touches it. */
   missing(list: DigestList, absent: Uint8Array): void | Promise<void>
-  /** Whole blobs, uncompressed: tells `into` each one's bytes (valid during the call only) or its absence. */
+  /** Whole blobs, uncompressed: tells `into` each one's bytes (valid during the call only) or its absence, in any order. */
   readMany(list: DigestList, into: BlobSink): void | Promise<void>
   /** Opens one blob for reading; undefined when it is not held. */
   read(digest: Digest, range: ReadRange, signal?: AbortSignal): Promise<BlobReader | undefined>
-  /** Takes whole blobs; resolves when they are held as durably as the store promises. Held ones are only touched. */
+  /**
+   * Takes whole blobs; resolves when they are held as durably as the store promises. Held ones are only touched. The
+   * bytes must not change until then. Calls of one turn are gathered by the store, so one for each blob costs little:
+   * that is the way for a caller who wants to know of each blob how it fared.
+   */
   writeMany(list: DigestList, blobs: readonly Uint8Array[]): Promise<void>
   /** Takes one blob in pieces, in the form that the bytes have; nothing is visible before `commit`. */
   write(digest: Digest, form: StoredForm): BlobWriter
@@ -37,7 +42,10 @@ export interface ReadRange {
 export interface BlobReader {
   /** `zstd` only when the caller accepts it and the blob is kept so. */
   readonly form: StoredForm
-  /** Pieces in order, each valid until the next is asked for; throws `data-loss` when the bytes on disk went bad. */
+  /**
+   * Pieces in order, each valid until the next is asked for, to be gone through once; throws a bug with `data-loss` when
+   * the bytes on disk went bad. Nothing is held open for a reader that is never asked.
+   */
   readonly pieces: AsyncIterable<Uint8Array>
 }
 

@@ -43,6 +43,7 @@ export function fakeOutgoing(call: ServerCall): FakeOutgoing {
       if (!call.cancelled) messages.push(message instanceof Uint8Array ? message : Buffer.concat(message))
       return !behind
     },
+    sent: () => Promise.resolve(),
     drained: () => (behind ? Promise.race([room.promise, cancelled(call.signal)]) : Promise.resolve()),
     fallBehind() {
       behind = true

@@ -166,8 +166,7 @@ export class RawHttp2 {
 
   #onFrame(frame: Frame): void {
     const { type, flags, payload } = frame
-    // A copy, or each of them would keep a whole read alive.
-    if (type !== FRAME.data) this.frames.push({ ...frame, payload: Buffer.from(payload) })
+    if (type !== FRAME.data) this.frames.push({ ...frame, payload: ownCopy(payload) })
     if (type === FRAME.goaway) {
       const reason = payload.toString('utf8', 8)
       this.goaway = { lastStream: readUint32(payload, 0), code: readUint32(payload, 4), reason }
@@ -187,4 +186,11 @@ export class RawHttp2 {
     stream.dataBytes += payload.length
     if (this.#options.keepsData === true) stream.data.push(payload)
   }
+}
+
+/** In memory of its own: a view would keep a whole read alive, a buffer from the pool its neighbours. */
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.alloc(bytes.length)
+  bytes.copy(copy)
+  return copy
 }

@@ -1,14 +1,19 @@
 import type { Service } from '../../src/grpc/service.ts'
+import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 
 export const PATHS = {
   echo: '/abuse.Abuse/Echo',
   wait: '/abuse.Abuse/Wait',
   answer: '/abuse.Abuse/Answer',
+  refuse: '/abuse.Abuse/Refuse',
+  refuseStream: '/abuse.Abuse/RefuseStream',
   stream: '/abuse.Abuse/Stream',
   first: '/abuse.Abuse/First',
   count: '/abuse.Abuse/Count',
   hold: '/abuse.Abuse/Hold',
 } as const
+
+const REFUSAL = new GrpcError(STATUS.failedPrecondition, 'refused', { details: Buffer.alloc(2000) })
 
 export interface Handlers {
   readonly running: number
@@ -48,6 +53,9 @@ export function abuseService(): { service: Service; handlers: Handlers } {
       Echo: { kind: 'unary', handle: (request) => request },
       /** Stubborn: goes on even when its caller is gone. */
       Wait: { kind: 'unary', handle: (request) => counting(() => released.then(() => request)) },
+      /** At length, and a little later. */
+      Refuse: { kind: 'unary', handle: () => Promise.reject(REFUSAL) },
+      RefuseStream: { kind: 'clientStreaming', handle: () => Promise.reject(REFUSAL) },
       /** One answer of the size asked for. */
       Answer: { kind: 'unary', handle: (request) => Buffer.alloc(Buffer.from(request).readUInt32BE(0)) },
       /** As many messages of a size as are asked for, as fast as the caller takes them. */

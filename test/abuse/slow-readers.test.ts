@@ -73,12 +73,12 @@ describe('a reader that takes nothing', () => {
   ])('has less than 4 MiB held for hundreds of $what', async ({ path, size }) => {
     await using server = await watchedServer()
     const client = await greedy(server)
-    const before = heldBytes()
+    const before = await heldBytes()
     client.pause()
     for (let i = 0; i < 500; i++) client.send(call(2 * i + 1, path, wanted(size, 1000)))
     const most = await mostHeldWhile(server, untilStuck(server))
     expect(most).toBeLessThanOrEqual(CONNECTION_CAP)
-    expect(heldBytes() - before).toBeLessThan(16 * MiB)
+    expect((await heldBytes()) - before).toBeLessThan(16 * MiB)
     await server.expectServing()
   })
 })
@@ -106,7 +106,7 @@ describe('a reader that pauses again and again', () => {
     const count = 4096
     const size = 256 * 1024 - 5
     client.pause()
-    const before = heldBytes()
+    const before = await heldBytes()
     client.send(call(1, PATHS.stream, wanted(size, count)))
     const total = count * (size + 5)
     const most = await mostHeldWhile(server, readInBouts(server, client, { total, bout: total / 20 }))
@@ -114,7 +114,7 @@ describe('a reader that pauses again and again', () => {
     expect(client.field(1, 'grpc-status')).toBe('0')
     expect(client.dataBytes).toBe(total)
     expect(most).toBeLessThanOrEqual(STREAM_CAP)
-    expect(heldBytes() - before).toBeLessThan(16 * MiB)
+    expect((await heldBytes()) - before).toBeLessThan(16 * MiB)
     await server.expectServing()
   })
 

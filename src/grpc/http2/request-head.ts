@@ -80,7 +80,8 @@ export const areTrailersSound = (list: HeaderList): boolean =>
 export function responseStatus(list: HeaderList): number | undefined {
   let status: number | undefined
   for (const field of list.fields) {
-    if (field.kind === FIELD.malformed) return undefined
+    // Servers exist that end a message with a blank: their status is worth more than their manners.
+    if (field.kind === FIELD.malformed && field.name.startsWith(':')) return undefined
     if (field.kind < FIELD.method || field.kind > FIELD.status) continue
     if (field.kind !== FIELD.status || status !== undefined) return undefined
     status = Number(field.value)

@@ -52,6 +52,10 @@ export class SendTurns {
     return behind
   }
 
+  awaits(stream: Http2Stream): void {
+    this.#waiting.add(stream)
+  }
+
   /** Takes the stream into the ring if it has something to send and may. */
   join(stream: Http2Stream): void {
     if (stream.isReady || !stream.canSend) return
@@ -81,7 +85,7 @@ export class SendTurns {
 
   wakeWaiting(): void {
     if (this.#waiting.size === 0 || this.pendingBytes * 2 > this.#limits.connectionPendingBytes) return
-    for (const stream of this.#waiting) {
+    for (const stream of [...this.#waiting]) {
       if (stream.pendingBytes * 2 > this.#limits.streamPendingBytes) continue
       this.#waiting.delete(stream)
       stream.receiver?.onDrained()

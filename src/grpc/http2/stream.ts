@@ -79,6 +79,11 @@ export class Http2Stream {
     return this.connection.turns.isBehind(this)
   }
 
+  /** Asks for `onDrained`, at the next flush at which little enough waits. */
+  awaitTurns(): void {
+    this.connection.turns.awaits(this)
+  }
+
   /** The receiver has taken `bytes`: they stop counting as buffered, and the peer may send as many again. */
   consume(bytes: number): void {
     this.release(bytes)

@@ -1,0 +1,205 @@
+/**
+ * The server's end of an HTTP/2 connection with nothing to it: headers are not decoded, for a port serves one method;
+ * every answer is OK; only the caller's windows are kept to. What is left are the bytes that any server must move.
+ */
+import type { Socket } from 'node:net'
+import {
+  DEFAULT_FRAME_BYTES,
+  DEFAULT_WINDOW,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  MAX_WINDOW,
+  PREFACE,
+  putFrameHeader,
+  putUint32,
+  SETTING,
+} from '../../../src/grpc/http2/wire-format.ts'
+import { frameOf } from '../../wire/generator/frame-reader.ts'
+import { type Frame, FrameCutter } from '../generator/frame-cutter.ts'
+import { borrow, giveBack } from './buffer-pool.ts'
+
+/** `:status: 200` by its index, `content-type: application/grpc`, and `grpc-status: 0`, both spelled out. */
+const HEAD = Buffer.from(`\x88\x0f\x10\x10application/grpc`, 'latin1')
+const TRAILERS = Buffer.from(`\x00\x0bgrpc-status\x010`, 'latin1')
+const GIVE_BACK_AT = 1 << 29
+export const GRPC_HEAD_BYTES = 5
+
+/** One call's work: hears the body as it comes, in views that it may keep. */
+export interface Work {
+  data(bytes: Buffer): void
+  /** After each read of the socket. */
+  turn?(): void
+  end(): void
+}
+
+export type StartWork = (answer: Answer) => Work
+
+export class BareConnection {
+  readonly socket: Socket
+  readonly #start: StartWork
+  readonly #works = new Map<number, Work>()
+  readonly #cutter = new FrameCutter({ frame: (frame) => this.#frame(frame), data: (s, b, f) => this.#data(s, b, f) })
+  readonly #answers = new Map<number, Answer>()
+  #prefaceLeft = PREFACE.length
+  #received = 0
+  window = DEFAULT_WINDOW
+  streamWindow = DEFAULT_WINDOW
+
+  constructor(socket: Socket, start: StartWork) {
+    this.socket = socket
+    this.#start = start
+    socket.setNoDelay(true)
+    const settings = Buffer.alloc(6)
+    settings.writeUInt16BE(SETTING.initialWindowSize, 0)
+    settings.writeUInt32BE(MAX_WINDOW, 2)
+    socket.write(frameOf(FRAME.settings, 0, settings))
+    this.#giveBack(MAX_WINDOW - DEFAULT_WINDOW)
+    socket.on('data', (bytes: Buffer) => this.#read(bytes))
+    socket.on('drain', () => this.#resume())
+    socket.on('error', () => socket.destroy())
+  }
+
+  forget(stream: number): void {
+    this.#answers.delete(stream)
+  }
+
+  #read(bytes: Buffer): void {
+    const skip = Math.min(this.#prefaceLeft, bytes.length)
+    this.#prefaceLeft -= skip
+    this.socket.cork()
+    this.#cutter.read(bytes.subarray(skip))
+    for (const work of this.#works.values()) work.turn?.()
+    this.socket.uncork()
+  }
+
+  #data(stream: number, bytes: Buffer, flags: number): void {
+    this.#received += bytes.length
+    if (this.#received > GIVE_BACK_AT) {
+      this.#giveBack(this.#received)
+      this.#received = 0
+    }
+    const work = this.#works.get(stream)
+    work?.data(bytes)
+    if ((flags & FLAG.endStream) === 0) return
+    this.#works.delete(stream)
+    work?.turn?.()
+    work?.end()
+  }
+
+  #giveBack(bytes: number): void {
+    const update = Buffer.alloc(4)
+    putUint32(update, 0, bytes)
+    this.socket.write(frameOf(FRAME.windowUpdate, 0, update))
+  }
+
+  #frame({ type, flags, stream, payload }: Frame): void {
+    if (type === FRAME.headers) {
+      const answer = new Answer(this, stream)
+      this.#answers.set(stream, answer)
+      this.#works.set(stream, this.#start(answer))
+    } else if (type === FRAME.settings && (flags & FLAG.ack) === 0) {
+      for (let at = 0; at + 6 <= payload.length; at += 6) {
+        if (payload.readUInt16BE(at) === SETTING.initialWindowSize) this.streamWindow = payload.readUInt32BE(at + 2)
+      }
+      this.socket.write(frameOf(FRAME.settings, FLAG.ack, Buffer.alloc(0)))
+    } else if (type === FRAME.windowUpdate) {
+      const bytes = payload.readUInt32BE(0)
+      const answer = this.#answers.get(stream)
+      if (stream === 0) this.window += bytes
+      else if (answer !== undefined) answer.window += bytes
+      this.#resume()
+    }
+  }
+
+  #resume(): void {
+    for (const answer of this.#answers.values()) answer.onRoom?.()
+  }
+}
+
+/** What goes back on one stream. */
+export class Answer {
+  readonly #connection: BareConnection
+  readonly #stream: number
+  window: number
+  /** Called whenever there may be more room to send. */
+  onRoom: (() => void) | undefined
+
+  constructor(connection: BareConnection, stream: number) {
+    this.#connection = connection
+    this.#stream = stream
+    this.window = connection.streamWindow
+  }
+
+  get room(): number {
+    return this.#connection.socket.writableNeedDrain ? 0 : Math.min(this.window, this.#connection.window)
+  }
+
+  /**
+   * The whole answer to a unary call, which fits any window that our callers give: a borrowed buffer with the message
+   * after room for its gRPC head, filled up to `end`.
+   */
+  unary(body: Buffer, end: number): void {
+    const { socket } = this.#connection
+    body[0] = 0
+    putUint32(body, 1, end - GRPC_HEAD_BYTES)
+    const frames = Math.ceil(end / DEFAULT_FRAME_BYTES)
+    const heads = Buffer.allocUnsafe(frames * FRAME_HEADER_BYTES)
+    this.head()
+    for (let i = 0; i < frames; i++) {
+      const from = i * DEFAULT_FRAME_BYTES
+      const part = body.subarray(from, Math.min(end, from + DEFAULT_FRAME_BYTES))
+      putFrameHeader(heads, i * FRAME_HEADER_BYTES, part.length, FRAME.data << 8, this.#stream)
+      socket.write(heads.subarray(i * FRAME_HEADER_BYTES, (i + 1) * FRAME_HEADER_BYTES))
+      socket.write(part)
+    }
+    this.#connection.window -= end
+    this.finish(() => giveBack(body))
+  }
+
+  head(): void {
+    this.#headers(HEAD, FLAG.endHeaders)
+  }
+
+  /** Frames with gaps where their headers go; their payload is counted against the windows. */
+  frames({ memory, bytes, views, payloadBytes }: Gapped): void {
+    this.window -= payloadBytes
+    this.#connection.window -= payloadBytes
+    for (const [i, view] of views.entries()) {
+      putFrameHeader(bytes, i * (FRAME_HEADER_BYTES + DEFAULT_FRAME_BYTES), view.length, FRAME.data << 8, this.#stream)
+    }
+    this.#connection.socket.write(bytes, () => giveBack(memory))
+  }
+
+  finish(sent?: () => void): void {
+    this.#headers(TRAILERS, FLAG.endHeaders | FLAG.endStream, sent)
+    this.#connection.forget(this.#stream)
+  }
+
+  #headers(block: Buffer, flags: number, sent?: () => void): void {
+    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + block.length)
+    block.copy(frame, putFrameHeader(frame, 0, block.length, (FRAME.headers << 8) | flags, this.#stream))
+    this.#connection.socket.write(frame, sent)
+  }
+}
+
+/** Room for payload, as frames that lie one after another in borrowed memory. */
+export interface Gapped {
+  readonly memory: Buffer
+  readonly bytes: Buffer
+  /** Where the payload goes, in order. */
+  readonly views: readonly Buffer[]
+  readonly payloadBytes: number
+}
+
+export function gapped(payloadBytes: number): Gapped {
+  const frames = Math.ceil(payloadBytes / DEFAULT_FRAME_BYTES)
+  const length = payloadBytes + frames * FRAME_HEADER_BYTES
+  const memory = borrow(length)
+  const bytes = memory.subarray(0, length)
+  const views = Array.from({ length: frames }, (_, i) => {
+    const from = i * (DEFAULT_FRAME_BYTES + FRAME_HEADER_BYTES) + FRAME_HEADER_BYTES
+    return bytes.subarray(from, from + DEFAULT_FRAME_BYTES)
+  })
+  return { memory, bytes, views, payloadBytes }
+}

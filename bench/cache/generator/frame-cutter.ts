@@ -1,0 +1,65 @@
+/** Cuts what a socket delivers into frames. DATA is handed on as it comes, whether or not its frame is complete. */
+import { FRAME, FRAME_HEADER_BYTES } from '../../../src/grpc/http2/wire-format.ts'
+
+export interface Frame {
+  readonly type: number
+  readonly flags: number
+  readonly stream: number
+  /** A view that holds only until the call returns. */
+  readonly payload: Buffer
+}
+
+export interface FrameListener {
+  frame(frame: Frame): void
+  /** Bytes of a DATA frame, a view that holds only until the call returns; `flags` are given with the last of them. */
+  data(stream: number, bytes: Buffer, flags: number): void
+}
+
+export class FrameCutter {
+  readonly #listener: FrameListener
+  #rest: Buffer | undefined
+  /** The DATA frame that is under way: its stream, its flags, and how much of it is still to come. */
+  #stream = 0
+  #flags = 0
+  #left = 0
+
+  constructor(listener: FrameListener) {
+    this.#listener = listener
+  }
+
+  read(chunk: Buffer): void {
+    const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
+    let at = this.#left > 0 ? this.#data(bytes, 0) : 0
+    while (bytes.length - at >= FRAME_HEADER_BYTES) {
+      const length = bytes.readUIntBE(at, 3)
+      const type = bytes[at + 3] as number
+      const flags = bytes[at + 4] as number
+      const stream = bytes.readUInt32BE(at + 5)
+      const start = at + FRAME_HEADER_BYTES
+      if (type === FRAME.data) {
+        this.#stream = stream
+        this.#flags = flags
+        this.#left = length
+        at = length === 0 ? this.#endOfData(start) : this.#data(bytes, start)
+      } else if (start + length > bytes.length) {
+        break
+      } else {
+        this.#listener.frame({ type, flags, stream, payload: bytes.subarray(start, start + length) })
+        at = start + length
+      }
+    }
+    this.#rest = at < bytes.length ? Buffer.from(bytes.subarray(at)) : undefined
+  }
+
+  #data(bytes: Buffer, from: number): number {
+    const end = Math.min(bytes.length, from + this.#left)
+    this.#left -= end - from
+    if (end > from) this.#listener.data(this.#stream, bytes.subarray(from, end), this.#left === 0 ? this.#flags : 0)
+    return end
+  }
+
+  #endOfData(at: number): number {
+    this.#listener.data(this.#stream, Buffer.alloc(0), this.#flags)
+    return at
+  }
+}

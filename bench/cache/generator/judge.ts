@@ -1,0 +1,57 @@
+/**
+ * Is what came back right? Of each shape of answer the first in a window is kept and looked at byte by byte, once the
+ * window is over; every other one must be as long as it. Answers that are short, or all different, are all kept.
+ */
+import type { Call } from './call.ts'
+import type { Attention, Exchange } from './exchange.ts'
+
+/** Longer ones are looked at while warming up, and afterwards only counted. */
+const MOST_KEPT_BYTES = 4 * 1024 * 1024
+
+/** How long answers were that turned out right, by server, plan and shape. */
+const known = new Map<string, number>()
+
+export class Judge {
+  readonly #key: string
+  readonly #verifyAll: boolean
+  readonly #kept: Exchange[] = []
+  readonly #sampled = new Set<string>()
+  contentBytes = 0
+
+  constructor(key: string, verifyAll: boolean) {
+    this.#key = key
+    this.#verifyAll = verifyAll
+  }
+
+  attention(call: Call): Attention {
+    const { shape, payloadBytes, payloadHash, contentBytes } = call
+    if (payloadHash !== undefined && contentBytes > MOST_KEPT_BYTES) return this.#verifyAll ? 'hash' : 'count'
+    if (this.#verifyAll || (shape === undefined && payloadBytes === undefined)) return 'keep'
+    if (contentBytes > MOST_KEPT_BYTES || this.#sampled.has(shape ?? '')) return 'count'
+    this.#sampled.add(shape ?? '')
+    return 'keep'
+  }
+
+  hear(exchange: Exchange): void {
+    const { call, payloadBytes } = exchange
+    this.contentBytes += call.contentBytes
+    if (payloadBytes !== call.payloadBytes) {
+      throw new Error(`${call.path}: ${payloadBytes} bytes of data instead of ${call.payloadBytes}`)
+    }
+    if (exchange.attention === 'hash' && exchange.hash !== call.payloadHash) {
+      throw new Error(`${call.path}: a stream has other bytes`)
+    }
+    if (exchange.attention === 'keep') this.#kept.push(exchange)
+    if (call.shape === undefined) return
+    const key = `${this.#key} ${call.shape}`
+    const length = known.get(key) ?? exchange.bytes
+    known.set(key, length)
+    if (exchange.bytes !== length) {
+      throw new Error(`${call.path}: an answer of ${exchange.bytes} bytes where others have ${length}`)
+    }
+  }
+
+  verify(): void {
+    for (const { call, body } of this.#kept.splice(0)) call.verify(body)
+  }
+}

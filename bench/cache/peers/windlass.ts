@@ -1,0 +1,36 @@
+/** Windlass as shipped: its own command, its own defaults. */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Contestant } from '../contestant.ts'
+import { usageOf } from '../process-usage.ts'
+import { type Spawned, spawnServer } from './spawned.ts'
+
+const PROGRAM = resolve(import.meta.dirname, '../../../bin/windlass')
+
+export interface Running extends AsyncDisposable {
+  readonly port: number
+  readonly server: Spawned
+}
+
+export async function runWindlass(folder: string): Promise<Running> {
+  mkdirSync(folder, { recursive: true })
+  const addresses = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
+  const args = ['server', ...addresses, '--data', join(folder, 'data'), '--json']
+  const server = spawnServer({ program: PROGRAM, args, folder })
+  const ready = JSON.parse(await server.firstLine()) as { grpc: string }
+  const port = Number(/:(\d+)$/.exec(ready.grpc)?.[1])
+  return { port, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+export async function startWindlass(folder: string): Promise<Contestant> {
+  const { port, server } = await runWindlass(folder)
+  return {
+    name: 'windlass',
+    durability: 'appended to a pack before the answer; synced in the background',
+    readCheck: 'CRC-32 on the first read after opening',
+    command: 'bin/windlass server --grpc 127.0.0.1:0 --http 127.0.0.1:0 --data DIR --json',
+    port: () => port,
+    usage: () => usageOf(server.pid),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,21 @@
+import { deflateSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { seededRandom } from './random.ts'
+
+test('a seed brings the same content back, and purposes do not share it', () => {
+  const [one, again, other] = [seededRandom('s', 'a'), seededRandom('s', 'a'), seededRandom('s', 'b')]
+  const bytes = one.bytes(100)
+  expect(again.bytes(100)).toEqual(bytes)
+  expect(other.bytes(100)).not.toEqual(bytes)
+  expect(one.bytes(100)).not.toEqual(bytes)
+})
+
+test('text compresses, and has the length that was asked for', () => {
+  const text = seededRandom('s', 'a').text(10_001)
+  expect(text.length).toBe(10_001)
+  expect(deflateSync(text).length).toBeLessThan(3_000)
+})
+
+test('upload ids are version 4 UUIDs', () => {
+  expect(seededRandom('s', 'a').uuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
+})

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { BEHAVIOURS } from './behaviours.ts'
+import { capabilitiesFor } from './broken/profile.ts'
+import { docsPage } from './docs-page.ts'
+import { isMet, needSays } from './needs.ts'
+import { offerOf, unoffered } from './offer.ts'
+
+const offer = (minor: number, splice: boolean) => {
+  const capabilities = capabilitiesFor({ update: true, split: false, splice })
+  return offerOf({ ...capabilities, highApiVersion: { major: 2, minor, patch: 0, prerelease: '' } }, '')
+}
+const behaviour = (id: string) => {
+  const found = BEHAVIOURS.find((each) => each.id === id)
+  if (found === undefined) throw new Error(`no behaviour ${id}`)
+  return found
+}
+
+test('ids are unique, and written alike', () => {
+  const ids = BEHAVIOURS.map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.filter((id) => !/^[a-z0-9-]+(\.[a-z0-9-]+){1,2}$/.test(id))).toEqual([])
+})
+
+test('sentences are sentences, each said once', () => {
+  expect(BEHAVIOURS.filter(({ sentence }) => !/^\S.*\.$/.test(sentence)).map(({ id }) => id)).toEqual([])
+  const said = BEHAVIOURS.map(({ service, sentence }) => `${service}: ${sentence}`)
+  expect(said.filter((each, index) => said.indexOf(each) !== index)).toEqual([])
+})
+
+test('the documentation is what the table says', async () => {
+  await expect(docsPage()).toMatchFileSnapshot('../../../docs/conformance/reapi.md')
+})
+
+test('what is not advertised is not offered, and the reason says what is needed', () => {
+  expect(isMet('splice', offer(12, true))).toBe(true)
+  expect(unoffered(behaviour('splice.joins'), offer(12, false))).toBe(`needs ${needSays('splice')}`)
+})
+
+test('what came with a later version is not offered by an older server', () => {
+  expect(unoffered(behaviour('digests.undefined-function'), offer(3, true))).toBe(
+    'came with API 2.5; the server speaks up to 2.3',
+  )
+})
+
+test('but a server that advertises it speaks for itself', () => {
+  expect(unoffered(behaviour('splice.joins'), offer(3, true))).toBeUndefined()
+})

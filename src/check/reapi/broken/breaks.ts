@@ -1,0 +1,32 @@
+import type { BehaviourId } from '../behaviours.ts'
+import type { Break } from './break.ts'
+import { getResultBreaks, updateResultBreaks } from './breaks-action-cache.ts'
+import { capabilitiesBreaks } from './breaks-capabilities.ts'
+import { batchReadBreaks, batchUpdateBreaks, findMissingBreaks } from './breaks-cas.ts'
+import { digestBreaks } from './breaks-digests.ts'
+import { emptyBreaks } from './breaks-empty.ts'
+import { nameBreaks } from './breaks-names.ts'
+import { readBreaks } from './breaks-read.ts'
+import { spliceBreaks, splitBreaks, treeBreaks } from './breaks-trees.ts'
+import { queryBreaks, writeBreaks } from './breaks-write.ts'
+import { compressedWriteBreaks } from './breaks-write-compressed.ts'
+
+/** One mistake for every behaviour: proof that its check can fail. */
+export const BREAKS: Readonly<Record<BehaviourId, Break>> = {
+  ...capabilitiesBreaks,
+  ...digestBreaks,
+  ...emptyBreaks,
+  ...nameBreaks,
+  ...readBreaks,
+  ...writeBreaks,
+  ...compressedWriteBreaks,
+  ...queryBreaks,
+  ...findMissingBreaks,
+  ...batchUpdateBreaks,
+  ...batchReadBreaks,
+  ...treeBreaks,
+  ...splitBreaks,
+  ...spliceBreaks,
+  ...getResultBreaks,
+  ...updateResultBreaks,
+}

@@ -1,0 +1,64 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Clock } from '../../../base/clock.ts'
+import type { Result } from '../../behaviour.ts'
+import { BEHAVIOURS, type ReapiBehaviour } from '../behaviours.ts'
+import { CHECKS } from '../checks.ts'
+import { BREAKS } from './breaks.ts'
+import { EVERYTHING } from './profile.ts'
+import { profileFor, tryServer } from './try-server.ts'
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+const idsOf = (results: readonly Result[], kind: Result['outcome']['kind']): string[] =>
+  results.filter(({ outcome }) => outcome.kind === kind).map(({ behaviour }) => behaviour.id)
+
+const isForLess = ({ needs }: ReapiBehaviour): boolean => needs.some((need) => /^(no-.*|read-only)$/.test(need))
+
+test('every behaviour has a check and a way to break it, and neither is there in vain', () => {
+  const ids = BEHAVIOURS.map(({ id }) => id).sort()
+  expect(Object.keys(CHECKS).sort()).toEqual(ids)
+  expect(Object.keys(BREAKS).sort()).toEqual(ids)
+})
+
+describe('a server that is right', () => {
+  test('keeps every behaviour', async () => {
+    const { results } = await tryServer({ behaviours: BEHAVIOURS, clock })
+    expect(results.filter(({ outcome }) => outcome.kind === 'failed')).toEqual([])
+    expect(idsOf(results, 'not offered')).toEqual(BEHAVIOURS.filter(isForLess).map(({ id }) => id))
+  })
+
+  test('and those of a server that offers less', async () => {
+    const profile = { update: false, split: false, splice: false }
+    const { results } = await tryServer({ behaviours: BEHAVIOURS.filter(isForLess), clock, profile })
+    expect(idsOf(results, 'passed')).toEqual(BEHAVIOURS.filter(isForLess).map(({ id }) => id))
+  })
+})
+
+/** Checks that move megabytes; they are tried with their own mistake only. */
+const HEAVY =
+  /large|slow-reader|message-size|concurrent|deep|many|bounded|existing|cancelled|too-long|at-limit|over-limit/
+
+describe('a server that breaks one behaviour', () => {
+  /** What else a mistake trips among the behaviours of the same service, for people to judge. */
+  const alsoFailed: string[] = []
+  afterAll(() => console.log(`One mistake and what else of the service it trips:\n${alsoFailed.sort().join('\n')}`))
+
+  test.concurrent.each(BEHAVIOURS)('is caught: $id', async (behaviour) => {
+    const isRelative = ({ service, id }: ReapiBehaviour) => service === behaviour.service && !HEAVY.test(id)
+    const behaviours = BEHAVIOURS.filter((each) => each === behaviour || isRelative(each))
+    const profile = isForLess(behaviour) ? profileFor(behaviour) : EVERYTHING
+    const { results } = await tryServer({ behaviours, clock, profile, mistake: BREAKS[behaviour.id] })
+    const failed = idsOf(results, 'failed')
+    if (failed.length > 1) alsoFailed.push(`  ${behaviour.id}: ${failed.filter((id) => id !== behaviour.id).join(' ')}`)
+    expect(failed).toContain(behaviour.id)
+    const slow = results.filter(({ ms }) => ms > 9_000).map(({ behaviour: { id } }) => id)
+    expect(slow, 'no mistake is caught by waiting for a deadline').toEqual([])
+  })
+})

@@ -1,0 +1,72 @@
+import { GrpcError, STATUS } from '../../../grpc/status.ts'
+import {
+  type ActionResult,
+  type Digest,
+  type Directory,
+  type GetActionResultRequest,
+  Tree,
+} from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type { Methods } from './methods.ts'
+import type { Profile } from './profile.ts'
+import { absent, invalid, keyOf, type Store } from './store.ts'
+
+type ActionCacheMethods = Pick<Methods, 'getActionResult' | 'updateActionResult'>
+
+const INLINE_BYTES = 1024 * 1024
+
+const filesIn = ({ files }: Directory): Digest[] => files.flatMap(({ digest }) => digest ?? [])
+
+/** Everything that a result refers to, the files of its output directories included. */
+function references(store: Store, result: ActionResult, digestFunction: number): Digest[] {
+  const { stdoutDigest, stderrDigest, outputFiles, outputDirectories } = result
+  const trees = outputDirectories.flatMap(({ treeDigest }) => treeDigest ?? [])
+  const inTrees = trees.flatMap((digest) => {
+    const bytes = store.get(keyOf(digest, digestFunction))
+    const { root, children } = Tree.decode(bytes ?? new Uint8Array())
+    return [...(root === undefined ? [] : filesIn(root)), ...children.flatMap(filesIn)]
+  })
+  const plain = [stdoutDigest, stderrDigest, ...outputFiles.map(({ digest }) => digest)]
+  return [...plain.filter((digest) => digest !== undefined), ...trees, ...inTrees]
+}
+
+/** What was asked for, while there is room. */
+function inlining(store: Store, request: GetActionResultRequest, result: ActionResult): ActionResult {
+  let room = INLINE_BYTES
+  const content = (digest: Digest | undefined, isWanted: boolean): Uint8Array => {
+    const bytes = isWanted && digest !== undefined ? store.get(keyOf(digest, request.digestFunction)) : undefined
+    if (bytes === undefined || bytes.length > room) return new Uint8Array()
+    room -= bytes.length
+    return bytes
+  }
+  return {
+    ...result,
+    stdoutRaw: content(result.stdoutDigest, request.inlineStdout),
+    stderrRaw: content(result.stderrDigest, request.inlineStderr),
+    outputFiles: result.outputFiles.map((file) => ({
+      ...file,
+      contents: content(file.digest, request.inlineOutputFiles.includes(file.path)),
+    })),
+  }
+}
+
+export function honestActionCache(store: Store, { update }: Profile): ActionCacheMethods {
+  const results = new Map<string, ActionResult>()
+  return {
+    getActionResult(request) {
+      const { instanceName, actionDigest, digestFunction } = request
+      const key = keyOf(actionDigest, digestFunction)
+      const result = results.get(`${instanceName}:${key.text}`)
+      if (result === undefined) throw absent(key.text)
+      const gone = references(store, result, digestFunction).find((digest) => !store.has(keyOf(digest, digestFunction)))
+      if (gone !== undefined) throw absent(`${gone.hash}, which the result refers to`)
+      return inlining(store, request, result)
+    },
+    updateActionResult({ instanceName, actionDigest, actionResult, digestFunction }) {
+      if (!update) throw new GrpcError(STATUS.permissionDenied, 'read only')
+      const key = keyOf(actionDigest, digestFunction)
+      if (actionResult === undefined) throw invalid('no result')
+      if (actionResult.exitCode === 0) results.set(`${instanceName}:${key.text}`, actionResult)
+      return actionResult
+    },
+  }
+}

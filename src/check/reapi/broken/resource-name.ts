@@ -1,0 +1,28 @@
+import { type Compressor, compressorNamed } from '../compressors.ts'
+import { DIGEST_FNS } from '../digest-functions.ts'
+import { invalid, type Key, keyOf } from './store.ts'
+
+export interface ResourceName {
+  readonly key: Key
+  /** Undefined for bytes as they are. */
+  readonly compressor: Compressor | undefined
+}
+
+const DOWNLOAD = /^(?:.+\/)?(blobs|compressed-blobs\/([^/]+))\/(?:([^/]+)\/)?([^/]+)\/([^/]+)$/
+const UPLOAD =
+  /^(?:.+\/)?uploads\/[^/]+\/(blobs|compressed-blobs\/([^/]+))\/(?:([a-z0-9]*[g-z][a-z0-9]*)\/)?([^/]+)\/([^/]+)(?:\/.*)?$/
+
+export const downloadOf = (name: string): ResourceName => partsOf(DOWNLOAD, name)
+export const uploadOf = (name: string): ResourceName => partsOf(UPLOAD, name)
+
+function partsOf(shape: RegExp, name: string): ResourceName {
+  const parts = shape.exec(name)
+  if (parts === null) throw invalid(`${name} is no resource name`)
+  const [, , packed, segment, hash = '', size = ''] = parts
+  if (!/^\d+$/.test(size)) throw invalid(`${size} is no size`)
+  const fn = segment === undefined ? undefined : DIGEST_FNS.find((each) => each.segment === `${segment}/`)
+  if (segment !== undefined && fn === undefined) throw invalid(`${segment} has no place in a name`)
+  const compressor = packed === undefined ? undefined : compressorNamed(packed)
+  if (packed !== undefined && compressor === undefined) throw invalid(`${packed} is no compressor`)
+  return { key: keyOf({ hash, sizeBytes: Number(size) }, fn?.number), compressor }
+}

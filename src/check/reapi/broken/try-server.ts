@@ -1,0 +1,41 @@
+import type { Clock } from '../../../base/clock.ts'
+import { connect } from '../../../client/connect.ts'
+import type { ReapiBehaviour } from '../behaviours.ts'
+import { checkReapi, type ReapiReport } from '../check-reapi.ts'
+import type { Break } from './break.ts'
+import { honest } from './honest.ts'
+import { EVERYTHING, type Profile } from './profile.ts'
+import { serve } from './serve.ts'
+
+export interface Trial {
+  readonly behaviours: readonly ReapiBehaviour[]
+  readonly clock: Clock
+  readonly profile?: Profile
+  /** Nothing, where the server is to be right. */
+  readonly mistake?: Break
+}
+
+/** Long, for machines with much to do: nothing here waits for it. */
+const DEADLINE_MS = 10_000
+
+/** Runs checks against a server of our own that makes one mistake at most. */
+export async function tryServer({ behaviours, clock, profile = EVERYTHING, mistake }: Trial): Promise<ReapiReport> {
+  const right = honest(profile)
+  const methods = { ...right.methods, ...mistake?.(right) }
+  const { server, address } = await serve(methods, { timing: { now: clock.monotonic, after: clock.after } })
+  const channel = connect({ text: 'the reference server', address, secure: false }, { clock })
+  try {
+    const seed = 'fixed'
+    return await checkReapi({ channel, instance: 'a/b', behaviours, seed, clock, deadlineMs: DEADLINE_MS, atOnce: 8 })
+  } finally {
+    channel.close()
+    server.close()
+  }
+}
+
+/** Some behaviours apply to servers only that offer less. */
+export const profileFor = ({ needs }: ReapiBehaviour): Profile => ({
+  update: !needs.includes('read-only'),
+  split: !needs.includes('no-split'),
+  splice: !needs.includes('no-splice'),
+})

@@ -1,0 +1,67 @@
+import type { Clock } from '../../base/clock.ts'
+import { prepareHashing } from '../../base/hashing/create-hasher.ts'
+import { rpcClient } from '../../client/rpc.ts'
+import type { Channel } from '../../grpc/channel.ts'
+import { GrpcError } from '../../grpc/status.ts'
+import type { ServerCapabilities } from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type { SemVer } from '../../wire/gen/build/bazel/semver/semver.ts'
+import type { Result } from '../behaviour.ts'
+import { runSuite } from '../run-suite.ts'
+import { told } from '../unmet.ts'
+import type { BehaviourId, ReapiBehaviour } from './behaviours.ts'
+import { CHECKS } from './checks.ts'
+import { offerOf, unoffered } from './offer.ts'
+import { createProbe } from './probe.ts'
+import { RPC } from './rpcs.ts'
+
+export interface ReapiRun {
+  readonly channel: Channel
+  readonly instance: string
+  readonly behaviours: readonly ReapiBehaviour[]
+  readonly seed: string
+  readonly clock: Clock
+  /** For each check. */
+  readonly deadlineMs: number
+  /** Checks under way at the same time. */
+  readonly atOnce: number
+  readonly onResult?: (result: Result, done: number) => void
+}
+
+export interface ReapiReport {
+  /** `2.0 to 2.12`, as the server says. */
+  readonly versions: string
+  readonly results: readonly Result[]
+}
+
+/** The first question, what the server offers, got no answer: there is nothing to check. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
+/** Asks the server what it offers, and holds it to that. Throws Unreachable when it cannot even be asked. */
+export async function checkReapi(run: ReapiRun): Promise<ReapiReport> {
+  const { channel, instance, seed, clock, deadlineMs } = run
+  await prepareHashing()
+  const capabilities = await firstAnswer(run)
+  const offer = offerOf(capabilities, instance)
+  const results = await runSuite({
+    ...run,
+    unoffered: (behaviour) => unoffered(behaviour as ReapiBehaviour, offer),
+    checkOf: (id) => CHECKS[id as BehaviourId],
+    probeFor: (id, signal) => createProbe({ channel, offer, seed, id, signal, clock, deadlineMs }),
+  })
+  return { versions: `${spelled(capabilities.lowApiVersion)} to ${spelled(capabilities.highApiVersion)}`, results }
+}
+
+async function firstAnswer({ channel, instance, deadlineMs }: ReapiRun): Promise<ServerCapabilities> {
+  try {
+    const rpcs = rpcClient(channel, { timeoutMs: deadlineMs })
+    return await rpcs.unary(RPC.getCapabilities, { instanceName: instance })
+  } catch (error) {
+    if (!(error instanceof GrpcError)) throw error
+    throw new Unreachable(`no answer to GetCapabilities: ${told(error)}`, { cause: error })
+  }
+}
+
+const spelled = (version: SemVer | undefined): string =>
+  version === undefined ? 'unknown' : `${version.major}.${version.minor}`

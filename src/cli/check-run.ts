@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { systemClock } from '../app/clock.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { FaultError } from '../base/fault.ts'
+import { type Result, tally } from '../check/behaviour.ts'
+import { BEHAVIOURS, type ReapiBehaviour } from '../check/reapi/behaviours.ts'
+import { checkReapi, Unreachable } from '../check/reapi/check-reapi.ts'
+import { jsonReport } from '../check/report-json.ts'
+import { junitReport } from '../check/report-junit.ts'
+import { textReport } from '../check/report-text.ts'
+import { select } from '../check/select.ts'
+import { connect } from '../client/connect.ts'
+import { parseTarget, type Target } from '../client/target.ts'
+import type { CheckOptions } from './check.ts'
+import { Verdict } from './verdict.ts'
+
+const wrong = (what: string, cause?: unknown): FaultError => new FaultError({ kind: 'invalid', what }, cause)
+
+export async function runCheck(options: CheckOptions, terminal: Terminal): Promise<void> {
+  const behaviours = select(BEHAVIOURS, options)
+  if (behaviours.length === 0) throw wrong(`--only: no behaviour has such an id; --list prints all of them`)
+  if (options.list) return terminal.out(options.json ? `${JSON.stringify(behaviours, null, 2)}\n` : listed(behaviours))
+  const target = targetOf(options)
+  const channel = dial(target, options)
+  try {
+    await check({ behaviours, target, channel }, options, terminal)
+  } finally {
+    channel.close()
+  }
+}
+
+interface What {
+  readonly behaviours: readonly ReapiBehaviour[]
+  readonly target: Target
+  readonly channel: ReturnType<typeof connect>
+}
+
+async function check({ behaviours, target, channel }: What, options: CheckOptions, terminal: Terminal) {
+  const seed = options.seed ?? randomBytes(4).toString('hex')
+  const { instance } = options
+  const report = await checkReapi({
+    channel,
+    instance,
+    behaviours,
+    seed,
+    clock: systemClock,
+    deadlineMs: 1000 * positive('--deadline', options.deadline),
+    atOnce: positive('--jobs', options.jobs),
+    onResult: progress(behaviours.length, terminal),
+  }).catch((error: unknown) => {
+    throw error instanceof Unreachable ? wrong(`${target.text}: ${error.message}`, error) : error
+  })
+  if (terminal.errIsTerminal) terminal.err('\r\u001b[K')
+  const { versions, results } = report
+  if (options.junit !== undefined) writeReport(options.junit, junitReport('reapi', results))
+  if (options.json) terminal.out(jsonReport({ suite: 'reapi', target: target.text, instance, seed, versions }, results))
+  else {
+    const of = instance === '' ? '' : `, instance ${instance}`
+    terminal.out(`\nRemote Execution API ${versions} at ${target.text}${of} (seed ${seed})\n\n`)
+    terminal.out(`${textReport(results, { colours: terminal.outIsTerminal && !terminal.env.NO_COLOR })}\n`)
+  }
+  if (tally(results).failed > 0) throw new Verdict(1)
+}
+
+/** A line that is written over, for people only. */
+function progress(total: number, { errIsTerminal, err }: Terminal): (result: Result, done: number) => void {
+  let failed = 0
+  return ({ behaviour, outcome }, done) => {
+    if (outcome.kind === 'failed') failed++
+    if (errIsTerminal) err(`\r\u001b[K${done}/${total}, ${failed} failed  ${behaviour.id}`)
+  }
+}
+
+function targetOf({ target }: CheckOptions): Target {
+  if (target === undefined) throw wrong('--target is needed: grpc://host:port, grpcs://host:port or unix:/path')
+  const parsed = parseTarget(target)
+  if (parsed === undefined) {
+    throw wrong(`--target: ${target} is none of grpc://host:port, grpcs://host:port and unix:/path`)
+  }
+  return parsed
+}
+
+function dial(target: Target, { ca, cert, key, header = [] }: CheckOptions): ReturnType<typeof connect> {
+  const tls = { ...pem('ca', ca), ...pem('cert', cert), ...pem('key', key) }
+  if (!target.secure && Object.keys(tls).length > 0) throw wrong('--ca, --cert and --key are for grpcs:// targets')
+  return connect(target, { clock: systemClock, tls, headers: Object.fromEntries(header.map(headerOf)) })
+}
+
+function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, string> {
+  if (file === undefined) return {}
+  try {
+    return { [flag]: readFileSync(file, 'utf8') }
+  } catch (error) {
+    throw wrong(`--${flag}: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
+
+function headerOf(text: string): readonly [string, string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw wrong(`--header: ${text} is not name=value`)
+  return [text.slice(0, at).toLowerCase(), text.slice(at + 1)]
+}
+
+function positive(flag: string, text: string): number {
+  const number = Number(text)
+  if (!(number > 0)) throw wrong(`${flag}: ${text} is not a number above 0`)
+  return flag === '--jobs' ? Math.ceil(number) : number
+}
+
+function writeReport(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw wrong(`--junit: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
+
+function listed(behaviours: readonly ReapiBehaviour[]): string {
+  const width = Math.max(...behaviours.map(({ id }) => id.length))
+  return behaviours.map(({ id, level, sentence }) => `${id.padEnd(width)}  ${level.padEnd(6)}  ${sentence}\n`).join('')
+}

@@ -1,0 +1,73 @@
+import { Argument, Command, Option } from 'commander'
+import type { Terminal } from '../app/terminal.ts'
+
+const EXAMPLES = `
+Suites:
+  reapi   the Remote Execution API v2: Capabilities, CAS, ByteStream and ActionCache
+
+Nothing has to be empty or set up: content is made up for each run, and only added to the server. What the server does
+not advertise is "not offered", neither passed nor failed. A run leaves some tens of MiB behind.
+
+Exit codes:
+  0   every behaviour that is offered was seen
+  1   a behaviour failed
+  2   the server cannot be reached, or the command line is wrong
+
+Examples:
+  windlass check reapi --target grpc://127.0.0.1:8980
+  windlass check reapi --target grpcs://cache.example.com --ca ca.pem --cert me.pem --key me.key --instance main
+  windlass check reapi --target unix:/run/cache.sock --only 'bytestream.*' --level must
+  windlass check reapi --target grpc://127.0.0.1:8980 --junit report.xml
+  windlass check reapi --list`
+
+/** As the parser hands them over. */
+export interface CheckOptions {
+  readonly target?: string
+  readonly instance: string
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly header?: readonly string[]
+  readonly only?: readonly string[]
+  readonly level: 'must' | 'should'
+  readonly seed?: string
+  readonly jobs: string
+  readonly deadline: string
+  readonly junit?: string
+  readonly list?: true
+  readonly json?: true
+}
+
+const gathered = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value]
+
+export const checkCommand = (terminal: Terminal): Command =>
+  new Command('check')
+    .description('hold a server to its protocol, one behaviour at a time')
+    .addArgument(new Argument('<suite>', 'what to check').choices(['reapi']))
+    .option('-t, --target <address>', 'the server: grpc://host:port, grpcs://host:port or unix:/path')
+    .option('--instance <name>', 'the instance name to use', '')
+    .option('--ca <file>', 'trust the certificates in this PEM file instead of the system’s')
+    .option('--cert <file>', 'show this certificate to the server')
+    .option('--key <file>', 'the private key of the certificate')
+    .option('--header <name=value>', 'send this with every call; may be repeated', gathered)
+    .option('--only <pattern>', 'only behaviours with such an id (* is anything); may be repeated', gathered)
+    .addOption(
+      new Option('--level <level>', 'only what a server must do, or also what it should')
+        .choices(['must', 'should'])
+        .default('should'),
+    )
+    .option(
+      '--seed <text>',
+      'make the same content as a run that printed this seed (for a server that has not seen it)',
+    )
+    .option('--jobs <count>', 'checks at the same time', '4')
+    .option('--deadline <seconds>', 'time for each check', '20')
+    .option('--junit <file>', 'write the results as JUnit XML as well')
+    .option('--list', 'print the behaviours instead of checking them')
+    .option('--json', 'print JSON')
+    .option('-v, --verbose', 'show where an error came from')
+    .addHelpText('after', EXAMPLES)
+    .action(async (_: string, options: CheckOptions) => {
+      const { runCheck } = await import('./check-run.ts')
+      await runCheck(options, terminal)
+    })

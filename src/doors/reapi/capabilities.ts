@@ -1,0 +1,37 @@
+import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
+import type { UnaryMethod } from '../../grpc/service.ts'
+import { capabilitiesRequestFromProto, capabilitiesToProto } from '../../wire/capabilities.ts'
+import { FAST_CDC, REP_MAX_CDC } from './chunks.ts'
+import type { Instances } from './instances.ts'
+import type { ReapiLimits } from './limits.ts'
+
+/** What we offer, and nothing else: clients plan by it, and some refuse a server that says too much. */
+export const getCapabilities = (instances: Instances, limits: ReapiLimits): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const { unnamedFunction } = instances(capabilitiesRequestFromProto(bytes))
+    return capabilitiesToProto({
+      cache: {
+        digestFunctions: [unnamedFunction, ...FUNCTIONS.filter((fn) => fn !== unnamedFunction)],
+        updateEnabled: true,
+        priorities: [{ min: 0, max: 0 }],
+        maxBatchBytes: limits.maxBatchBytes,
+        maxBlobBytes: limits.maxBlobBytes,
+        absoluteSymlinks: 'allowed',
+        compressors: ['zstd', 'deflate', 'brotli'],
+        batchUpdateCompressors: ['zstd', 'deflate', 'brotli'],
+        splitBlob: true,
+        spliceBlob: true,
+        fastCdc: FAST_CDC,
+        repMaxCdc: REP_MAX_CDC,
+      },
+      execution: undefined,
+      // Every Bazel up to 7 refuses a server whose lowest version is above 2.0.
+      lowApiVersion: { major: 2, minor: 0 },
+      highApiVersion: { major: 2, minor: 12 },
+      deprecatedApiVersion: undefined,
+    })
+  },
+})
+
+const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]

@@ -1,0 +1,52 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Service } from '../../grpc/service.ts'
+import { tellingFaults } from '../telling-faults.ts'
+import { getActionResult, updateActionResult } from './action-results.ts'
+import { byteStreamRead } from './byte-stream-read.ts'
+import { byteStreamWrite, queryWriteStatus } from './byte-stream-write.ts'
+import { getCapabilities } from './capabilities.ts'
+import { splitAndSplice } from './chunks.ts'
+import { batchReadBlobs, batchUpdateBlobs, findMissingBlobs } from './content.ts'
+import type { Instances } from './instances.ts'
+import { DEFAULT_REAPI_LIMITS, type ReapiLimits } from './limits.ts'
+import { getTree } from './tree.ts'
+import { pausedUploads } from './uploads.ts'
+
+export interface ReapiDoorOptions {
+  readonly instances: Instances
+  readonly clock: Clock
+  readonly limits?: ReapiLimits
+}
+
+const REAPI = 'build.bazel.remote.execution.v2'
+
+/** The Remote Execution API as build tools speak it. */
+export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS }: ReapiDoorOptions): Service[] {
+  const writing = { instances, limits, paused: pausedUploads(clock) }
+  const services: Service[] = [
+    { name: `${REAPI}.Capabilities`, methods: { GetCapabilities: getCapabilities(instances, limits) } },
+    {
+      name: `${REAPI}.ContentAddressableStorage`,
+      methods: {
+        FindMissingBlobs: findMissingBlobs(instances),
+        BatchUpdateBlobs: batchUpdateBlobs(instances, limits),
+        BatchReadBlobs: batchReadBlobs(instances, limits),
+        GetTree: getTree(instances),
+        ...splitAndSplice(instances),
+      },
+    },
+    {
+      name: `${REAPI}.ActionCache`,
+      methods: { GetActionResult: getActionResult(instances), UpdateActionResult: updateActionResult(instances) },
+    },
+    {
+      name: 'google.bytestream.ByteStream',
+      methods: {
+        Read: byteStreamRead(instances),
+        Write: byteStreamWrite(writing),
+        QueryWriteStatus: queryWriteStatus(writing),
+      },
+    },
+  ]
+  return services.map(tellingFaults)
+}

@@ -1,0 +1,117 @@
+/** A bulk thread: hashes what it is sent, decompressing it first where it is zstd, several blobs in turn. */
+import { type MessagePort, parentPort } from 'node:worker_threads'
+import { createHasher, prepareHashing } from '../../base/hashing/create-hasher.ts'
+import { decompressing } from '../zstd.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+
+interface Task {
+  take(bytes: Uint8Array, used: () => void): void
+  end(): void
+  cancel(): void
+}
+
+function hashing({ id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>, say: (message: FromThread) => void): Task {
+  const hasher = createHasher(fn)
+  let size = 0
+  return {
+    take(bytes, used) {
+      size += bytes.length
+      if (size <= maxSize) hasher.update(bytes)
+      used()
+    },
+    end: () => say(size > maxSize ? { kind: 'refused', id } : { kind: 'found', id, hash: hasher.digest(), size }),
+    cancel() {},
+  }
+}
+
+function unpacking(
+  { id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>,
+  say: (message: FromThread) => void,
+): Task {
+  const queue: { bytes: Uint8Array; used(): void }[] = []
+  let isEnded = false
+  let wake: (() => void) | undefined
+  let isRefused = false
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    while (true) {
+      const next = queue.shift()
+      if (next === undefined && isEnded) return
+      if (next === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        continue
+      }
+      try {
+        yield next.bytes
+      } finally {
+        next.used() // also when nobody asks for more
+      }
+    }
+  }
+  const run = async (): Promise<void> => {
+    const hasher = createHasher(fn)
+    let size = 0
+    for await (const piece of decompressing(pieces())) {
+      size += piece.length
+      if (size > maxSize) throw new Error('larger than it may be') // stops decompressing: it might never end
+      hasher.update(piece)
+    }
+    say({ kind: 'found', id, hash: hasher.digest(), size })
+  }
+  run().catch(() => {
+    isRefused = true
+    say({ kind: 'refused', id })
+    for (const { used } of queue.splice(0)) used()
+  })
+  return {
+    take(bytes, used) {
+      if (isRefused) used()
+      else queue.push({ bytes, used })
+      wake?.()
+    },
+    end() {
+      isEnded = true
+      wake?.()
+    },
+    cancel() {
+      for (const { used } of queue.splice(0)) used()
+      isEnded = true
+      wake?.()
+    },
+  }
+}
+
+function serve(port: MessagePort): void {
+  const slabs: Uint8Array[] = []
+  const tasks = new Map<number, Task>()
+  const say = (message: FromThread): void => port.postMessage(message)
+  port.on('message', (message: ToThread) => {
+    switch (message.kind) {
+      case 'slab':
+        slabs[message.slab] = new Uint8Array(message.memory)
+        return
+      case 'begin':
+        tasks.set(message.id, (message.form === 'zstd' ? unpacking : hashing)(message, say))
+        return
+      case 'bytes': {
+        const { id, slab, bytes } = message
+        const used = () => say({ kind: 'used', id, slab })
+        const task = tasks.get(id)
+        if (task === undefined) used()
+        else task.take((slabs[slab] as Uint8Array).subarray(0, bytes), used)
+        return
+      }
+      case 'end':
+        tasks.get(message.id)?.end()
+        tasks.delete(message.id)
+        return
+      case 'cancel':
+        tasks.get(message.id)?.cancel()
+        tasks.delete(message.id)
+    }
+  })
+}
+
+await prepareHashing()
+if (parentPort !== null) serve(parentPort)

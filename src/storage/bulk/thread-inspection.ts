@@ -1,0 +1,116 @@
+import type { FaultError } from '../../base/fault.ts'
+import type { Inspected, Inspection } from './bulk-pool.ts'
+import type { ToThread } from './thread-messages.ts'
+
+/** The slabs and the voice of the thread that an inspection is on. */
+interface Thread {
+  say(message: ToThread): void
+  takeSlab(): number
+  giveSlab(slab: number): void
+  slab(number: number): Uint8Array
+  forget(id: number): void
+}
+
+/** Slabs of one blob that may be on their way at once: one fills while another is being used. */
+const IN_FLIGHT = 2
+
+/** The near end of one blob's inspection: copies pieces into slabs, and sends them off as they are full. */
+export class ThreadInspection implements Inspection {
+  readonly #thread: Thread
+  readonly #id: number
+  #slab = -1
+  #filled = 0
+  #inFlight = 0
+  #failure: FaultError | undefined
+  #answer: Inspected | undefined
+  #isAnswered = false
+  #wake: (() => void) | undefined
+
+  constructor(thread: Thread, begin: Extract<ToThread, { kind: 'begin' }>) {
+    this.#thread = thread
+    this.#id = begin.id
+    thread.say(begin)
+  }
+
+  update(bytes: Uint8Array): void | Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
+    const at = this.#fill(bytes, 0)
+    if (at < bytes.length) return this.#updateRest(new Uint8Array(bytes.subarray(at)))
+  }
+
+  async finish(): Promise<Inspected | undefined> {
+    if (this.#filled > 0) this.#send()
+    this.#thread.say({ kind: 'end', id: this.#id })
+    while (!this.#isAnswered && this.#failure === undefined) await this.#change()
+    this.#end()
+    if (this.#failure !== undefined) throw this.#failure
+    return this.#answer
+  }
+
+  cancel(): void {
+    if (this.#isAnswered || this.#failure !== undefined) return
+    this.#thread.say({ kind: 'cancel', id: this.#id })
+    this.#end()
+  }
+
+  used(): void {
+    this.#inFlight--
+    this.#wake?.()
+  }
+
+  found(answer: Inspected | undefined): void {
+    this.#isAnswered = true
+    this.#answer = answer
+    this.#wake?.()
+  }
+
+  fail(failure: FaultError): void {
+    this.#failure = failure
+    this.#wake?.()
+  }
+
+  /** The rest is a copy, for the caller may reuse its bytes at once; back pressure comes with the promise. */
+  async #updateRest(rest: Uint8Array): Promise<void> {
+    for (let at = 0; at < rest.length; ) {
+      while (this.#inFlight >= IN_FLIGHT && !this.#isAnswered && this.#failure === undefined) await this.#change()
+      if (this.#failure !== undefined) throw this.#failure
+      if (this.#isAnswered) return // refused already: the rest makes no difference
+      at = this.#fill(rest, at)
+    }
+  }
+
+  /** Takes what fits without waiting, and answers how far it came. */
+  #fill(bytes: Uint8Array, from: number): number {
+    let at = from
+    while (at < bytes.length && this.#inFlight < IN_FLIGHT) {
+      if (this.#slab === -1) this.#slab = this.#thread.takeSlab()
+      const slab = this.#thread.slab(this.#slab)
+      const take = Math.min(slab.length - this.#filled, bytes.length - at)
+      slab.set(at === 0 && take === bytes.length ? bytes : bytes.subarray(at, at + take), this.#filled)
+      this.#filled += take
+      at += take
+      if (this.#filled === slab.length) this.#send()
+    }
+    return at
+  }
+
+  #send(): void {
+    this.#thread.say({ kind: 'bytes', id: this.#id, slab: this.#slab, bytes: this.#filled })
+    this.#inFlight++
+    this.#slab = -1
+    this.#filled = 0
+  }
+
+  #end(): void {
+    if (this.#slab !== -1) this.#thread.giveSlab(this.#slab)
+    this.#slab = -1
+    this.#filled = 0
+    this.#thread.forget(this.#id)
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+}

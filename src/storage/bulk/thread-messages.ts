@@ -1,0 +1,22 @@
+import type { DigestFunction } from '../../base/digest.ts'
+import type { StoredForm } from '../blob-store.ts'
+
+/** What the main thread says to a bulk thread. Bytes lie in slabs of shared memory that are made known once. */
+export type ToThread =
+  | { readonly kind: 'slab'; readonly slab: number; readonly memory: SharedArrayBuffer }
+  | {
+      readonly kind: 'begin'
+      readonly id: number
+      readonly fn: DigestFunction
+      readonly form: StoredForm
+      readonly maxSize: number
+    }
+  | { readonly kind: 'bytes'; readonly id: number; readonly slab: number; readonly bytes: number }
+  | { readonly kind: 'end'; readonly id: number }
+  | { readonly kind: 'cancel'; readonly id: number }
+
+export type FromThread =
+  /** The bytes were used, and the slab is free again. */
+  | { readonly kind: 'used'; readonly id: number; readonly slab: number }
+  | { readonly kind: 'found'; readonly id: number; readonly hash: Uint8Array; readonly size: number }
+  | { readonly kind: 'refused'; readonly id: number }

@@ -1,0 +1,114 @@
+import { Worker } from 'node:worker_threads'
+import { FaultError } from '../../base/fault.ts'
+import type { BulkPool } from './bulk-pool.ts'
+import { ThreadInspection } from './thread-inspection.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+
+/** Enough to overlap copying with hashing, and few hops. */
+const SLAB_BYTES = 256 * 1024
+
+const SOURCE = new URL('./bulk-thread.ts', import.meta.url)
+/** The same file as it is published. */
+const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
+
+/** One thread with what it was given to do. */
+class BulkThread {
+  readonly #worker = new Worker(FILE)
+  readonly #inspections = new Map<number, ThreadInspection>()
+  readonly #slabs: Uint8Array[] = []
+  readonly #free: number[] = []
+  #ids = 0
+  failure: FaultError | undefined
+
+  constructor() {
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromThread) => this.#hear(message))
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#worker.on('exit', () => this.#fail(new Error('the thread has ended')))
+  }
+
+  get load(): number {
+    return this.#inspections.size
+  }
+
+  add(inspection: (id: number) => ThreadInspection): ThreadInspection {
+    const id = ++this.#ids
+    const added = inspection(id)
+    this.#inspections.set(id, added)
+    this.#keepAlive()
+    return added
+  }
+
+  forget(id: number): void {
+    this.#inspections.delete(id)
+    this.#keepAlive()
+  }
+
+  say(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+
+  /** A slab to fill; there are as many as are in use at once. */
+  takeSlab(): number {
+    const free = this.#free.pop()
+    if (free !== undefined) return free
+    const memory = new SharedArrayBuffer(SLAB_BYTES)
+    const slab = this.#slabs.push(new Uint8Array(memory)) - 1
+    this.say({ kind: 'slab', slab, memory })
+    return slab
+  }
+
+  giveSlab(slab: number): void {
+    this.#free.push(slab)
+  }
+
+  slab(number: number): Uint8Array {
+    return this.#slabs[number] as Uint8Array
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  /** A thread with nothing to do must not keep the process from ending. */
+  #keepAlive(): void {
+    if (this.#inspections.size > 0) this.#worker.ref()
+    else this.#worker.unref()
+  }
+
+  #hear(message: FromThread): void {
+    const inspection = this.#inspections.get(message.id)
+    if (message.kind === 'used') {
+      this.giveSlab(message.slab)
+      inspection?.used()
+    } else if (message.kind === 'found') inspection?.found(message)
+    else inspection?.found(undefined)
+  }
+
+  #fail(error: unknown): void {
+    this.failure ??= new FaultError({ kind: 'unavailable', what: 'a bulk thread has failed' }, error)
+    for (const inspection of this.#inspections.values()) inspection.fail(this.failure)
+    this.#inspections.clear()
+  }
+}
+
+/** Threads of this process; each blob stays with one of them. A thread that fails is replaced. */
+export function threadPool(threads: number): BulkPool {
+  const pool: BulkThread[] = []
+  const leastBusy = (): BulkThread => {
+    for (let i = 0; i < threads; i++) {
+      if (pool[i] === undefined || pool[i]?.failure !== undefined) pool[i] = new BulkThread()
+      if (pool[i]?.load === 0) return pool[i] as BulkThread // no more threads than there is work for
+    }
+    return pool.reduce((one, other) => (other.load < one.load ? other : one))
+  }
+  return {
+    inspect(fn, form, maxSize) {
+      const thread = leastBusy()
+      return thread.add((id) => new ThreadInspection(thread, { kind: 'begin', id, fn, form, maxSize }))
+    },
+    async close() {
+      await Promise.all(pool.map((thread) => thread.close()))
+    },
+  }
+}

@@ -1,0 +1,254 @@
+// biome-ignore-all lint/complexity/useMaxParams: a key object per call would cost more than the call
+/**
+ * Which blobs are held, and where: from (tag, hash, size) to a record with (pack, offset, stored bytes, flags, touch).
+ *
+ * All of it is in memory, at 64 bytes a blob or less: 58 in its record (records.ts), the rest for finding it (slots.ts).
+ * Nothing is allocated per blob, nothing is ever copied whole, and no call takes longer than spreading one group of
+ * two thousand entries. Memory is not given back; removed records are used again.
+ *
+ * A record's number is its blob's until the blob is removed, and may be another's after that: who holds a number over
+ * an await looks the blob up again, or compares. Of a hash the first 32 bytes are kept. The whole key is in the record
+ * header in the pack, which has the last word.
+ *
+ * There is one writer. The buffers are shared, so that other threads may read them one day. Then this holds for them:
+ * a word is never torn, records never move, and a record that holds the key it was looked up by was that blob's. No
+ * more: a blob may seem absent while its group is spread, and a place may be read half changed. So a reader elsewhere
+ * checks the place it read against the header in the pack, and asks the writer before it says that a blob is absent.
+ */
+import type { DigestList } from '../../base/digest.ts'
+import { KEY_WORDS } from './key-hash.ts'
+import { Records, WORD } from './records.ts'
+import { Slots } from './slots.ts'
+
+export interface BlobIndexOptions {
+  /** How many blobs there will be soon: room for them is made at once. */
+  readonly expected?: number
+  /** Records that are allocated at a time: a power of two. */
+  readonly segmentRecords?: number
+  /** Two 32-bit numbers that nobody outside this process may know; drawn at random when not given. */
+  readonly seed?: readonly [number, number]
+}
+
+export interface BlobLocation {
+  readonly pack: number
+  /** In units of 8 bytes. */
+  readonly offset: number
+  /** At most 2^40 - 1. */
+  readonly storedBytes: number
+  /** One byte; see blob-flags.ts. */
+  readonly flags: number
+}
+
+/** Bytes of a hash that are kept. */
+export const KEPT_HASH_BYTES = 32
+const KEPT_WORDS = KEPT_HASH_BYTES / 4
+const TWO_32 = 2 ** 32
+const MOST_SIZE = 2 ** 48 - 1
+const MOST_STORED = 2 ** 40 - 1
+/** Digests that are looked up together: enough to overlap the waits for memory, few enough to stay near. */
+const BATCH = 256
+
+export class BlobIndex {
+  readonly #records: Records
+  readonly #slots: Slots
+  readonly #key = new Uint32Array(KEY_WORDS)
+  readonly #keys = new Uint32Array(BATCH * KEY_WORDS)
+  readonly #hashes = new Uint32Array(BATCH)
+  readonly #likely = new Int32Array(BATCH)
+
+  constructor(options: BlobIndexOptions = {}) {
+    const { expected = 0, segmentRecords = 2 ** 15, seed } = options
+    if (!(segmentRecords > 0) || !Number.isInteger(Math.log2(segmentRecords))) {
+      throw new RangeError(`segmentRecords is ${segmentRecords}, not a power of two`)
+    }
+    const secret = seed === undefined ? crypto.getRandomValues(new Uint32Array(2)) : Uint32Array.from(seed)
+    this.#records = new Records(segmentRecords, secret)
+    this.#slots = new Slots(this.#records, expected)
+  }
+
+  get count(): number {
+    return this.#records.count
+  }
+
+  get memoryBytes(): number {
+    return this.#records.bytes + this.#slots.bytes
+  }
+
+  /** The blob's record, or -1. Its hash is `hash[at]` to `hash[at + width - 1]`; the width is a multiple of 4. */
+  find(tag: number, hash: Uint8Array, at: number, width: number, size: number): number {
+    if (!(size >= 0 && size <= MOST_SIZE)) return -1
+    this.#setKey(tag, hash, at, width, size)
+    return this.#slots.find(this.#key, 0, this.#records.hashOf(this.#key, 0))
+  }
+
+  /** Adds a blob and answers its record. One that is there already keeps its record and gets the new location. */
+  insert(
+    tag: number,
+    hash: Uint8Array,
+    at: number,
+    width: number,
+    size: number,
+    location: BlobLocation,
+    touch: number,
+  ): number {
+    const { pack, offset, storedBytes, flags } = location
+    if (!(tag > 0 && tag <= 0xffff && size >= 0 && size <= MOST_SIZE)) {
+      throw new RangeError(`the blob index takes no blob with tag ${tag} and size ${size}`)
+    }
+    if (!(isWord(pack) && isWord(offset) && storedBytes >= 0 && storedBytes <= MOST_STORED)) {
+      throw new RangeError(`the blob index takes no blob of ${storedBytes} bytes at ${offset} in pack ${pack}`)
+    }
+    this.#setKey(tag, hash, at, width, size)
+    const place = this.#records.hashOf(this.#key, 0)
+    const held = this.#slots.find(this.#key, 0, place)
+    const record = held === -1 ? this.#records.take() : held
+    this.#records.setWord(record, WORD.pack, pack)
+    this.#records.setWord(record, WORD.offset, offset)
+    this.#records.setWord(record, WORD.storedLow, storedBytes)
+    this.#records.setWord(record, WORD.touch, touch)
+    this.#records.setExtra(record, (Math.floor(storedBytes / TWO_32) << 8) | flags)
+    if (held !== -1) return record
+    this.#records.setKey(record, this.#key)
+    this.#slots.add(record, place)
+    return record
+  }
+
+  remove(record: number): void {
+    if (!this.#records.isLive(record)) throw new RangeError(`record ${record} of the blob index is not in use`)
+    this.#slots.remove(record, this.#records.hash(record))
+    this.#records.free(record)
+  }
+
+  /**
+   * Sets `absent[i]` to 1 for each digest that is not held, and to 0 for each that is, which also touches it.
+   * The tag says what function the digests are of, and in what space.
+   */
+  missing(tag: number, list: DigestList, absent: Uint8Array, seconds: number): void {
+    const words = wordsOf(list.hashes)
+    for (let from = 0; from < list.count; from += BATCH) {
+      const count = Math.min(BATCH, list.count - from)
+      this.#setKeys(tag, list, words, from, count)
+      this.#slots.likely(this.#hashes, count, this.#likely)
+      for (let i = 0; i < count; i++) {
+        const record = this.#confirm(i)
+        absent[from + i] = record === -1 ? 1 : 0
+        if (record !== -1) this.#records.setWord(record, WORD.touch, seconds)
+      }
+    }
+  }
+
+  /** The record of the batch's key `i`, or -1. */
+  #confirm(i: number): number {
+    const likely = this.#likely[i] as number
+    if (likely === 0) return -1
+    const from = i * KEY_WORDS
+    if (this.#records.holds(likely, this.#keys, from)) return likely
+    return this.#slots.find(this.#keys, from, this.#hashes[i] as number)
+  }
+
+  #setKeys(tag: number, list: DigestList, words: Uint32Array, from: number, count: number): void {
+    const keys = this.#keys
+    const width = list.width >>> 2
+    const kept = Math.min(width, KEPT_WORDS)
+    for (let i = 0; i < count; i++) {
+      const key = i * KEY_WORDS
+      const at = (from + i) * width
+      const size = list.sizes[from + i] as number
+      for (let word = 0; word < kept; word++) keys[key + word] = words[at + word] as number
+      for (let word = kept; word < KEPT_WORDS; word++) keys[key + word] = 0
+      keys[key + WORD.sizeLow] = size
+      keys[key + WORD.sizeHighAndTag] = size <= MOST_SIZE ? ((size / TWO_32) << 16) | tag : 0
+      this.#hashes[i] = this.#records.hashOf(keys, key)
+    }
+  }
+
+  #setKey(tag: number, hash: Uint8Array, at: number, width: number, size: number): void {
+    const key = this.#key
+    const kept = width < KEPT_HASH_BYTES ? width >>> 2 : KEPT_WORDS
+    for (let word = 0, i = at; word < kept; word++, i += 4) {
+      const low = (hash[i] as number) | ((hash[i + 1] as number) << 8)
+      key[word] = low | ((hash[i + 2] as number) << 16) | ((hash[i + 3] as number) << 24)
+    }
+    for (let word = kept; word < KEPT_WORDS; word++) key[word] = 0
+    key[WORD.sizeLow] = size
+    key[WORD.sizeHighAndTag] = ((size / TWO_32) << 16) | tag
+  }
+
+  tag(record: number): number {
+    return this.#records.word(record, WORD.sizeHighAndTag) & 0xffff
+  }
+
+  size(record: number): number {
+    const high = this.#records.word(record, WORD.sizeHighAndTag) >>> 16
+    return high * TWO_32 + this.#records.word(record, WORD.sizeLow)
+  }
+
+  /** The first 32 bytes of the hash, with zeros behind a shorter one. */
+  copyHash(record: number, target: Uint8Array, at: number): void {
+    for (let word = 0; word < KEPT_WORDS; word++) {
+      const value = this.#records.word(record, word)
+      const to = at + word * 4
+      target[to] = value
+      target[to + 1] = value >>> 8
+      target[to + 2] = value >>> 16
+      target[to + 3] = value >>> 24
+    }
+  }
+
+  pack(record: number): number {
+    return this.#records.word(record, WORD.pack)
+  }
+
+  offset(record: number): number {
+    return this.#records.word(record, WORD.offset)
+  }
+
+  storedBytes(record: number): number {
+    return (this.#records.extra(record) >>> 8) * TWO_32 + this.#records.word(record, WORD.storedLow)
+  }
+
+  flags(record: number): number {
+    return this.#records.extra(record) & 0xff
+  }
+
+  touch(record: number): number {
+    return this.#records.word(record, WORD.touch)
+  }
+
+  move(record: number, pack: number, offset: number): void {
+    if (!(isWord(pack) && isWord(offset))) throw new RangeError(`the blob index has no place ${offset} in pack ${pack}`)
+    this.#records.setWord(record, WORD.pack, pack)
+    this.#records.setWord(record, WORD.offset, offset)
+  }
+
+  setFlags(record: number, flags: number): void {
+    this.#records.setExtra(record, (this.#records.extra(record) & 0xff00) | flags)
+  }
+
+  setTouch(record: number, seconds: number): void {
+    this.#records.setWord(record, WORD.touch, seconds)
+  }
+
+  /**
+   * Visits the records in use among the next `most` from `from` on (0 at first), and answers where to go on; -1 at the
+   * end. Blobs that come or go between two calls are visited or not; those that stay are visited once.
+   *
+   * For the records of one pack, read the pack: its headers have the keys, and a record that `find` answers is the
+   * pack's when it has that pack and offset.
+   */
+  iterate(from: number, most: number, visit: (record: number) => void): number {
+    const end = Math.min(from + most, this.#records.end)
+    for (let record = Math.max(from, 1); record < end; record++) {
+      if (this.#records.isLive(record)) visit(record)
+    }
+    return end < this.#records.end ? end : -1
+  }
+}
+
+const isWord = (value: number): boolean => value >>> 0 === value
+
+/** As words of the machine, which are little-endian; on another machine `find` and `missing` would disagree. */
+function wordsOf(hashes: Uint8Array): Uint32Array {
+  const aligned = hashes.byteOffset % 4 === 0 ? hashes : new Uint8Array(hashes)
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >>> 2)
+}

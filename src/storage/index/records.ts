@@ -1,0 +1,139 @@
+/**
+ * The records of the blob index: 58 bytes each, in segments that are allocated one at a time and never move.
+ *
+ *   word 0–7    the first 32 bytes of the hash, little-endian, zeros behind a shorter one
+ *   word 8      the size's low 32 bits
+ *   word 9      the size's high 16 bits, then the tag's 16; a record is free when its tag is 0
+ *   word 10     pack
+ *   word 11     offset in the pack, in units of 8 bytes
+ *   word 12     stored bytes, the low 32 bits
+ *   word 13     last touch, in seconds
+ *   extra       stored bytes, the high 8 bits, then the 8 flags: two bytes, behind the words of the whole segment
+ *
+ * Words 0–9 are the key. A free record's word 0 is the number of the next free one. Record 0 is never given out, so
+ * that 0 can stand for none.
+ */
+import { hashKey, KEY_WORDS } from './key-hash.ts'
+
+export const WORD = { sizeLow: 8, sizeHighAndTag: 9, pack: 10, offset: 11, storedLow: 12, touch: 13 } as const
+
+const RECORD_WORDS = 14
+const RECORD_BYTES = RECORD_WORDS * 4 + 2
+
+/** A slot has bits for no more. */
+const MOST_RECORDS = 2 ** 27
+
+export class Records {
+  /** One more than the highest number ever given out. */
+  end = 1
+  count = 0
+  bytes = 0
+  /** Keeps the reads of `warm` from being optimized away. */
+  warmth = 0
+  readonly #words: Uint32Array[] = []
+  readonly #extras: Uint16Array[] = []
+  readonly #perSegment: number
+  readonly #shift: number
+  readonly #mask: number
+  readonly #seed: Uint32Array
+  #freed = 0
+
+  /** `perSegment` is a power of two. */
+  constructor(perSegment: number, seed: Uint32Array) {
+    this.#perSegment = perSegment
+    this.#shift = Math.log2(perSegment)
+    this.#mask = perSegment - 1
+    this.#seed = seed
+    this.#addSegment()
+  }
+
+  take(): number {
+    this.count++
+    const record = this.#freed
+    if (record === 0) return this.#takeFresh()
+    this.#freed = this.word(record, 0)
+    return record
+  }
+
+  #takeFresh(): number {
+    if (this.end === MOST_RECORDS) throw new RangeError(`the blob index is full: it holds ${this.end - 1} blobs`)
+    if (this.end >>> this.#shift === this.#words.length) this.#addSegment()
+    return this.end++
+  }
+
+  #addSegment(): void {
+    const shared = new SharedArrayBuffer(this.#perSegment * RECORD_BYTES)
+    this.#words.push(new Uint32Array(shared, 0, this.#perSegment * RECORD_WORDS))
+    this.#extras.push(new Uint16Array(shared, this.#perSegment * RECORD_WORDS * 4))
+    this.bytes += shared.byteLength
+  }
+
+  free(record: number): void {
+    this.setWord(record, WORD.sizeHighAndTag, 0)
+    this.setWord(record, 0, this.#freed)
+    this.#freed = record
+    this.count--
+  }
+
+  isLive(record: number): boolean {
+    return record > 0 && record < this.end && (this.word(record, WORD.sizeHighAndTag) & 0xffff) !== 0
+  }
+
+  word(record: number, field: number): number {
+    const words = this.#words[record >>> this.#shift] as Uint32Array
+    return words[(record & this.#mask) * RECORD_WORDS + field] as number
+  }
+
+  setWord(record: number, field: number, value: number): void {
+    const words = this.#words[record >>> this.#shift] as Uint32Array
+    words[(record & this.#mask) * RECORD_WORDS + field] = value
+  }
+
+  extra(record: number): number {
+    return (this.#extras[record >>> this.#shift] as Uint16Array)[record & this.#mask] as number
+  }
+
+  setExtra(record: number, value: number): void {
+    const extras = this.#extras[record >>> this.#shift] as Uint16Array
+    extras[record & this.#mask] = value
+  }
+
+  setKey(record: number, key: Uint32Array): void {
+    const words = this.#words[record >>> this.#shift] as Uint32Array
+    const at = (record & this.#mask) * RECORD_WORDS
+    for (let i = 0; i < KEY_WORDS; i++) words[at + i] = key[i] as number
+  }
+
+  /** Whether the record's key is the one at `keys[from]`. */
+  holds(record: number, keys: Uint32Array, from: number): boolean {
+    const words = this.#words[record >>> this.#shift] as Uint32Array
+    const at = (record & this.#mask) * RECORD_WORDS
+    for (let i = 0; i < KEY_WORDS; i++) if (words[at + i] !== keys[from + i]) return false
+    return true
+  }
+
+  hash(record: number): number {
+    const words = this.#words[record >>> this.#shift] as Uint32Array
+    return hashKey(words, (record & this.#mask) * RECORD_WORDS, this.#seed)
+  }
+
+  /** The hash of the key at `keys[at]`. */
+  hashOf(keys: Uint32Array, at: number): number {
+    return hashKey(keys, at, this.#seed)
+  }
+
+  /**
+   * Reads the keys of many records for nothing but to have them near. In a loop this short the processor waits for a
+   * dozen of them at once; in the loops that need them, for one after the other, and that is four times as long.
+   */
+  warm(records: Int32Array, count: number): void {
+    let sum = 0
+    for (let i = 0; i < count; i++) {
+      const record = records[i] as number
+      const words = this.#words[record >>> this.#shift] as Uint32Array
+      const at = (record & this.#mask) * RECORD_WORDS
+      sum ^= (words[at] as number) ^ (words[at + KEY_WORDS - 1] as number) // often two lines of cache
+    }
+    this.warmth ^= sum
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * What is where. Every change of place goes through here, so that four things stay true together: the index points to
+ * records that are there, each pack knows how many of its bytes are live, the journal can tell it all again, and roots
+ * are marked as such.
+ *
+ * A record that was just written is *admitted*. What that means depends on why it was written: a blob that somebody
+ * else wrote meanwhile stays where it is (the new bytes are waste); a value of the action cache moves to its newest
+ * record; a copy counts only when the index still points to what was copied.
+ */
+import { DIGEST_FUNCTIONS, type Digest, type DigestList } from '../../base/digest.ts'
+import { BLOB_FLAGS } from '../index/blob-flags.ts'
+import type { BlobIndex } from '../index/blob-index.ts'
+import type { IndexJournal } from './index-journal.ts'
+import type { Pack, PackSet } from './pack-set.ts'
+import type { Intent, Place } from './pack-writer.ts'
+import {
+  emptyHeader,
+  fillHeader,
+  functionNumberOf,
+  type Key,
+  type RecordHeader,
+  recordBytes,
+  UNIT_BYTES,
+} from './record-format.ts'
+import { Roots } from './roots.ts'
+
+const { zstd: ZSTD, checked: CHECKED } = BLOB_FLAGS
+/** Must not be evicted; for this opening only, as roots are told anew each time. */
+const ROOT = 0x40
+
+const WIDTHS: number[] = []
+for (const { number, hashBytes } of Object.values(DIGEST_FUNCTIONS)) WIDTHS[number] = hashBytes
+
+export const NONE = -1
+
+export class Catalogue {
+  readonly index: BlobIndex
+  readonly #packs: PackSet
+  readonly #journal: IndexJournal
+  readonly #seconds: () => number
+  readonly roots = new Roots()
+  readonly #header = emptyHeader()
+  readonly #location = { pack: 0, offset: 0, storedBytes: 0, flags: 0 }
+  /** Bytes of all records that the index points to. */
+  liveBytes = 0
+
+  constructor(index: BlobIndex, packs: PackSet, journal: IndexJournal, seconds: () => number) {
+    this.index = index
+    this.#packs = packs
+    this.#journal = journal
+    this.#seconds = seconds
+  }
+
+  find(key: Key): number {
+    return this.index.find(key.tag, key.hash, key.at, key.width, key.size)
+  }
+
+  /** Whether a blob is there; if so, that touches it. */
+  holds(key: Key): boolean {
+    const record = this.find(key)
+    if (record !== NONE) this.touch(record)
+    return record !== NONE
+  }
+
+  touch(record: number): void {
+    this.index.setTouch(record, this.#seconds())
+  }
+
+  missing(tag: number, list: DigestList, absent: Uint8Array): void {
+    this.index.missing(tag, list, absent, this.#seconds())
+  }
+
+  packOf(record: number): Pack | undefined {
+    return this.#packs.get(this.index.pack(record))
+  }
+
+  positionOf(record: number): number {
+    return this.index.offset(record) * UNIT_BYTES
+  }
+
+  bytesOf(record: number): number {
+    return recordBytes(WIDTHS[functionNumberOf(this.index.tag(record))] as number, this.index.storedBytes(record))
+  }
+
+  isAt(record: number, place: Place): boolean {
+    return this.index.pack(record) === place.pack && this.index.offset(record) === place.unit
+  }
+
+  isZstd(record: number): boolean {
+    return (this.index.flags(record) & ZSTD) !== 0
+  }
+
+  isChecked(record: number): boolean {
+    return (this.index.flags(record) & CHECKED) !== 0
+  }
+
+  setChecked(record: number): void {
+    this.index.setFlags(record, this.index.flags(record) | CHECKED)
+  }
+
+  isRoot(record: number): boolean {
+    return (this.index.flags(record) & ROOT) !== 0
+  }
+
+  /** Takes note of a record whose header stands in `stage`. */
+  admit(stage: Buffer, at: number, place: Place, intent: Intent): void {
+    fillHeader(this.#header, stage, at)
+    this.admitHeader(this.#header, place, intent)
+  }
+
+  admitHeader(header: RecordHeader, place: Place, intent: Intent): void {
+    const known = this.find(header)
+    if (known === NONE) {
+      if (intent.kind !== 'copy') this.#insert(header, place)
+      return
+    }
+    if (intent.kind === 'put') this.touch(known)
+    else if (intent.kind === 'replace') {
+      this.#leave(known)
+      this.#insert(header, place)
+    } else if (intent.from !== undefined && this.isAt(known, intent.from)) this.#move(known, place)
+  }
+
+  /** What is dropped is absent from now on. */
+  drop(record: number): void {
+    this.#leave(record)
+    this.#journal.drop(this.index, record)
+    this.index.remove(record)
+  }
+
+  pin(tag: number, digest: Digest): void {
+    const key = keyOf(tag, digest)
+    this.roots.pin(key)
+    const record = this.find(key)
+    if (record !== NONE) this.index.setFlags(record, this.index.flags(record) | ROOT)
+  }
+
+  unpin(tag: number, digest: Digest): void {
+    const key = keyOf(tag, digest)
+    if (!this.roots.unpin(key)) return
+    const record = this.find(key)
+    if (record !== NONE) this.index.setFlags(record, this.index.flags(record) & ~ROOT)
+  }
+
+  #insert(header: RecordHeader, place: Place): void {
+    const { tag, hash, at, width, size, stored } = header
+    const kept = header.form === 'zstd' ? ZSTD : 0
+    const flags = kept | (this.roots.has(header) ? ROOT : 0)
+    const location = this.#location
+    location.pack = place.pack
+    location.offset = place.unit
+    location.storedBytes = stored
+    location.flags = flags
+    const record = this.index.insert(tag, hash, at, width, size, location, this.#seconds())
+    this.#enter(record)
+    this.#journal.put(this.index, record)
+  }
+
+  #move(record: number, place: Place): void {
+    this.#leave(record)
+    this.index.move(record, place.pack, place.unit)
+    this.index.setFlags(record, this.index.flags(record) & ~CHECKED)
+    this.#enter(record)
+    this.#journal.move(this.index, record)
+  }
+
+  /** Goes through all records, so many at a time before others have their turn. */
+  async eachRecord(slice: number, visit: (record: number) => void): Promise<void> {
+    for (let from = 0; from !== -1; ) {
+      from = this.index.iterate(from, slice, visit)
+      if (from !== -1) await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async recordsIn(pack: number): Promise<number[]> {
+    const found: number[] = []
+    await this.eachRecord(65_536, (record) => {
+      if (this.index.pack(record) === pack) found.push(record)
+    })
+    return found
+  }
+
+  /** Counts a record that the journal told of. */
+  enter(record: number): void {
+    this.#enter(record)
+  }
+
+  #enter(record: number): void {
+    const bytes = this.bytesOf(record)
+    const pack = this.packOf(record)
+    if (pack !== undefined) pack.live += bytes
+    this.liveBytes += bytes
+  }
+
+  #leave(record: number): void {
+    const bytes = this.bytesOf(record)
+    const pack = this.packOf(record)
+    if (pack !== undefined) pack.live -= bytes
+    this.liveBytes -= bytes
+  }
+}
+
+export function keyOf(tag: number, { fn, hash, size }: Digest): Key {
+  return { tag, hash: Buffer.from(hash, 'hex'), at: 0, width: DIGEST_FUNCTIONS[fn].hashBytes, size }
+}

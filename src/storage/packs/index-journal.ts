@@ -1,0 +1,208 @@
+/**
+ * The index journal's file: index/journal, in the format that ../index/journal-format.ts draws.
+ *
+ * What happened gathers in memory and is appended now and then, for nothing waits for it: after an unclean stop the
+ * packs themselves tell what the journal does not know yet. Only its order matters. An append that fails is repeated
+ * before anything else is appended, so that there are no gaps.
+ *
+ * When most of what it says has been overtaken, a new journal is written beside it, a slice of the index at a time.
+ * Everything that happens meanwhile goes to both; once the new one is whole and safe it takes the old one's name.
+ */
+import type { BlobIndex } from '../index/blob-index.ts'
+import { UNIT_BYTES as ENTRY_BYTES, JournalWriter } from '../index/journal-format.ts'
+import { type JournalEnd, JournalLoader } from '../index/journal-loader.ts'
+import type { DataFile, FileLayer } from './file-layer.ts'
+import type { Pack } from './pack-set.ts'
+import { UNIT_BYTES } from './record-format.ts'
+
+export const INDEX = 'index'
+const NAME = 'journal'
+const NEXT = 'journal.next'
+const CHUNK_BYTES = 1024 * 1024
+const SLICE_RECORDS = 16_384
+/** Appended when so much has gathered, without waiting for the next tick. */
+const APPEND_BYTES = 256 * 1024
+/** Rewritten when it is this many times as long as it need be, and not small anyway. */
+const EXCESS = 3
+const SMALL_BYTES = 16 * 1024 * 1024
+
+/** A file that is appended to, and what is still to be appended. */
+class Appender {
+  readonly #file: DataFile
+  readonly writer: JournalWriter
+  #position: number
+  #taken: Uint8Array | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(file: DataFile, position: number, sequence: number) {
+    this.#file = file
+    this.#position = position
+    this.writer = new JournalWriter(sequence)
+  }
+
+  get bytes(): number {
+    return this.#position + this.writer.bytes
+  }
+
+  append(): Promise<void> {
+    const next = this.#running.catch(() => {}).then(() => this.#append())
+    this.#running = next
+    return next
+  }
+
+  async #append(): Promise<void> {
+    while (this.#taken !== undefined || this.writer.bytes > 0) {
+      this.#taken ??= this.writer.take()
+      await this.#file.write([this.#taken], this.#position)
+      this.#position += this.#taken.length
+      this.#taken = undefined
+    }
+  }
+
+  sync(): Promise<void> {
+    return this.#file.sync()
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+}
+
+export class IndexJournal {
+  readonly #files: FileLayer
+  #current: Appender | undefined
+  /** The journal that is being written to take the current one's place. */
+  #next: Appender | undefined
+  #failed: (error: unknown) => void
+  #appending = false
+
+  constructor(files: FileLayer, failed: (error: unknown) => void) {
+    this.#files = files
+    this.#failed = failed
+  }
+
+  /** How many entries the file may hold, to make room for them in the index. */
+  entries(): number {
+    if (!this.#files.list(INDEX).includes(NAME)) return 0
+    const file = this.#files.open(`${INDEX}/${NAME}`, 'existing')
+    const entries = Math.ceil(file.size() / ENTRY_BYTES)
+    file.close()
+    return entries
+  }
+
+  /** Fills the index with what the file says, and goes on where it ends. */
+  async load(index: BlobIndex, seconds: number): Promise<JournalEnd> {
+    const names = this.#files.list(INDEX)
+    if (names.includes(NEXT)) await this.#files.unlink(`${INDEX}/${NEXT}`)
+    const isNew = !names.includes(NAME)
+    const file = this.#files.open(`${INDEX}/${NAME}`, isNew ? 'new' : 'existing')
+    const loader = new JournalLoader(index, seconds)
+    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+    for (let at = 0; ; ) {
+      const have = await file.read(chunk, at)
+      if (have === 0) break
+      loader.push(chunk.subarray(0, have))
+      at += have
+    }
+    const end = loader.end()
+    if (end.tornBytes > 0) await file.truncate(end.wholeBytes)
+    this.#current = new Appender(file, end.wholeBytes, end.nextSequence)
+    if (isNew) await this.#files.syncFolder(INDEX)
+    return end
+  }
+
+  put(index: BlobIndex, record: number): void {
+    this.#current?.writer.put(index, record)
+    this.#next?.writer.put(index, record)
+    this.#appendSoon()
+  }
+
+  move(index: BlobIndex, record: number): void {
+    this.#current?.writer.move(index, record)
+    this.#next?.writer.move(index, record)
+    this.#appendSoon()
+  }
+
+  drop(index: BlobIndex, record: number): void {
+    this.#current?.writer.drop(index, record)
+    this.#next?.writer.drop(index, record)
+  }
+
+  packSynced(pack: Pack): void {
+    this.#current?.writer.synced(pack.number, pack.synced / UNIT_BYTES)
+    this.#next?.writer.synced(pack.number, pack.synced / UNIT_BYTES)
+  }
+
+  packGone(pack: Pack): void {
+    this.#current?.writer.gone(pack.number)
+    this.#next?.writer.gone(pack.number)
+  }
+
+  opened(): void {
+    this.#current?.writer.opened()
+  }
+
+  async append(): Promise<void> {
+    await this.#current?.append()
+  }
+
+  async sync(): Promise<void> {
+    await this.#current?.append()
+    await this.#current?.sync()
+  }
+
+  isExcessive(blobs: number): boolean {
+    const bytes = this.#current?.bytes ?? 0
+    return this.#next === undefined && bytes > SMALL_BYTES && bytes > EXCESS * blobs * ENTRY_BYTES
+  }
+
+  /** Writes what is true now in place of all that ever happened. */
+  async rewrite(index: BlobIndex, packs: () => Iterable<Pack>): Promise<void> {
+    const next = new Appender(this.#files.open(`${INDEX}/${NEXT}`, 'new'), 0, 0)
+    this.#next = next
+    try {
+      next.writer.opened()
+      for (let from = 0; from !== -1; ) {
+        from = index.iterate(from, SLICE_RECORDS, (record) => next.writer.put(index, record))
+        await next.append()
+      }
+      for (const pack of packs()) next.writer.synced(pack.number, pack.synced / UNIT_BYTES)
+      await next.append()
+      await next.sync()
+      await this.#files.rename(`${INDEX}/${NEXT}`, `${INDEX}/${NAME}`)
+      this.#current?.close()
+      this.#current = next
+      this.#next = undefined
+      await this.#files.syncFolder(INDEX)
+    } catch (error) {
+      if (this.#next === next) {
+        this.#next = undefined
+        next.close()
+        await this.#files.unlink(`${INDEX}/${NEXT}`).catch(() => {})
+      }
+      throw error
+    }
+  }
+
+  /** Says that all is well, and that nothing need be looked at when the store is opened again. */
+  async close(): Promise<void> {
+    this.#current?.writer.closed()
+    await this.sync()
+    this.#current?.close()
+  }
+
+  /** Lets go of the file without a word. */
+  abandon(): void {
+    this.#current?.close()
+  }
+
+  #appendSoon(): void {
+    if (this.#appending || (this.#current?.writer.bytes ?? 0) < APPEND_BYTES) return
+    this.#appending = true
+    this.append()
+      .catch(this.#failed)
+      .finally(() => {
+        this.#appending = false
+      })
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Goes through a pack from its beginning to its end, record by record, reading large windows ahead. Dead records (those
+ * that the index does not point to) are passed over unread where they are large.
+ *
+ * The way from one record to the next is the length in its header, so a damaged header ends the walk. Records behind it
+ * are not lost: the index knows their places, and those that were not met are visited one by one.
+ */
+import { type Catalogue, NONE } from './catalogue.ts'
+import type { DataFile } from './file-layer.ts'
+import type { Pack, PackSet } from './pack-set.ts'
+import {
+  areBlocksRight,
+  headerBytes,
+  MAX_HEADER_BYTES,
+  type RecordHeader,
+  readHeader,
+  recordBytes,
+  UNIT_BYTES,
+} from './record-format.ts'
+
+const WINDOW_BYTES = 1024 * 1024
+
+/** A record that the index points to; its bytes are valid until the next one is asked for. */
+export interface Live {
+  readonly record: number
+  readonly unit: number
+  /** Undefined when the record is damaged. */
+  readonly content: { readonly header: RecordHeader; readonly payload: Uint8Array } | undefined
+}
+
+/** A part of a file in memory, moved along as needed. */
+export class Window {
+  readonly #file: DataFile
+  #buffer = Buffer.allocUnsafeSlow(WINDOW_BYTES)
+  #from = 0
+  #have = 0
+  /** Bytes read from the file so far. */
+  readBytes = 0
+
+  constructor(file: DataFile) {
+    this.#file = file
+  }
+
+  /** The bytes from `position` on: at least `bytes` of them, unless the file ends before. */
+  async at(position: number, bytes: number): Promise<Buffer> {
+    const offset = position - this.#from
+    if (offset < 0 || offset + bytes > this.#have) await this.#load(position, bytes)
+    return this.#buffer.subarray(position - this.#from, this.#have)
+  }
+
+  async #load(position: number, bytes: number): Promise<void> {
+    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(bytes)
+    this.#from = position
+    this.#have = 0
+    this.#have = await this.#file.read(this.#buffer, position)
+    this.readBytes += this.#have
+  }
+}
+
+export class PackWalk {
+  readonly #catalogue: Catalogue
+  readonly #packs: PackSet
+
+  constructor(catalogue: Catalogue, packs: PackSet) {
+    this.#catalogue = catalogue
+    this.#packs = packs
+  }
+
+  async *live(pack: Pack): AsyncGenerator<Live> {
+    const window = new Window(this.#packs.hold(pack))
+    try {
+      let position = 0
+      while (position < pack.end) {
+        const header = readHeader(await window.at(position, MAX_HEADER_BYTES), 0)
+        const bytes = header === undefined ? 0 : recordBytes(header.width, header.stored)
+        if (header === undefined || position + bytes > pack.end) break
+        const record = this.#liveAt(pack, header, position)
+        if (record !== NONE) yield await this.#contentOf(window, record, position, bytes)
+        position += bytes
+      }
+      if (position < pack.end) yield* this.#restOf(pack, window, position)
+    } finally {
+      this.#packs.release(pack)
+    }
+  }
+
+  async *#restOf(pack: Pack, window: Window, from: number): AsyncGenerator<Live> {
+    const records = await this.#catalogue.recordsIn(pack.number)
+    records.sort((one, other) => this.#catalogue.positionOf(one) - this.#catalogue.positionOf(other))
+    for (const record of records) {
+      const position = this.#catalogue.positionOf(record)
+      if (this.#catalogue.packOf(record) !== pack || position < from) continue
+      const header = readHeader(await window.at(position, MAX_HEADER_BYTES), 0)
+      const bytes = header === undefined ? 0 : recordBytes(header.width, header.stored)
+      if (header === undefined || this.#liveAt(pack, header, position) !== record) {
+        if (this.#catalogue.isAt(record, { pack: pack.number, unit: position / UNIT_BYTES }))
+          yield { record, unit: position / UNIT_BYTES, content: undefined }
+      } else yield await this.#contentOf(window, record, position, bytes)
+    }
+  }
+
+  #liveAt(pack: Pack, header: RecordHeader, position: number): number {
+    const record = this.#catalogue.find(header)
+    if (record === NONE) return NONE
+    return this.#catalogue.isAt(record, { pack: pack.number, unit: position / UNIT_BYTES }) ? record : NONE
+  }
+
+  async #contentOf(window: Window, record: number, position: number, bytes: number): Promise<Live> {
+    const unit = position / UNIT_BYTES
+    const buffer = await window.at(position, bytes)
+    const header = buffer.length < bytes ? undefined : readHeader(buffer, 0)
+    if (header === undefined) return { record, unit, content: undefined }
+    const start = headerBytes(header.width)
+    const payload = buffer.subarray(start, start + header.stored)
+    return {
+      record,
+      unit,
+      content: areBlocksRight(payload, buffer, start + header.stored) ? { header, payload } : undefined,
+    }
+  }
+}

@@ -1,0 +1,378 @@
+/**
+ * Appends records to the newest pack. Whatever is handed in within one turn of the event loop, or while the previous
+ * write runs, leaves together with one writev: 4 KiB blobs cost 1.2 µs each that way, and 21 µs each by themselves.
+ *
+ *   batch   a stage (1 MiB) into which headers, CRCs and small payloads are laid out as they will stand in the file;
+ *           large payloads are not copied but go between parts of the stage as pieces of the same writev
+ *
+ *   process   written ───────────────────────────→ admitted (index, journal) and acknowledged; synced now and then
+ *   power     written → synced (with all others ──→ admitted and acknowledged
+ *                       that were written while the previous sync ran)
+ *
+ * A write that fails takes its batch with it and nothing else: the next batch is written over what it left behind, so
+ * that the pack goes on as soon as there is space. After a sync that failed nobody knows what the disk holds: all that
+ * was not synced is refused, and a new pack begins.
+ */
+import { crc32 } from 'node:zlib'
+import { FaultError } from '../../base/fault.ts'
+import type { StoredForm } from '../blob-store.ts'
+import type { FileLayer } from './file-layer.ts'
+import { PACKS, type Pack, type PackSet, pathOf } from './pack-set.ts'
+import {
+  BlockChecks,
+  headerBytes,
+  type Key,
+  recordBytes,
+  sealHeader,
+  tailBytes,
+  UNIT_BYTES,
+  writeHeader,
+} from './record-format.ts'
+
+const STAGE_BYTES = 1024 * 1024
+/** Payloads up to this size are copied: a piece of its own in a writev costs more. */
+const COPIED_BYTES = 32 * 1024
+const BATCH_BYTES = 16 * 1024 * 1024
+const SPARE_STAGES = 4
+
+export type Durability = 'process' | 'power'
+
+/** Where a record is or was. */
+export interface Place {
+  readonly pack: number
+  readonly unit: number
+}
+
+/** What is to be done once the record is there. */
+export interface Intent {
+  readonly kind: 'put' | 'replace' | 'copy'
+  /** Copies only: where the index must still point, and the record's first place. */
+  readonly from?: Place
+  readonly origin?: Place
+}
+
+export const PUT: Intent = { kind: 'put' }
+export const REPLACE: Intent = { kind: 'replace' }
+
+export interface WriterOptions {
+  readonly durability: Durability
+  readonly packBytes: number
+  /** Under `process`, how much may be written before a sync is started. */
+  readonly syncEveryBytes: number
+  /** Told of each record when it may be read; `header` is where its header stands in the stage. Keeps nothing of it. */
+  admit(stage: Buffer, header: number, place: Place, intent: Intent): void
+  /** Told that a pack is safe up to its `synced`. */
+  synced(pack: Pack): void
+  failed(error: unknown, what: 'write' | 'sync'): void
+}
+
+export class Batch {
+  readonly stage: Buffer
+  readonly pieces: Uint8Array[] = []
+  readonly headers: number[] = []
+  /** Where each record begins, counted from the start of the batch. */
+  readonly starts: number[] = []
+  readonly intents: Intent[] = []
+  readonly done: Promise<void>
+  bytes = 0
+  staged = 0
+  /** From here on the stage is not yet in `pieces`. */
+  open = 0
+  pack: Pack | undefined
+  start = 0
+  resolve!: () => void
+  reject!: (error: FaultError) => void
+
+  constructor(stage: Buffer) {
+    this.stage = stage
+    this.done = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+    this.done.catch(() => {}) // a copy's batch may have nobody waiting
+  }
+
+  cut(): void {
+    if (this.staged > this.open) this.pieces.push(this.stage.subarray(this.open, this.staged))
+    this.open = this.staged
+  }
+}
+
+export class PackWriter {
+  readonly #files: FileLayer
+  readonly #packs: PackSet
+  readonly #options: WriterOptions
+  readonly #waiting: Batch[] = []
+  readonly #stages: Buffer[] = []
+  #current: Pack | undefined
+  #writing = false
+  #scheduled = false
+  #syncing: Promise<void> | undefined
+  #unsynced: Batch[] = []
+  readonly #dirty = new Set<Pack>()
+  readonly #poisoned = new Set<Pack>()
+  #folderDirty = false
+  #dirtyBytes = 0
+  #idle: (() => void)[] = []
+
+  constructor(files: FileLayer, packs: PackSet, options: WriterOptions) {
+    this.#files = files
+    this.#packs = packs
+    this.#options = options
+  }
+
+  /** The pack that is being written to: it must not be reclaimed. */
+  get current(): Pack | undefined {
+    return this.#current
+  }
+
+  /** Goes on writing at the end of a pack that an earlier run began. */
+  resume(pack: Pack): void {
+    this.#packs.hold(pack)
+    this.#current = pack
+  }
+
+  /** Has a file that others wrote synced with the next packs. */
+  adopt(pack: Pack): void {
+    this.#dirty.add(pack)
+    this.#dirtyBytes += pack.end
+    if (this.#dirtyBytes >= this.#options.syncEveryBytes) void this.#startSync()
+  }
+
+  /**
+   * Puts one record on its way; its batch tells when it is there. The payload's bytes must not change until then. This
+   * is the hot path: nothing is allocated for a small blob.
+   */
+  add(key: Key, form: StoredForm, payload: Uint8Array, intent: Intent): Batch {
+    const stored = payload.length
+    const tail = tailBytes(key.width, stored)
+    const isCopied = stored <= COPIED_BYTES
+    const batch = this.#begin(key, form, stored, intent, isCopied ? stored : 0)
+    const { stage } = batch
+    if (isCopied) {
+      stage.set(payload, batch.staged)
+      batch.staged += stored
+      if (stored > 0) stage.writeUInt32LE(crc32(payload), batch.staged)
+      for (let at = stored > 0 ? 4 : 0; at < tail; at++) stage[batch.staged + at] = 0
+    } else {
+      batch.cut()
+      batch.pieces.push(payload)
+      const checks = new BlockChecks()
+      checks.update(payload)
+      checks.writeTail(stage, batch.staged, tail)
+    }
+    batch.staged += tail
+    this.#schedule()
+    return batch
+  }
+
+  /** The same for a payload that came in pieces, with the checks that were made of them on the way. */
+  addPieces(key: Key, form: StoredForm, pieces: readonly Uint8Array[], intent: Intent, checks: BlockChecks): Batch {
+    let stored = 0
+    for (const piece of pieces) stored += piece.length
+    const tail = tailBytes(key.width, stored)
+    const batch = this.#begin(key, form, stored, intent, 0)
+    batch.cut()
+    for (const piece of pieces) if (piece.length > 0) batch.pieces.push(piece)
+    checks.writeTail(batch.stage, batch.staged, tail)
+    batch.staged += tail
+    this.#schedule()
+    return batch
+  }
+
+  #begin(key: Key, form: StoredForm, stored: number, intent: Intent, copied: number): Batch {
+    const head = headerBytes(key.width)
+    const bytes = recordBytes(key.width, stored)
+    const batch = this.#batchWith(bytes - stored + copied)
+    batch.headers.push(batch.staged)
+    batch.starts.push(batch.bytes)
+    batch.intents.push(intent)
+    writeHeader(batch.stage, batch.staged, key, form, stored)
+    batch.staged += head
+    batch.bytes += bytes
+    return batch
+  }
+
+  /** Resolves when everything that was handed in before is written and synced. */
+  async flush(): Promise<void> {
+    if (this.#writing || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+    await this.sync()
+  }
+
+  /** Makes all that is written so far survive a loss of power. */
+  async sync(): Promise<void> {
+    while (this.#syncing !== undefined) await this.#syncing
+    await this.#startSync()
+  }
+
+  #batchWith(room: number): Batch {
+    const last = this.#waiting.at(-1)
+    if (last !== undefined && last.staged + room <= last.stage.length && last.bytes < BATCH_BYTES) return last
+    const stage =
+      room > STAGE_BYTES ? Buffer.allocUnsafeSlow(room) : (this.#stages.pop() ?? Buffer.allocUnsafeSlow(STAGE_BYTES))
+    const batch = new Batch(stage)
+    this.#waiting.push(batch)
+    return batch
+  }
+
+  #schedule(): void {
+    if (this.#writing || this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      void this.#writeAll()
+    })
+  }
+
+  async #writeAll(): Promise<void> {
+    if (this.#writing) return
+    this.#writing = true
+    for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) await this.#write(batch)
+    this.#writing = false
+    for (const wake of this.#idle.splice(0)) wake()
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    try {
+      const pack = this.#packFor(batch)
+      batch.pack = pack
+      batch.start = pack.end
+      this.#seal(batch, pack)
+      await this.#packs.fileOf(pack).write(batch.pieces, batch.start)
+    } catch (error) {
+      await this.#writeFailed(batch, error)
+      return
+    }
+    const pack = batch.pack
+    this.#packs.grow(pack, batch.bytes)
+    this.#dirty.add(pack)
+    this.#dirtyBytes += batch.bytes
+    if (this.#options.durability === 'power') this.#unsynced.push(batch)
+    else this.#admit(batch)
+    if (this.#options.durability === 'power' || this.#dirtyBytes >= this.#options.syncEveryBytes) void this.#startSync()
+  }
+
+  #packFor(batch: Batch): Pack {
+    const current = this.#current
+    const isFull =
+      current !== undefined &&
+      current.end > 0 &&
+      current.end + batch.bytes > Math.max(this.#options.packBytes, batch.bytes)
+    if (current !== undefined && !isFull) return current
+    const number = this.#packs.nextNumber()
+    const file = this.#files.open(pathOf(number, false), 'new')
+    this.#folderDirty = true
+    const next = this.#packs.add(number, false, 0, file)
+    next.readers++ // the newest pack stays open
+    if (current !== undefined) this.#packs.release(current)
+    this.#current = next
+    return next
+  }
+
+  /** Headers say where they stand, and that is known only now. */
+  #seal(batch: Batch, pack: Pack): void {
+    batch.cut()
+    for (let i = 0; i < batch.headers.length; i++) {
+      const origin = batch.intents[i]?.origin
+      const unit = (batch.start + (batch.starts[i] as number)) / UNIT_BYTES
+      sealHeader(batch.stage, batch.headers[i] as number, origin?.pack ?? pack.number, origin?.unit ?? unit)
+    }
+  }
+
+  #admit(batch: Batch): void {
+    const pack = batch.pack as Pack
+    const place = { pack: pack.number, unit: 0 }
+    for (let i = 0; i < batch.headers.length; i++) {
+      place.unit = (batch.start + (batch.starts[i] as number)) / UNIT_BYTES
+      this.#options.admit(batch.stage, batch.headers[i] as number, place, batch.intents[i] as Intent)
+    }
+    this.#giveBack(batch)
+    batch.resolve()
+  }
+
+  async #writeFailed(batch: Batch, error: unknown): Promise<void> {
+    this.#options.failed(error, 'write')
+    this.#giveBack(batch)
+    batch.reject(writeFault(error))
+    const { pack, start } = batch
+    if (pack === undefined) return
+    if (!isFullDisk(error)) this.#abandon(pack)
+    // Only to give the space back: what lies behind a pack's end is not there for anybody.
+    await pack.file?.truncate(start).catch(() => this.#abandon(pack))
+  }
+
+  /** Writes no more to a pack. */
+  #abandon(pack: Pack): void {
+    if (this.#current !== pack) return
+    this.#current = undefined
+    this.#packs.release(pack)
+  }
+
+  async #startSync(): Promise<void> {
+    if (this.#syncing !== undefined || (this.#dirty.size === 0 && this.#unsynced.length === 0)) return
+    this.#syncing = this.#syncOnce()
+    await this.#syncing
+    this.#syncing = undefined
+    if (this.#unsynced.length > 0 || this.#dirtyBytes >= this.#options.syncEveryBytes) void this.#startSync()
+  }
+
+  async #syncOnce(): Promise<void> {
+    const batches = this.#unsynced
+    const dirty = [...this.#dirty]
+      .filter(({ removed }) => !removed)
+      .map((pack) => ({ pack, end: pack.end, file: this.#packs.hold(pack) }))
+    this.#unsynced = []
+    this.#dirty.clear()
+    this.#dirtyBytes = 0
+    const folderDirty = this.#folderDirty
+    this.#folderDirty = false
+    try {
+      for (const { file } of dirty) await file.sync()
+      if (folderDirty) await this.#files.syncFolder(PACKS)
+    } catch (error) {
+      this.#syncFailed(
+        dirty.map(({ pack }) => pack),
+        error,
+      )
+    }
+    for (const batch of batches) {
+      if (!this.#poisoned.has(batch.pack as Pack)) this.#admit(batch)
+      else {
+        this.#giveBack(batch)
+        batch.reject(new FaultError({ kind: 'unavailable', what: 'the disk could not make the blobs safe' }))
+      }
+    }
+    // Only now: the journal must not say that a pack is safe up to here before it has told what is in it.
+    for (const { pack, end } of dirty) {
+      this.#packs.release(pack)
+      if (this.#poisoned.has(pack)) continue
+      pack.synced = end
+      this.#options.synced(pack)
+    }
+  }
+
+  #syncFailed(packs: readonly Pack[], error: unknown): void {
+    this.#options.failed(error, 'sync')
+    this.#folderDirty = true
+    for (const pack of packs) {
+      this.#poisoned.add(pack)
+      this.#abandon(pack)
+    }
+  }
+
+  #giveBack(batch: Batch): void {
+    if (batch.stage.length === STAGE_BYTES && this.#stages.length < SPARE_STAGES) this.#stages.push(batch.stage)
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+const isFullDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
+
+/** How a failed write is told to callers. */
+export function writeFault(error: unknown): FaultError {
+  if (error instanceof FaultError) return error
+  if (isFullDisk(error)) return new FaultError({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000 }, error)
+  return new FaultError({ kind: 'unavailable', what: `writing to disk failed (${codeOf(error) || 'unknown'})` }, error)
+}

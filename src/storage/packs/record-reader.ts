@@ -1,0 +1,346 @@
+/**
+ * Reads records. What is at most 64 KiB is read at once and on the spot, header, payload and CRCs with one pread; more
+ * than that comes in pieces through libuv's pool, one piece ahead of its reader, into buffers that are used again.
+ *
+ * Nothing is served unchecked: the header must have the whole name of what was asked for, and until a blob's CRCs were
+ * found right once since the store was opened (or always, under `always`) each block is checked before it leaves. What
+ * fails is dropped from the index and reported absent; once bytes have left, the reader is told of the loss.
+ */
+import { FaultError } from '../../base/fault.ts'
+import type { ReadRange } from '../blob-store.ts'
+import { decompressedNow, decompressing } from '../zstd.ts'
+import { type Catalogue, NONE } from './catalogue.ts'
+import type { DataFile } from './file-layer.ts'
+import type { Pack, PackSet } from './pack-set.ts'
+import {
+  areBlocksRight,
+  BLOCK_BYTES,
+  blockCount,
+  headerBytes,
+  isHeaderOf,
+  type Key,
+  MAX_HEADER_BYTES,
+  readHeader,
+  recordBytes,
+} from './record-format.ts'
+
+const SMALL_BYTES = 64 * 1024
+const PIECE_BYTES = 512 * 1024
+const SPARE_BUFFERS = 32
+
+export type VerifyReads = 'first' | 'always'
+
+export interface ReaderOptions {
+  readonly verifyReads: VerifyReads
+  /** Told of each record that was dropped because its bytes went bad. */
+  lost(key: Key): void
+}
+
+/** A record that is held open while its payload is read. */
+interface Open {
+  readonly record: number
+  readonly pack: Pack
+  readonly file: DataFile
+  /** Where the payload begins. */
+  readonly start: number
+  readonly stored: number
+  /** The CRC of each block, when they are to be checked. */
+  readonly table: Buffer | undefined
+}
+
+export class RecordReader {
+  readonly #packs: PackSet
+  readonly #catalogue: Catalogue
+  readonly #options: ReaderOptions
+  readonly #scratch = Buffer.allocUnsafeSlow(SMALL_BYTES + MAX_HEADER_BYTES + 16)
+  readonly #header = Buffer.allocUnsafeSlow(MAX_HEADER_BYTES)
+  readonly #spare: Buffer[] = []
+
+  constructor(packs: PackSet, catalogue: Catalogue, options: ReaderOptions) {
+    this.#packs = packs
+    this.#catalogue = catalogue
+    this.#options = options
+  }
+
+  /** Whether a record is read, and decompressed if need be, on the spot. */
+  isSmall(record: number, size: number): boolean {
+    if (this.#catalogue.index.storedBytes(record) > SMALL_BYTES) return false
+    return size <= SMALL_BYTES || !this.#catalogue.isZstd(record)
+  }
+
+  /** The payload of a small record as it is stored; the bytes are valid until the next call. */
+  payloadNow(record: number, key: Key): Uint8Array | undefined {
+    const stored = this.#catalogue.index.storedBytes(record)
+    const pack = this.#catalogue.packOf(record)
+    const bytes = recordBytes(key.width, stored)
+    const have = pack === undefined ? 0 : this.#readNow(pack, bytes, this.#catalogue.positionOf(record))
+    if (have < bytes || !isHeaderOf(this.#scratch, 0, key)) return this.#lose(record, key)
+    const head = headerBytes(key.width)
+    const payload = this.#scratch.subarray(head, head + stored)
+    if (this.#options.verifyReads === 'always' || !this.#catalogue.isChecked(record)) {
+      if (!areBlocksRight(payload, this.#scratch, head + stored)) return this.#lose(record, key)
+      this.#catalogue.setChecked(record)
+    }
+    return payload
+  }
+
+  /** A small blob, uncompressed; the bytes are valid until the next call. */
+  blobNow(record: number, key: Key): Uint8Array | undefined {
+    const payload = this.payloadNow(record, key)
+    if (payload === undefined || !this.#catalogue.isZstd(record)) return payload
+    return decompressedNow(payload, key.size) ?? this.#lose(record, key)
+  }
+
+  /** A blob of any size, uncompressed, as one piece. */
+  async blobWhole(key: Key): Promise<Uint8Array | undefined> {
+    const record = this.#catalogue.find(key)
+    if (record === NONE) return undefined
+    if (this.isSmall(record, key.size)) return copied(this.blobNow(record, key))
+    const pieces = await this.pieces(record, key, { offset: 0 })
+    return pieces && gathered(pieces, key.size)
+  }
+
+  /** What is stored, whatever its size, as one piece. */
+  async payloadWhole(record: number, key: Key): Promise<Uint8Array | undefined> {
+    const stored = this.#catalogue.index.storedBytes(record)
+    if (stored <= SMALL_BYTES) return copied(this.payloadNow(record, key))
+    const pieces = await this.stored(record, key, 0, stored)
+    return pieces && gathered(pieces, stored)
+  }
+
+  /** A blob of any size in pieces; undefined when it turns out to be bad before anything was given out. */
+  async pieces(record: number, key: Key, range: ReadRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const isZstd = this.#catalogue.isZstd(record)
+    const end = Math.min(key.size, range.offset + (range.limit ?? key.size))
+    if (!isZstd) return this.stored(record, key, range.offset, end)
+    const stored = await this.stored(record, key, 0, this.#catalogue.index.storedBytes(record))
+    return stored && this.#decompressed(stored, key, range.offset, end)
+  }
+
+  /** Bytes `from` to `end` of what is stored. The first piece is read and checked before this answers. */
+  async stored(record: number, key: Key, from: number, end: number): Promise<AsyncIterable<Uint8Array> | undefined> {
+    if (from >= end) return nothing()
+    const open = this.#open(record, key)
+    if (open === undefined) return this.#lose(record, key)
+    const first = this.#takeBuffer()
+    try {
+      const piece = await this.#readPiece(open, first, from, end)
+      if (piece === undefined) return this.#lose(record, key)
+      if (
+        open.table !== undefined &&
+        from === 0 &&
+        piece.length === open.stored &&
+        this.#catalogue.find(key) === record
+      )
+        this.#catalogue.setChecked(record)
+      return this.#stream(key, first, piece, from, end)
+    } finally {
+      this.#packs.release(open.pack)
+    }
+  }
+
+  /** Reads a file of its own from end to end; false when it was bad, and is absent now. */
+  async isSoloRight(pack: Pack, took: (bytes: number) => Promise<void>, isStopped: () => boolean): Promise<boolean> {
+    const found = this.#soloKey(pack)
+    if (found === undefined) return pack.live === 0
+    const { record, key } = found
+    const open = this.#open(record, key, true)
+    if (open === undefined) return this.#lose(record, key) === true
+    const buffer = this.#takeBuffer()
+    try {
+      for (let at = 0; at < open.stored && !isStopped() && !pack.removed; ) {
+        const piece = await this.#readPiece(open, buffer, at, open.stored)
+        if (piece === undefined) return this.#lose(record, key) === true
+        at += piece.length
+        await took(piece.length)
+      }
+      return true
+    } finally {
+      this.#giveBuffer(buffer)
+      this.#packs.release(pack)
+    }
+  }
+
+  #soloKey(pack: Pack): { record: number; key: Key } | undefined {
+    const buffer = Buffer.alloc(MAX_HEADER_BYTES)
+    this.#packs.fileOf(pack).readSync(buffer, buffer.length, 0)
+    const key = readHeader(buffer, 0)
+    const record = key === undefined ? NONE : this.#catalogue.find(key)
+    if (key === undefined || record === NONE) return undefined
+    return this.#catalogue.isAt(record, { pack: pack.number, unit: 0 }) ? { record, key } : undefined
+  }
+
+  async *#stream(
+    key: Key,
+    firstBuffer: Buffer,
+    firstPiece: Uint8Array,
+    from: number,
+    end: number,
+  ): AsyncGenerator<Uint8Array> {
+    let at = from + firstPiece.length
+    if (at >= end) {
+      yield firstPiece
+      this.#giveBuffer(firstBuffer)
+      return
+    }
+    // Found anew: it may have been copied elsewhere since the first piece was read, and nothing was held meanwhile.
+    const record = this.#catalogue.find(key)
+    const open = record === NONE ? undefined : this.#open(record, key)
+    if (open === undefined) throw lossOf(key)
+    let buffer = firstBuffer
+    let other = this.#takeBuffer()
+    let next = this.#readPiece(open, other, at, end)
+    next.catch(() => {})
+    try {
+      yield firstPiece
+      while (true) {
+        const piece = await next
+        if (piece === undefined) {
+          this.#lose(record, key)
+          throw lossOf(key)
+        }
+        const free = buffer
+        buffer = other
+        other = free
+        at += piece.length
+        if (at < end) next = this.#readPiece(open, other, at, end)
+        next.catch(() => {})
+        yield piece
+        if (at >= end) break
+      }
+      const { table, stored } = open
+      if (table !== undefined && from === 0 && end === stored && this.#catalogue.find(key) === record) {
+        this.#catalogue.setChecked(record)
+      }
+    } finally {
+      await next.catch(() => {})
+      this.#packs.release(open.pack)
+      this.#giveBuffer(buffer)
+      this.#giveBuffer(other)
+    }
+  }
+
+  async *#decompressed(
+    stored: AsyncIterable<Uint8Array>,
+    key: Key,
+    from: number,
+    end: number,
+  ): AsyncGenerator<Uint8Array> {
+    let at = 0
+    try {
+      for await (const piece of decompressing(stored)) {
+        const start = Math.max(0, from - at)
+        const stop = Math.min(piece.length, end - at)
+        at += piece.length
+        if (start < stop) yield start === 0 && stop === piece.length ? piece : piece.subarray(start, stop)
+        if (at >= end) break
+      }
+    } catch (error) {
+      throw error instanceof FaultError ? error : lossOf(key, error)
+    }
+    if (at < end) throw lossOf(key)
+  }
+
+  /** Checks the header and reads the CRCs; undefined when the record is not what the index says. */
+  #open(record: number, key: Key, always = this.#options.verifyReads === 'always'): Open | undefined {
+    const pack = this.#catalogue.packOf(record)
+    if (pack === undefined) return undefined
+    const position = this.#catalogue.positionOf(record)
+    const stored = this.#catalogue.index.storedBytes(record)
+    const start = position + headerBytes(key.width)
+    const isUnchecked = always || !this.#catalogue.isChecked(record)
+    let file: DataFile
+    try {
+      file = this.#packs.hold(pack)
+    } catch (error) {
+      return lostBy(error)
+    }
+    try {
+      const bytes = headerBytes(key.width)
+      const isThere = file.readSync(this.#header, bytes, position) === bytes && isHeaderOf(this.#header, 0, key)
+      const table = isUnchecked ? Buffer.allocUnsafe(4 * blockCount(stored)) : undefined
+      const hasTable = table === undefined || file.readSync(table, table.length, start + stored) === table.length
+      if (isThere && hasTable) return { record, pack, file, start, stored, table }
+    } catch (error) {
+      this.#packs.release(pack)
+      return lostBy(error)
+    }
+    this.#packs.release(pack)
+    return undefined
+  }
+
+  /** As much from `at` on as the buffer takes; undefined when it is not there or not right. */
+  async #readPiece(open: Open, buffer: Buffer, at: number, end: number): Promise<Uint8Array | undefined> {
+    const { file, start, stored, table } = open
+    const from = table === undefined ? at : at - (at % BLOCK_BYTES)
+    const wanted = table === undefined ? end : Math.min(stored, Math.ceil(end / BLOCK_BYTES) * BLOCK_BYTES)
+    const bytes = Math.min(buffer.length, wanted - from)
+    const piece = bytes === buffer.length ? buffer : buffer.subarray(0, bytes)
+    let have = 0
+    try {
+      have = await file.read(piece, start + from)
+    } catch (error) {
+      return lostBy(error)
+    }
+    if (have < bytes) return undefined
+    if (table !== undefined && !areBlocksRight(piece, table, (4 * from) / BLOCK_BYTES)) return undefined
+    return piece.subarray(at - from, Math.min(bytes, end - from))
+  }
+
+  #readNow(pack: Pack, bytes: number, position: number): number {
+    try {
+      return this.#packs.fileOf(pack).readSync(this.#scratch, bytes, position)
+    } catch (error) {
+      return lostBy(error) ?? 0
+    }
+  }
+
+  #lose(record: number, key: Key): undefined {
+    if (this.#catalogue.find(key) === record) {
+      this.#catalogue.drop(record)
+      this.#options.lost(key)
+    }
+    return undefined
+  }
+
+  #takeBuffer(): Buffer {
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+  }
+
+  #giveBuffer(buffer: Buffer): void {
+    if (this.#spare.length < SPARE_BUFFERS) this.#spare.push(buffer)
+  }
+}
+
+/** Before anybody waits: by then another read may have used the scratch. */
+const copied = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes && Buffer.from(bytes)
+
+async function gathered(pieces: AsyncIterable<Uint8Array>, bytes: number): Promise<Uint8Array | undefined> {
+  const whole = Buffer.allocUnsafeSlow(bytes)
+  let have = 0
+  try {
+    for await (const piece of pieces) {
+      whole.set(piece, have)
+      have += piece.length
+    }
+  } catch (error) {
+    if (error instanceof FaultError && error.fault.kind === 'bug') return undefined // dropped: it is absent now
+    throw error
+  }
+  return whole
+}
+
+/** A file that is gone or a disk that cannot read it has lost it; anything else (too many open files) passes. */
+function lostBy(error: unknown): undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT' || code === 'EIO') return undefined
+  if (error instanceof FaultError) throw error
+  throw new FaultError({ kind: 'unavailable', what: `reading from disk failed (${code ?? 'unknown'})` }, error)
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+const lossOf = ({ hash, at, width, size }: Key, cause?: unknown): FaultError => {
+  const name = Buffer.from(hash.buffer, hash.byteOffset + at, width).toString('hex')
+  return new FaultError({ kind: 'bug', why: 'data-loss', what: `blob ${name}/${size} went bad on disk` }, cause)
+}

@@ -1,0 +1,259 @@
+/**
+ * Makes the index and the packs agree when the store is opened.
+ *
+ *   pack   |── synced ──|── journalled ──|── written ──|── torn ──|
+ *            trusted      proven, or       proven, and   cut off
+ *                         dropped          admitted
+ *
+ * After a clean close the journal is the whole truth and nothing is read. After anything else all that lies past what
+ * was synced is hashed again before the store answers its first question, so that nothing unproven is ever in the index:
+ * `missing` need not lie, and reads need not wait. As the writer syncs every few dozen megabytes, that takes a fraction
+ * of a second. A damaged header does not end the search: the next one is looked for, and a blob found that way is
+ * believed for its hash. Not so a value of the action cache: it has no hash for a name, and what looks like one may be
+ * the payload of a blob that somebody made to look like it.
+ */
+
+import type { PackMarks } from '../index/journal-loader.ts'
+import { type Catalogue, NONE } from './catalogue.ts'
+import type { DataFile, FileLayer } from './file-layer.ts'
+import { INCOMING, PACKS, type Pack, type PackSet, pathOf, SOLO } from './pack-set.ts'
+import { Window } from './pack-walk.ts'
+import { PUT, REPLACE } from './pack-writer.ts'
+import { isProven, isStreamProven, VALUE_SPACE } from './proof.ts'
+import {
+  BLOCK_BYTES,
+  headerBytes,
+  MAGIC_BYTES,
+  MAX_HEADER_BYTES,
+  type RecordHeader,
+  readHeader,
+  recordBytes,
+  spaceOf,
+  UNIT_BYTES,
+} from './record-format.ts'
+
+const SEARCH_BYTES = 64 * 1024
+
+export interface RecoveryReport {
+  /** What was hashed again. */
+  provenBytes: number
+  foundBlobs: number
+  droppedBlobs: number
+  cutBytes: number
+  /** More of the journal than its tail was bad: everything behind it was found again in the packs. */
+  isJournalDamaged: boolean
+}
+
+type Findings = Omit<RecoveryReport, 'isJournalDamaged'>
+
+export interface RecoveryTools {
+  readonly files: FileLayer
+  readonly packs: PackSet
+  readonly catalogue: Catalogue
+}
+
+/** Takes stock of the files. */
+export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 'packs'>): Promise<void> {
+  for (const name of files.list(INCOMING)) {
+    packs.skipTo(Number.parseInt(name, 16))
+    await files.unlink(`${INCOMING}/${name}`)
+  }
+  const add = (name: string, isSolo: boolean): void => {
+    const number = Number.parseInt(name, 16)
+    const path = pathOf(number, isSolo)
+    if (!path.endsWith(`/${name}`)) return // not a name of ours
+    const file = files.open(path, 'existing')
+    packs.add(number, isSolo, file.size(), file)
+  }
+  for (const name of files.list(PACKS)) add(name, false)
+  for (const folder of files.list(SOLO)) for (const name of files.list(`${SOLO}/${folder}`)) add(name, true)
+}
+
+/** Drops what the journal says but no file holds. */
+export async function settle({ catalogue, packs }: RecoveryTools): Promise<void> {
+  const astray: number[] = []
+  await catalogue.eachRecord(Number.POSITIVE_INFINITY, (record) => {
+    const pack = packs.get(catalogue.index.pack(record))
+    const end = catalogue.positionOf(record) + catalogue.bytesOf(record)
+    if (pack === undefined || end > pack.end) astray.push(record)
+    catalogue.enter(record)
+  })
+  for (const record of astray) catalogue.drop(record)
+}
+
+/** Proves and finds what the journal cannot vouch for. */
+export async function prove(tools: RecoveryTools, marks: ReadonlyMap<number, PackMarks>): Promise<Findings> {
+  const report: Findings = { provenBytes: 0, foundBlobs: 0, droppedBlobs: 0, cutBytes: 0 }
+  const doubtful = [...tools.packs.all()]
+    .filter(({ synced, end }) => synced < end)
+    .sort((one, other) => one.number - other.number)
+  const past = await recordsPast(tools, new Set(doubtful))
+  for (const pack of doubtful) {
+    const file = tools.packs.hold(pack)
+    try {
+      if (pack.isSolo) await proveSolo(tools, pack, file, report)
+      else {
+        const proof = new PackProof(tools, pack, file, report)
+        const last = (marks.get(pack.number)?.last ?? -1) * UNIT_BYTES
+        await proof.run(pack.synced, last, past.get(pack) ?? new Set())
+      }
+      await file.sync()
+      pack.synced = pack.end
+    } finally {
+      tools.packs.release(pack)
+    }
+    if (pack.isSolo && pack.live === 0) await tools.packs.remove(pack)
+  }
+  return report
+}
+
+/** The records of the index that lie past what was synced, by pack. */
+async function recordsPast({ catalogue }: RecoveryTools, doubtful: ReadonlySet<Pack>): Promise<Map<Pack, Set<number>>> {
+  const past = new Map<Pack, Set<number>>()
+  for (const pack of doubtful) past.set(pack, new Set())
+  await catalogue.eachRecord(Number.POSITIVE_INFINITY, (record) => {
+    const pack = catalogue.packOf(record)
+    if (pack !== undefined && catalogue.positionOf(record) >= pack.synced) past.get(pack)?.add(record)
+  })
+  return past
+}
+
+class PackProof {
+  readonly #tools: RecoveryTools
+  readonly #pack: Pack
+  readonly #file: DataFile
+  readonly #report: Findings
+  readonly #window: Window
+
+  constructor(tools: RecoveryTools, pack: Pack, file: DataFile, report: Findings) {
+    this.#tools = tools
+    this.#pack = pack
+    this.#file = file
+    this.#report = report
+    this.#window = new Window(file)
+  }
+
+  /** `unmet` is what the index holds past `from`: each is met on the way, or dropped. */
+  async run(from: number, lastJournalled: number, unmet: Set<number>): Promise<void> {
+    let position = from
+    let end = from
+    let isFound = false // by searching, rather than by the length of the record before
+    while (position < this.#pack.end) {
+      const header = await this.#headerAt(position)
+      if (header === undefined) {
+        position = await this.#nextHeader(position + UNIT_BYTES)
+        isFound = true
+        continue
+      }
+      const { bytes } = header
+      unmet.delete(await this.#prove(position, bytes, position > lastJournalled, isFound))
+      position += bytes
+      end = position
+    }
+    for (const record of unmet) this.#drop(record)
+    await this.#cut(end)
+  }
+
+  /** Answers with the record of the index that was at this place, if there was one. */
+  async #prove(position: number, bytes: number, isNew: boolean, isFound: boolean): Promise<number> {
+    const { catalogue } = this.#tools
+    const buffer = await this.#window.at(position, bytes)
+    const header = readHeader(buffer, 0)
+    if (header === undefined) return NONE
+    const place = { pack: this.#pack.number, unit: position / UNIT_BYTES }
+    const known = catalogue.find(header)
+    const isHere = known !== NONE && catalogue.isAt(known, place)
+    if (!isHere && !isNew && !isFound) return NONE // it was there once, and then it was not
+    const isValue = spaceOf(header.tag) === VALUE_SPACE
+    if (!isHere && isValue && isFound) return NONE
+    const start = headerBytes(header.width)
+    this.#report.provenBytes += header.stored
+    if (!isProven(header, buffer.subarray(start, start + header.stored))) {
+      if (isHere) this.#drop(known)
+      return isHere ? known : NONE
+    }
+    if (isHere) return known
+    if (known === NONE) this.#report.foundBlobs++
+    if (isValue && known !== NONE) {
+      if (await this.#isNewer(header, known)) catalogue.admitHeader(header, place, REPLACE)
+    } else catalogue.admitHeader(header, place, PUT)
+    return NONE
+  }
+
+  async #isNewer(header: RecordHeader, known: number): Promise<boolean> {
+    const { catalogue, packs } = this.#tools
+    const pack = catalogue.packOf(known)
+    if (pack === undefined) return true
+    const buffer = Buffer.alloc(MAX_HEADER_BYTES)
+    packs.fileOf(pack).readSync(buffer, buffer.length, catalogue.positionOf(known))
+    const other = readHeader(buffer, 0)
+    if (other === undefined || other.originPack !== header.originPack) {
+      return other === undefined || header.originPack > other.originPack
+    }
+    return header.originUnit > other.originUnit
+  }
+
+  #drop(record: number): void {
+    this.#tools.catalogue.drop(record)
+    this.#report.droppedBlobs++
+  }
+
+  async #headerAt(position: number): Promise<{ bytes: number } | undefined> {
+    const header = readHeader(await this.#window.at(position, MAX_HEADER_BYTES), 0)
+    if (header === undefined) return undefined
+    const bytes = recordBytes(header.width, header.stored)
+    return position + bytes > this.#pack.end ? undefined : { bytes }
+  }
+
+  async #nextHeader(from: number): Promise<number> {
+    for (let position = from; position < this.#pack.end; ) {
+      const buffer = await this.#window.at(position, SEARCH_BYTES)
+      if (buffer.length < MAGIC_BYTES.length) break
+      const at = buffer.indexOf(MAGIC_BYTES)
+      if (at < 0) position += Math.ceil(buffer.length / UNIT_BYTES) * UNIT_BYTES
+      else if (at % UNIT_BYTES === 0) {
+        if ((await this.#headerAt(position + at)) !== undefined) return position + at
+        position += at + UNIT_BYTES
+      } else position += Math.ceil(at / UNIT_BYTES) * UNIT_BYTES
+    }
+    return this.#pack.end
+  }
+
+  /** What lies behind the last whole record is not there, and the next one must begin right behind it. */
+  async #cut(end: number): Promise<void> {
+    const torn = this.#pack.end - end
+    if (torn <= 0) return
+    this.#report.cutBytes += torn
+    await this.#file.truncate(end)
+    this.#tools.packs.grow(this.#pack, -torn)
+  }
+}
+
+async function proveSolo(tools: RecoveryTools, pack: Pack, file: DataFile, report: Findings): Promise<void> {
+  const { catalogue } = tools
+  const buffer = Buffer.alloc(MAX_HEADER_BYTES)
+  file.readSync(buffer, buffer.length, 0)
+  const header = readHeader(buffer, 0)
+  const isWhole = header !== undefined && recordBytes(header.width, header.stored) === pack.end
+  const place = { pack: pack.number, unit: 0 }
+  if (isWhole && (await isStreamProven(header, payloadOf(file, header)))) {
+    report.provenBytes += header.stored
+    if (catalogue.find(header) === NONE) report.foundBlobs++
+    catalogue.admitHeader(header, place, PUT)
+    return
+  }
+  for (const record of await catalogue.recordsIn(pack.number)) {
+    catalogue.drop(record)
+    report.droppedBlobs++
+  }
+}
+
+async function* payloadOf(file: DataFile, header: RecordHeader): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(16 * BLOCK_BYTES)
+  const start = headerBytes(header.width)
+  for (let at = 0; at < header.stored; at += buffer.length) {
+    const piece = buffer.subarray(0, Math.min(buffer.length, header.stored - at))
+    if ((await file.read(piece, start + at)) < piece.length) return
+    yield piece
+  }
+}

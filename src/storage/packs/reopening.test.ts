@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { randomFrom } from '../../testing/random-source.ts'
+import { bytesOf, digestOf, holds, listOf, putOne, upload } from '../blobs.fixture.ts'
+import { forgetfulFiles } from './forgetful-files.fixture.ts'
+import { nodeFiles } from './node-files.ts'
+import { openOn } from './pack-store.fixture.ts'
+
+const random = randomFrom(42)
+
+const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), 'windlass-packs-'))
+  onTestFinished(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+test('what was written is there again, in every space and form', async () => {
+  const path = folder()
+  const { store } = await openOn(nodeFiles(path, 1))
+  const blobs = [100, 5000, 50_000, 500_000].map((size) => random.bytes(size))
+  for (const bytes of blobs) await putOne(store.space(0), bytes)
+  const other = await putOne(store.space(7), Buffer.from('in space 7'))
+  await store.values().put(Buffer.alloc(32, 1), Buffer.from('first'))
+  await store.values().put(Buffer.alloc(32, 1), Buffer.from('second'))
+  await store.close()
+  const { store: again, heard } = await openOn(nodeFiles(path, 1))
+  for (const bytes of blobs) expect((await bytesOf(again.space(0), digestOf(bytes)))?.equals(bytes)).toBe(true)
+  expect(await holds(again.space(0), other)).toBe(false)
+  expect(await bytesOf(again.space(7), other)).toEqual(Buffer.from('in space 7'))
+  expect(await again.values().get(Buffer.alloc(32, 1))).toEqual(Buffer.from('second'))
+  expect(heard).toEqual([])
+  await again.close()
+})
+
+test('a store that was not closed is gone through when it is opened, and holds all that was acknowledged', async () => {
+  const files = forgetfulFiles()
+  const { store } = await openOn(files)
+  const blobs = Array.from({ length: 50 }, () => random.bytes(random.below(40_000)))
+  for (const bytes of blobs) await putOne(store.space(0), bytes)
+  const { store: again, heard } = await openOn(files.afterKill())
+  for (const bytes of blobs) expect((await bytesOf(again.space(0), digestOf(bytes)))?.equals(bytes)).toBe(true)
+  expect(heard).toEqual(['recovered'])
+})
+
+test('a second server is refused, and told who is first', async () => {
+  const path = folder()
+  const { store } = await openOn(nodeFiles(path, 4711))
+  await expect(openOn(nodeFiles(path, 4712))).rejects.toThrow('is in use by process 4711')
+  await store.close()
+  const { store: next } = await openOn(nodeFiles(path, 4712))
+  await next.close()
+})
+
+test('the lock of a process that died is taken over', async () => {
+  const path = folder()
+  const lock = join(import.meta.dirname, 'folder-lock.ts')
+  const script = `const { holdFolder } = await import(${JSON.stringify(lock)})
+    holdFolder(${JSON.stringify(path)}, process.pid); process.kill(process.pid, 'SIGKILL')`
+  expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).toBe('SIGKILL')
+  const { store } = await openOn(nodeFiles(path, 1))
+  await store.close()
+})
+
+test('what an upload left behind when the process died is cleared away', async () => {
+  const files = forgetfulFiles()
+  const { store } = await openOn(files)
+  const bytes = random.bytes(3_000_000)
+  const writer = store.space(0).write(digestOf(bytes), 'identity')
+  await writer.write(bytes)
+  expect(files.paths().filter((path) => path.startsWith('incoming/'))).toHaveLength(1)
+  const next = files.afterKill()
+  const { store: again } = await openOn(next)
+  expect(next.paths().filter((path) => path.startsWith('incoming/'))).toEqual([])
+  await upload(again.space(0), { digest: digestOf(bytes), bytes })
+  expect((await bytesOf(again.space(0), digestOf(bytes)))?.equals(bytes)).toBe(true)
+})
+
+test('a journal that says mostly what was overtaken is written anew, while work goes on', async () => {
+  const files = forgetfulFiles()
+  const { store, clock } = await openOn(files)
+  const names = Array.from({ length: 50 }, (_, i) => Buffer.alloc(32, i))
+  const journalBytes = () => files.bytesOf('index/journal')?.length ?? 0
+  let longest = 0
+  for (let round = 0; journalBytes() >= longest; round++) {
+    expect(round, 'the journal only grows').toBeLessThan(40)
+    longest = journalBytes()
+    await Promise.all(
+      Array.from({ length: 10_000 }, (_, i) =>
+        store.values().put(names[i % 50] as Buffer, Buffer.from(`round ${round} value ${i % 50}`)),
+      ),
+    )
+    clock.advance(5000)
+    const last = store.values().put(names[0] as Buffer, Buffer.from(`round ${round} last`))
+    for (let i = 0; i < 200; i++) await new Promise<void>((resolve) => setImmediate(resolve))
+    await last
+  }
+  const { store: again } = await openOn(files.afterKill())
+  expect((await again.values().get(names[0] as Buffer))?.toString()).toMatch(/round \d+ last/)
+  expect((await again.values().get(names[49] as Buffer))?.toString()).toMatch(/round \d+ value 49/)
+  expect(again.figures().blobs).toBe(50)
+}, 60_000)
+
+test('blobs are read from packs that had to be closed because too many were open', async () => {
+  const path = folder()
+  const { store } = await openOn(nodeFiles(path, 1), { maxOpenFiles: 4 })
+  const blobs = Array.from({ length: 40 }, () => random.bytes(30_000))
+  for (const bytes of blobs) await putOne(store.space(0), bytes)
+  for (const bytes of [...blobs, ...blobs]) {
+    expect((await bytesOf(store.space(0), digestOf(bytes)))?.equals(bytes)).toBe(true)
+  }
+  await store.space(0).writeMany(listOf([]), [])
+  await store.close()
+})

@@ -1,0 +1,86 @@
+import { FaultError } from '../../base/fault.ts'
+
+const RETRY_AFTER_MS = 10_000
+
+/**
+ * Whether there is space for more. Writers who find none wait until reclaiming has made some; when reclaiming finds that
+ * only roots are left, they are sent away with a time to come back. Reads never ask.
+ */
+export class Room {
+  readonly #limit: number
+  readonly #used: () => number
+  /** Bytes of uploads that have no place among the packs yet. */
+  #incoming = 0
+  readonly #waiting: { bytes: number; resolve(): void; reject(error: FaultError): void }[] = []
+  /** Starts making space. */
+  reclaim: () => void = () => {}
+  #stuckAt: number | undefined
+  readonly #stepBytes: number
+
+  /** After it got stuck, reclaiming is tried again when `stepBytes` more have come in, or a root has gone. */
+  constructor(limit: number, stepBytes: number, used: () => number) {
+    this.#limit = limit
+    this.#stepBytes = stepBytes
+    this.#used = used
+  }
+
+  get isStuck(): boolean {
+    return this.#stuckAt !== undefined && this.bytes < this.#stuckAt + this.#stepBytes
+  }
+
+  get bytes(): number {
+    return this.#used() + this.#incoming
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /** Throws when so much would not fit if all else went. */
+  mayEverHold(bytes: number): void {
+    if (bytes > this.#limit) throw this.#fault()
+  }
+
+  /** Resolves when so many bytes may be written. */
+  wait(bytes: number): void | Promise<void> {
+    if (this.bytes + bytes <= this.#limit) return
+    this.mayEverHold(bytes)
+    if (this.isStuck) throw this.#fault()
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ bytes, resolve, reject })
+      this.reclaim()
+    })
+  }
+
+  /** The same for what will not be among the packs for a while. */
+  async take(bytes: number): Promise<void> {
+    await this.wait(bytes)
+    this.#incoming += bytes
+  }
+
+  give(bytes: number): void {
+    this.#incoming -= bytes
+    if (bytes > 0) this.freed()
+  }
+
+  /** There is more room now, or there may be. */
+  freed(): void {
+    this.#stuckAt = undefined
+    while (this.#waiting.length > 0) {
+      const first = this.#waiting[0]
+      if (first === undefined || this.bytes + first.bytes > this.#limit) return
+      this.#waiting.shift()
+      first.resolve()
+    }
+  }
+
+  /** Nothing more can go: whoever waits, waits in vain. */
+  stuck(): void {
+    this.#stuckAt = this.bytes
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#fault())
+  }
+
+  #fault(): FaultError {
+    return new FaultError({ kind: 'exhausted', resource: 'storage for blobs', retryAfterMs: RETRY_AFTER_MS })
+  }
+}

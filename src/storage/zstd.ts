@@ -1,0 +1,94 @@
+import { pipeline } from 'node:stream'
+import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
+import { ZstdFrames } from './zstd-frames.ts'
+
+const OUTPUT_BYTES = 256 * 1024
+
+/** One blob, decompressed on this thread: for small ones. Undefined when it is not zstd of exactly `size` bytes. */
+export function decompressedNow(stored: Uint8Array, size: number): Uint8Array | undefined {
+  const frames = wholeFrames(stored)
+  if (frames === undefined) return undefined
+  try {
+    const parts: Uint8Array[] = []
+    let have = 0
+    for (const frame of frames) {
+      const part = zstdDecompressSync(frame, { maxOutputLength: Math.max(1, size - have) })
+      parts.push(part)
+      have += part.length
+    }
+    if (have !== size) return undefined
+    return parts.length === 1 ? parts[0] : Buffer.concat(parts)
+  } catch {
+    return undefined
+  }
+}
+
+function wholeFrames(stored: Uint8Array): Uint8Array[] | undefined {
+  const frames: Uint8Array[] = []
+  let parts: Uint8Array[] = []
+  const walker = new ZstdFrames({
+    bytes: (part) => parts.push(part),
+    frameEnd() {
+      frames.push(Buffer.concat(parts))
+      parts = []
+    },
+  })
+  return walker.push(stored) && walker.isWhole ? frames : undefined
+}
+
+/**
+ * A stream, decompressed piece by piece off this thread (zlib works on libuv's); it is read no faster than its reader
+ * reads. Throws when the bytes are not zstd.
+ */
+export async function* decompressing(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const frames = new FrameSource(source)
+  try {
+    while (await frames.hasMore()) {
+      const decoder = createZstdDecompress({ chunkSize: OUTPUT_BYTES })
+      pipeline(frames.frame(), decoder, () => {})
+      yield* decoder
+    }
+  } finally {
+    await frames.end()
+  }
+}
+
+/** Cuts a stream of pieces into frames, each an iterable of its own, in order. */
+class FrameSource {
+  readonly #source: AsyncIterator<Uint8Array>
+  /** What was cut but not yet asked for: bytes, or null where a frame ends. */
+  readonly #ready: (Uint8Array | null)[] = []
+  readonly #walker = new ZstdFrames({
+    // The decoder holds a piece longer than its source keeps it valid.
+    bytes: (part) => this.#ready.push(Buffer.from(part)),
+    frameEnd: () => this.#ready.push(null),
+  })
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]()
+  }
+
+  async hasMore(): Promise<boolean> {
+    while (this.#ready.length === 0) {
+      const { done, value } = await this.#source.next()
+      if (done === true) {
+        if (!this.#walker.isWhole) throw new Error('zstd is cut short')
+        return false
+      }
+      if (!this.#walker.push(value)) throw new Error('not zstd')
+    }
+    return true
+  }
+
+  async *frame(): AsyncGenerator<Uint8Array> {
+    while (await this.hasMore()) {
+      const part = this.#ready.shift()
+      if (part === null || part === undefined) return
+      yield part
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#source.return?.()
+  }
+}

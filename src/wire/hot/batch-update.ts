@@ -1,0 +1,102 @@
+import type { DigestList } from '../../base/digest.ts'
+import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { DigestListReader, PendingDigest } from './digest-reader.ts'
+import { digestLength, putDigest } from './digest-writer.ts'
+import { MessageReader } from './message-reader.ts'
+import { fieldLength, putField, putHead } from './message-writer.ts'
+
+/**
+ * BatchUpdateBlobs: many small blobs in one message. The bytes of each stay where they are, as views into the message;
+ * whoever keeps one for long keeps the whole message alive.
+ */
+export interface BatchUpdateRequest {
+  readonly instance: string
+  readonly digests: DigestList
+  /** The bytes for digest `i`, packed as `compressors[i]` says. */
+  readonly blobs: readonly Uint8Array[]
+  /** Undefined for one that we have never heard of: that blob is refused, not its neighbours. */
+  readonly compressors: readonly (Compressor | undefined)[]
+}
+
+export function readBatchUpdateRequest(
+  bytes: Uint8Array,
+  unnamed: UnnamedFunction = sha256Unnamed,
+): BatchUpdateRequest {
+  const reader = new MessageReader(bytes, 'BatchUpdateBlobsRequest')
+  const builder = new DigestListReader()
+  const pending = new PendingDigest()
+  const blobs: Uint8Array[] = []
+  const compressors: (Compressor | undefined)[] = []
+  let instance = ''
+  let number = 0
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        instance = reader.instance()
+        break
+      case 2: {
+        const { data, compressor } = readOne(reader, pending.clear())
+        builder.add(pending, reader)
+        blobs.push(data)
+        compressors.push(COMPRESSORS[compressor])
+        break
+      }
+      case 5:
+        number = reader.int32()
+        break
+      default:
+        reader.skip()
+    }
+  }
+  return { instance, digests: builder.finish(number, unnamed(instance)), blobs, compressors }
+}
+
+const NOTHING = new Uint8Array(0)
+
+function readOne(reader: MessageReader, digest: PendingDigest): { data: Uint8Array; compressor: number } {
+  let data: Uint8Array = NOTHING
+  let compressor = 0
+  const outer = reader.enter()
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        digest.merge(reader)
+        break
+      case 2:
+        data = reader.view()
+        break
+      case 3:
+        compressor = reader.int32()
+        break
+      default:
+        reader.skip()
+    }
+  }
+  reader.leave(outer)
+  return { data, compressor }
+}
+
+const RESPONSE = 0x0a
+const DIGEST = 0x0a
+const STATUS = 0x12
+
+/** In the order of the request. `statuses[i]` is a serialised google.rpc.Status; undefined where blob `i` is stored. */
+export function batchUpdateResponse(digests: DigestList, statuses: readonly (Uint8Array | undefined)[]): Uint8Array {
+  let total = 0
+  for (let index = 0; index < digests.count; index++) total += fieldLength(oneLength(digests, statuses[index], index))
+  const out = Buffer.allocUnsafe(total)
+  let at = 0
+  for (let index = 0; index < digests.count; index++) {
+    const status = statuses[index]
+    at = putHead(out, at, RESPONSE, oneLength(digests, status, index))
+    at = putHead(out, at, DIGEST, digestLength(digests, index))
+    at = putDigest(out, at, digests, index)
+    // A status of OK has no content, but it is there: some clients read an absent one as no answer.
+    at = putField(out, at, STATUS, status ?? NOTHING)
+  }
+  return out
+}
+
+const oneLength = (digests: DigestList, status: Uint8Array | undefined, index: number): number =>
+  fieldLength(digestLength(digests, index)) + fieldLength(status?.length ?? 0)

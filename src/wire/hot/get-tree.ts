@@ -1,0 +1,65 @@
+import type { Digest } from '../../base/digest.ts'
+import { invalid } from '../../base/fault.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { PendingDigest } from './digest-reader.ts'
+import { MessageReader } from './message-reader.ts'
+import { fieldLength, putField } from './message-writer.ts'
+
+/** GetTree hands out Directory messages as they are in the CAS: their digests hold for those bytes and no others. */
+export interface GetTreeRequest {
+  readonly instance: string
+  readonly rootDigest: Digest
+  /** 0 leaves it to the server. */
+  readonly pageSize: number
+  readonly pageToken: string
+}
+
+export function readGetTreeRequest(bytes: Uint8Array, unnamed: UnnamedFunction = sha256Unnamed): GetTreeRequest {
+  const reader = new MessageReader(bytes, 'GetTreeRequest')
+  const digest = new PendingDigest()
+  let instance = ''
+  let pageSize = 0
+  let pageToken = ''
+  let number = 0
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        instance = reader.instance()
+        break
+      case 2:
+        digest.merge(reader)
+        break
+      case 3:
+        pageSize = reader.int32()
+        break
+      case 4:
+        pageToken = reader.text()
+        break
+      case 5:
+        number = reader.int32()
+        break
+      default:
+        reader.skip()
+    }
+  }
+  if (pageSize < 0) throw invalid('page_size is negative')
+  return { instance, rootDigest: digest.digest(reader, number, unnamed(instance)), pageSize, pageToken }
+}
+
+const DIRECTORY = 0x0a
+const NEXT_PAGE_TOKEN = 0x12
+
+/** How much a Directory of so many bytes adds to a response: for keeping one below a limit. */
+export const treeEntryLength = fieldLength
+
+/** `nextPageToken` is empty in the last response. */
+export function getTreeResponse(directories: readonly Uint8Array[], nextPageToken: string): Uint8Array {
+  const token = Buffer.from(nextPageToken)
+  let total = token.length === 0 ? 0 : fieldLength(token.length)
+  for (const directory of directories) total += fieldLength(directory.length)
+  const out = Buffer.allocUnsafe(total)
+  let at = 0
+  for (const directory of directories) at = putField(out, at, DIRECTORY, directory)
+  if (token.length > 0) putField(out, at, NEXT_PAGE_TOKEN, token)
+  return out
+}

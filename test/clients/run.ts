@@ -1,0 +1,61 @@
+/**
+ * `npm run test:clients`: programs that others wrote, against a server of ours (or with `--server grpc://host:port`
+ * against any that runs already). Brings what it can: npm packages, Go modules, and as root a folder with Debian's
+ * unstable branch. `--only NAME` tries only clients whose name holds this. Exits 1 when one that was tried fails.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runWindlass } from '../../bench/cache/peers/windlass.ts'
+import { BAZELS } from './bazels.ts'
+import { BUILDBOX } from './buildbox.ts'
+import { type Client, type ServerAddress, Skip } from './client.ts'
+import { GO_TOOLS } from './go-tools.ts'
+
+interface Outcome {
+  readonly client: string
+  readonly result: 'works' | 'fails' | 'skipped'
+  readonly words: string
+}
+
+async function tryOut(client: Client, server: ServerAddress): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-client-'))
+  const outcome = (result: Outcome['result'], words: string): Outcome => ({ client: client.name, result, words })
+  try {
+    return outcome('works', await client.check(server, folder))
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    return outcome(error instanceof Skip ? 'skipped' : 'fails', words)
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Failures are told in full, and in the table by their first line. */
+function report(outcomes: readonly Outcome[]): void {
+  for (const { client, words } of outcomes.filter(({ result }) => result === 'fails')) {
+    console.error(`\n== ${client}\n${words}`)
+  }
+  const line = ({ client, result, words }: Outcome): string =>
+    `| ${client} | ${result} | ${words.split('\n')[0]?.replaceAll('|', '/')} |`
+  console.log(['', '| client | result | |', '|---|---|---|', ...outcomes.map(line)].join('\n'))
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { server: { type: 'string' }, only: { type: 'string', default: '' } } })
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-clients-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+  await using ours = values.server === undefined ? await runWindlass(folder) : undefined
+  const server = values.server?.replace(/^grpc:\/\//, '') ?? `127.0.0.1:${ours?.port}`
+  const outcomes: Outcome[] = []
+  for (const client of [...BAZELS, ...BUILDBOX, ...GO_TOOLS].filter(({ name }) => name.includes(values.only))) {
+    console.error(`trying ${client.name}`)
+    outcomes.push(await tryOut(client, server))
+  }
+  report(outcomes)
+  return outcomes.some(({ result }) => result === 'fails') ? 1 : 0
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+process.exit(await main())

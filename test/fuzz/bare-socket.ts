@@ -1,0 +1,49 @@
+import type { Duplex } from 'node:stream'
+
+type Listener = (value: never) => void
+
+/** As little of a socket as the engine needs, so that five million of them can be made. */
+export class BareSocket {
+  writableLength = 0
+  destroyed = false
+  readonly sent: Buffer[] = []
+  readonly #listeners = new Map<string, Listener>()
+  #isStalled = false
+
+  on(event: string, listener: Listener): this {
+    this.#listeners.set(event, listener)
+    return this
+  }
+
+  emit(event: 'data' | 'drain' | 'close', value?: Buffer): void {
+    ;(this.#listeners.get(event) as ((value?: Buffer) => void) | undefined)?.(value)
+  }
+
+  write(view: Uint8Array): boolean {
+    this.sent.push(Buffer.from(view))
+    if (this.#isStalled) this.writableLength += view.length
+    return !this.#isStalled
+  }
+
+  stall(): void {
+    this.#isStalled = true
+  }
+
+  flow(): void {
+    this.#isStalled = false
+    this.writableLength = 0
+    this.emit('drain')
+  }
+
+  end(): void {}
+
+  destroy(): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    this.emit('close')
+  }
+
+  asDuplex(): Duplex {
+    return this as unknown as Duplex
+  }
+}

@@ -1,0 +1,28 @@
+import type { Timing } from '../../src/grpc/timing.ts'
+
+/**
+ * A clock that jumps, as time does for a process that was not scheduled for a while: each callback that fell due is
+ * called once, late, however often its owner would have liked to be called meanwhile.
+ */
+export class JumpingTiming implements Timing {
+  #now = 1000
+  #waiting: { at: number; callback: () => void }[] = []
+
+  readonly now = (): number => this.#now
+
+  readonly after = (ms: number, callback: () => void): (() => void) => {
+    const entry = { at: this.#now + ms, callback }
+    this.#waiting.push(entry)
+    return () => {
+      const place = this.#waiting.indexOf(entry)
+      if (place >= 0) this.#waiting.splice(place, 1)
+    }
+  }
+
+  advance(ms: number): void {
+    this.#now += ms
+    const due = this.#waiting.filter(({ at }) => at <= this.#now)
+    this.#waiting = this.#waiting.filter(({ at }) => at > this.#now)
+    for (const { callback } of due.toSorted((one, other) => one.at - other.at)) callback()
+  }
+}
