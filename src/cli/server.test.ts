@@ -64,8 +64,12 @@ describe('when it is ready', () => {
     expect(text).toBe(`
 Windlass ${version()} is ready.
 
- gRPC 127.0.0.1:PORT health, reflection
+ gRPC 127.0.0.1:PORT Remote Execution API (cache), health, reflection
  HTTP http://127.0.0.1:PORT /healthz, /readyz, /metrics
+
+To let Bazel use it as a cache, put this line into your .bazelrc:
+
+ build --remote_cache=grpc://127.0.0.1:PORT
 
 Ctrl+C stops it.
 
