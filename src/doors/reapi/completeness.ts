@@ -1,5 +1,6 @@
 import type { DigestList } from '../../base/digest.ts'
 import { digestAt, digestListOf } from '../../base/digest-list.ts'
+import { FaultError } from '../../base/fault.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { ActionResultView } from '../../wire/hot/action-result.ts'
 import { References } from '../../wire/hot/references.ts'
@@ -11,9 +12,15 @@ import { References } from '../../wire/hot/references.ts'
 export async function isComplete(view: ActionResultView, blobs: BlobStore): Promise<boolean> {
   if (!(await areHeld(view.files, blobs))) return false
   if (view.trees.count === 0 && view.directories.count === 0) return true
-  const references = new References(view.fn)
-  if (!(await eachRead(view.trees, blobs, (bytes) => references.addTree(bytes)))) return false
-  return (await areDirectoriesHeld(view.directories, blobs, references)) && areHeld(references.fileDigests(), blobs)
+  try {
+    const references = new References(view.fn)
+    if (!(await eachRead(view.trees, blobs, (bytes) => references.addTree(bytes)))) return false
+    return (await areDirectoriesHeld(view.directories, blobs, references)) && areHeld(references.fileDigests(), blobs)
+  } catch (error) {
+    // Anybody may have stored something else where a tree should be: such a result is of no use to anybody.
+    if (error instanceof FaultError && error.fault.kind === 'invalid') return false
+    throw error
+  }
 }
 
 function areHeld(list: DigestList, blobs: BlobStore): boolean | Promise<boolean> {
