@@ -15,6 +15,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'the blob index: time, bytes and pauses up to 20 million blobs, and its journal (--smoke, --million N)',
     load: () => import('./index/bench.ts'),
   },
+  packs: {
+    about: 'the pack store beside bare loops over the same bytes: CPU per 4 KiB blob, reopening (--smoke, --blobs N)',
+    load: () => import('./packs/bench.ts'),
+  },
   cache: {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),

@@ -12,8 +12,8 @@ export interface Call {
   readonly contentBytes: number
   /** Answers to calls of one shape are equally long; undefined when their length says nothing. */
   readonly shape: string | undefined
-  /** The bytes of data in a stream of answers, where they are known beforehand. */
-  readonly payloadBytes: number | undefined
+  /** The bytes of data in a stream of answers, or that they are counted though nobody knows how many to expect. */
+  readonly payloadBytes: number | 'counted' | undefined
   /** And their hash. */
   readonly payloadHash?: string
   /** Throws unless the whole body of the answer is right. */

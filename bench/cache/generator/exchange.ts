@@ -73,7 +73,7 @@ export class Exchange {
     return this.#sum?.digest('hex')
   }
 
-  /** Of data in the messages, when the call has a number for it. */
+  /** Of data in the messages, when the call asks for it. */
   get payloadBytes(): number | undefined {
     return this.call.payloadBytes === undefined ? undefined : this.#payload
   }

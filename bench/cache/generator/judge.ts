@@ -35,7 +35,7 @@ export class Judge {
   hear(exchange: Exchange): void {
     const { call, payloadBytes } = exchange
     this.contentBytes += call.contentBytes
-    if (payloadBytes !== call.payloadBytes) {
+    if (typeof call.payloadBytes === 'number' && payloadBytes !== call.payloadBytes) {
       throw new Error(`${call.path}: ${payloadBytes} bytes of data instead of ${call.payloadBytes}`)
     }
     if (exchange.attention === 'hash' && exchange.hash !== call.payloadHash) {
@@ -44,11 +44,10 @@ export class Judge {
     if (exchange.attention === 'keep') this.#kept.push(exchange)
     if (call.shape === undefined) return
     const key = `${this.#key} ${call.shape}`
-    const length = known.get(key) ?? exchange.bytes
+    const bytes = payloadBytes ?? exchange.bytes
+    const length = known.get(key) ?? bytes
     known.set(key, length)
-    if (exchange.bytes !== length) {
-      throw new Error(`${call.path}: an answer of ${exchange.bytes} bytes where others have ${length}`)
-    }
+    if (bytes !== length) throw new Error(`${call.path}: an answer of ${bytes} bytes where others have ${length}`)
   }
 
   verify(): void {

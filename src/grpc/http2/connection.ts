@@ -476,6 +476,7 @@ export class Http2Connection implements FrameSink {
     const stream = this.streams.get(id)
     if (stream !== undefined) this.#fault(stream, code, reason)
     else if (this.#isIdle(id)) throw new ConnectionFault(code, reason)
+    else this.#refuse(id, code)
   }
 
   #refuse(id: number, code: number): void {

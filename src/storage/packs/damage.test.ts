@@ -58,7 +58,7 @@ const flip = (files: ForgetfulFiles, path: string, random: Random): void => {
 describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
   test('in a pack cost at most the one blob that they hit', async () => {
     const random = randomFrom(seed)
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 12; round++) {
       const { files, blobs, digests } = await filled(random)
       const packs = files.paths().filter((path) => /^(packs|solo)\//.test(path))
       flip(files, packs[random.below(packs.length)] as string, random)
@@ -68,7 +68,7 @@ describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
 
   test('in the journal cost nothing: the packs know', async () => {
     const random = randomFrom(seed + 1)
-    for (let round = 0; round < 15; round++) {
+    for (let round = 0; round < 8; round++) {
       const { files, blobs, digests } = await filled(random)
       flip(files, 'index/journal', random)
       expect(await lostIn(files, blobs, digests)).toBe(0)
@@ -77,7 +77,7 @@ describe(`bits that flip (WINDLASS_SEED=${seed})`, () => {
 
   test('in many places cost no more than they hit', async () => {
     const random = randomFrom(seed + 2)
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 5; round++) {
       const { files, blobs, digests } = await filled(random)
       for (const path of files.paths()) for (let i = 0; i < 3; i++) flip(files, path, random)
       await lostIn(files, blobs, digests)

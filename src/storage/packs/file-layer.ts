@@ -10,6 +10,7 @@ export interface FileLayer {
   lock(): () => void
   /** Opens for reading and writing; a new file must not exist yet. */
   open(path: string, mode: 'existing' | 'new'): DataFile
+  sizeOf(path: string): number
   makeFolder(path: string): void
   /** Names in a folder, in no order. */
   list(folder: string): string[]

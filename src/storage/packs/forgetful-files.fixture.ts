@@ -143,6 +143,7 @@ export function forgetfulFiles(start: Map<string, Content> = new Map()): Forgetf
       names.set(path, content)
       return dataFile(content)
     },
+    sizeOf: (path) => found(path).current.length,
     makeFolder(path) {
       for (const folder of foldersOf(`${path}/x`)) folders.add(folder)
     },

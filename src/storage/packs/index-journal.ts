@@ -24,7 +24,7 @@ const SLICE_RECORDS = 16_384
 const APPEND_BYTES = 256 * 1024
 /** Rewritten when it is this many times as long as it need be, and not small anyway. */
 const EXCESS = 3
-const SMALL_BYTES = 16 * 1024 * 1024
+const SMALL_BYTES = 4 * 1024 * 1024
 
 /** A file that is appended to, and what is still to be appended. */
 class Appender {

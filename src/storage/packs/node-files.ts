@@ -10,6 +10,7 @@ export function nodeFiles(root: string, pid: number): FileLayer {
   return {
     lock: () => holdFolder(root, pid),
     open: (path, mode) => dataFile(fs.openSync(at(path), mode === 'new' ? 'wx+' : 'r+')),
+    sizeOf: (path) => fs.statSync(at(path)).size,
     makeFolder: (path) => void fs.mkdirSync(at(path), { recursive: true }),
     list: (folder) => fs.readdirSync(at(folder)),
     rename: (from, to) => settled((done) => fs.rename(at(from), at(to), done)),

@@ -44,7 +44,7 @@ async function work(files: ForgetfulFiles, ledger: Ledger, random: Random, durab
   for (let round = 0; round < 2; round++) {
     const { store, clock } = await openOn(files, durability)
     const space = store.space(0)
-    for (let step = 0; step < 6; step++) {
+    for (let step = 0; step < 4; step++) {
       const blobs = Array.from({ length: 1 + random.below(5) }, () => random.bytes(random.below(3000)))
       const digests = blobs.map((bytes) => ledger.asked(bytes))
       const large = random.bytes(4 * KiB + random.below(16 * KiB))

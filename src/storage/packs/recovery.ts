@@ -61,9 +61,7 @@ export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 
   const add = (name: string, isSolo: boolean): void => {
     const number = Number.parseInt(name, 16)
     const path = pathOf(number, isSolo)
-    if (!path.endsWith(`/${name}`)) return // not a name of ours
-    const file = files.open(path, 'existing')
-    packs.add(number, isSolo, file.size(), file)
+    if (path.endsWith(`/${name}`)) packs.add(number, isSolo, files.sizeOf(path)) // else it is not a name of ours
   }
   for (const name of files.list(PACKS)) add(name, false)
   for (const folder of files.list(SOLO)) for (const name of files.list(`${SOLO}/${folder}`)) add(name, true)

@@ -3,11 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { hashOf } from '../../base/hashing/hash-of.ts'
 import { randomFrom } from '../../testing/random-source.ts'
 import { bytesOf, digestOf, holds, listOf, putOne, upload } from '../blobs.fixture.ts'
+import { tagOf } from '../index/tag.ts'
 import { forgetfulFiles } from './forgetful-files.fixture.ts'
 import { nodeFiles } from './node-files.ts'
 import { openOn } from './pack-store.fixture.ts'
+import { VALUE_SPACE } from './proof.ts'
+import { BlockChecks, headerBytes, recordBytes, sealHeader, tailBytes, writeHeader } from './record-format.ts'
 
 const random = randomFrom(42)
 
@@ -113,4 +117,31 @@ test('blobs are read from packs that had to be closed because too many were open
   }
   await store.space(0).writeMany(listOf([]), [])
   await store.close()
+})
+
+test('of two values with one name, the one that was put later counts, wherever copying has left the other', async () => {
+  const name = Buffer.alloc(32, 9)
+  const key = { tag: tagOf(VALUE_SPACE, 'sha256'), hash: name, at: 0, width: 32, size: 0 }
+  const record = (text: string, pack: number, unit: number): Buffer => {
+    const payload = Buffer.concat([hashOf('sha256', Buffer.from(text)), Buffer.from(text)])
+    const bytes = Buffer.alloc(recordBytes(32, payload.length))
+    writeHeader(bytes, 0, key, 'identity', payload.length)
+    sealHeader(bytes, 0, pack, unit)
+    payload.copy(bytes, headerBytes(32))
+    const checks = new BlockChecks()
+    checks.update(payload)
+    const tail = tailBytes(32, payload.length)
+    checks.writeTail(bytes, bytes.length - tail, tail)
+    return bytes
+  }
+  for (const order of [
+    ['old', 'new'],
+    ['new', 'old'],
+  ]) {
+    const files = forgetfulFiles()
+    const pieces = order.map((text) => record(text, text === 'old' ? 1 : 2, 0))
+    await files.open('packs/00000002.pack', 'new').write(pieces, 0)
+    const { store } = await openOn(files)
+    expect((await store.values().get(name))?.toString()).toBe('new')
+  }
 })
