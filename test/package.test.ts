@@ -61,7 +61,16 @@ describe('the package', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'starts a server that says where it is, answers there, and ends in good order on %s',
     async (signal) => {
-      const flags = ['server', '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0', '--data', join(folder, 'data'), '--json']
+      const flags = [
+        'server',
+        '--grpc',
+        '127.0.0.1:0',
+        '--http',
+        '127.0.0.1:0',
+        '--data',
+        join(folder, 'data'),
+        '--json',
+      ]
       const server = spawn(windlass, flags, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
       const log: string[] = []
       server.stderr.setEncoding('utf8').on('data', (text) => log.push(text))

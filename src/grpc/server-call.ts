@@ -314,16 +314,12 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   fail(error: unknown): void {
     if (this.#over) return
     const failure = error instanceof GrpcError ? error : this.#reportBug(error)
-    const { http2, blocks } = this.#connection
+    const { blocks } = this.#connection
     const block = this.#errorBlock(failure)
     const wasHeadSent = this.#headSent
     this.#end(failure.code, failure)
-    if (wasHeadSent) this.#stream.finish(() => blocks.other(block))
-    else {
-      http2.writeHeaderBlock(this.#stream.id, blocks.headAnd(block), true)
-      this.#stream.localClosed = true
-      http2.localSideEnded(this.#stream)
-    }
+    // Queued, not written: a thousand calls may fail at once, and their reader may need a moment.
+    this.#stream.finish(() => (wasHeadSent ? blocks.other(block) : blocks.headAnd(block)))
   }
 
   #errorBlock(failure: GrpcError): Buffer {
