@@ -32,8 +32,8 @@ export async function run(args: readonly string[]): Promise<number> {
   await using everything = new AsyncDisposableStack()
   const generator = everything.use(startChild(new URL('./generator/load.ts', import.meta.url)))
   const bench: Bench = { generator, stock: options.smoke ? SMOKE : FULL, paceMs: 700 }
-  if (options.large) return checkLarge(bench, folder)
-  if (options.reopen) return checkReopen(bench, folder)
+  if (options.large) return await checkLarge(bench, folder)
+  if (options.reopen) return await checkReopen(bench, folder)
 
   if (!options.smoke && freeBytes(folder) < LEAST_FREE_BYTES) {
     say(`a full run uploads a lot: ${tmpdir()} needs ${LEAST_FREE_BYTES / 1e9} GB of room (TMPDIR names another place)`)

@@ -26,7 +26,7 @@ export async function startWindlass(folder: string): Promise<Contestant> {
   const { port, server } = await runWindlass(folder)
   return {
     name: 'windlass',
-    durability: 'appended to a pack before the answer; synced in the background',
+    durability: 'written to a pack before the answer, and survives the end of the process; synced later',
     readCheck: 'CRC-32 on the first read after opening',
     command: 'bin/windlass server --grpc 127.0.0.1:0 --http 127.0.0.1:0 --data DIR --json',
     port: () => port,

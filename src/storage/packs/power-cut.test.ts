@@ -67,8 +67,7 @@ async function work(files: ForgetfulFiles, ledger: Ledger, random: Random, durab
         await new Promise<void>((resolve) => setImmediate(resolve))
       }
     }
-    if (round === 0 && random.chance(0.7)) await store.close()
-    else if (round === 0) return
+    if (round === 0) await store.close()
   }
 }
 
