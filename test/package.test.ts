@@ -45,7 +45,9 @@ describe('the package', () => {
   test('holds what it needs to run, and neither sources nor tests', () => {
     const files = readdirSync(inPackage, { recursive: true, encoding: 'utf8' })
     expect(files).toEqual(expect.arrayContaining(['bin/windlass', 'dist/cli/main.js', 'docs/guide/configuration.md']))
-    expect(files.filter((name) => /(^src|\.test\.|\.fixture\.|\.ts$|^dist\/testing|contract\.js$)/.test(name))).toEqual([])
+    expect(files.filter((name) => /(^src|\.test\.|\.fixture\.|\.ts$|^dist\/testing|contract\.js$)/.test(name))).toEqual(
+      [],
+    )
     accessSync(join(inPackage, 'bin/windlass'), constants.X_OK)
   })
 
