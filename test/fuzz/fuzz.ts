@@ -15,6 +15,8 @@ export interface FuzzOptions {
   readonly inputs: number
   readonly seed: number
   readonly target: TargetChoice
+  /** The number of the first input, to go straight to where another run was. */
+  readonly from?: number
   readonly seconds?: number
   /** Told now and then how far it is. */
   onProgress?(progress: Progress): void
@@ -82,12 +84,15 @@ class Campaign {
   }
 
   async run(): Promise<FuzzReport> {
-    const { inputs, seed, target } = this.#options
+    const { inputs, seed, target, from = 0 } = this.#options
     let nextProgress = PROGRESS_EVERY
     while (this.#done < inputs && this.#findings.length < MOST_FINDINGS && !this.#isOutOfTime()) {
       const size = Math.min(BATCH, inputs - this.#done)
-      const first = this.#done
-      await this.#batch(Array.from({ length: size }, (_, i) => makeInput(seed, first + i, target)))
+      const first = from + this.#done
+      await this.#batch(
+        first,
+        Array.from({ length: size }, (_, i) => makeInput(seed, first + i, target)),
+      )
       this.#done += size
       if (this.#heapAtFirst === 0 && this.#done >= Math.min(WARM_UP, inputs / 2)) this.#heapAtFirst = await heldBytes()
       if (this.#done < nextProgress) continue
@@ -113,7 +118,7 @@ class Campaign {
   }
 
   /** All inputs of a batch at once; when anything is wrong with the batch, each of them again on its own. */
-  async #batch(inputs: readonly Input[]): Promise<void> {
+  async #batch(first: number, inputs: readonly Input[]): Promise<void> {
     const { problems, worstMs } = await runTogether(inputs)
     if (problems.length === 0 && worstMs <= SLOW_MS) {
       this.#worstMs = Math.max(this.#worstMs, worstMs)
@@ -123,11 +128,11 @@ class Campaign {
     for (const [i, input] of inputs.entries()) {
       const alone = await judgeInput(input)
       this.#worstMs = Math.max(this.#worstMs, alone.worstMs)
-      if (alone.problems.length > 0) this.#findings.push({ input, number: this.#done + i, problems: alone.problems })
+      if (alone.problems.length > 0) this.#findings.push({ input, number: first + i, problems: alone.problems })
     }
     if (this.#findings.length > before || problems.length === 0) return
     // None of them does it alone: the whole batch is the finding.
-    this.#findings.push({ input: inputs[0] as Input, number: this.#done, problems: ['only as a batch', ...problems] })
+    this.#findings.push({ input: inputs[0] as Input, number: first, problems: ['only as a batch', ...problems] })
   }
 }
 

@@ -5,13 +5,14 @@ import { type Finding, fuzz, judgeInput, MOST_HEAP_GROWTH, type Progress, writeF
 import { readInput } from './input.ts'
 import type { TargetChoice } from './make-input.ts'
 
-const USAGE = `node test/fuzz/run.ts [--inputs 5000000] [--seed N] [--seconds N] [--target frames|hpack|all] [--replay FILE]
+const USAGE = `node test/fuzz/run.ts [--inputs 5000000] [--seed N] [--from N] [--seconds N] [--target frames|hpack|all] [--replay FILE]
 A seed can also be given as WINDLASS_SEED. Inputs that fail are written to .windlass/fuzz/.`
 
 const { values } = parseArgs({
   options: {
     inputs: { type: 'string', default: '5000000' },
     seed: { type: 'string' },
+    from: { type: 'string', default: '0' },
     seconds: { type: 'string' },
     target: { type: 'string', default: 'all' },
     replay: { type: 'string' },
@@ -47,6 +48,7 @@ async function campaign(): Promise<boolean> {
   const report = await fuzz({
     inputs: Number(values.inputs),
     seed,
+    from: Number(values.from),
     target: values.target as TargetChoice,
     ...(values.seconds === undefined ? {} : { seconds: Number(values.seconds) }),
     onProgress: (progress) => console.log(show(progress)),

@@ -62,7 +62,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxConnectionBufferedBytes: 64 * MiB,
   maxServerBufferedBytes: 512 * MiB,
   streamPendingBytes: 512 * KiB,
-  connectionPendingBytes: 2 * MiB,
+  connectionPendingBytes: 1 * MiB,
   socketBacklogBytes: 256 * KiB,
   maxControlBacklogBytes: 1 * MiB,
   resets: { burst: 4096, perSecond: 200 },
