@@ -4,6 +4,7 @@ import { readGetActionResultRequest, readUpdateActionResultRequest } from '../..
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
 import { inlineWanted, withInlined } from '../../wire/hot/inline-outputs.ts'
 import { isComplete } from './completeness.ts'
+import { readWhole } from './held.ts'
 import type { Instances } from './instances.ts'
 
 /** What clients take in one message, less some room for framing. */
@@ -26,14 +27,7 @@ export const getActionResult = (instances: Instances): UnaryMethod => ({
     }
     const wanted = inlineWanted(view, request, MAX_RESULT_BYTES)
     if (wanted.digests.count === 0) return view.bytes
-    const contents: (Uint8Array | undefined)[] = new Array(wanted.digests.count).fill(undefined)
-    await blobs.readMany(wanted.digests, {
-      found(index, content) {
-        contents[index] = Uint8Array.from(content)
-      },
-      absent() {},
-    })
-    return withInlined(view, wanted, contents)
+    return withInlined(view, wanted, await readWhole(wanted.digests, blobs))
   },
 })
 

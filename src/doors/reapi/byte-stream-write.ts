@@ -10,6 +10,7 @@ import {
   writeResponse,
 } from '../../wire/hot/byte-stream.ts'
 import { parseWriteName, type UploadName } from '../../wire/resource-name.ts'
+import { areHeld } from './held.ts'
 import type { Instance, Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
@@ -105,11 +106,8 @@ export const queryWriteStatus = ({ instances, paused }: WriteTools): UnaryMethod
   },
 })
 
-async function isHeld({ blobs }: Instance, digest: Digest): Promise<boolean> {
-  const absent = new Uint8Array(1)
-  await blobs.missing(digestListOf(digest.fn, [digest]), absent)
-  return absent[0] === 0
-}
+const isHeld = ({ blobs }: Instance, digest: Digest): boolean | Promise<boolean> =>
+  areHeld(digestListOf(digest.fn, [digest]), blobs)
 
 async function nextOf(requests: Incoming): Promise<WriteRequest | undefined> {
   const bytes = await requests.next()

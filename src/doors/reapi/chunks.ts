@@ -14,6 +14,7 @@ import {
   spliceBlobResponse,
   splitBlobResponse,
 } from '../../wire/hot/split-splice.ts'
+import { areHeld } from './held.ts'
 import type { Instance, Instances } from './instances.ts'
 
 /**
@@ -65,7 +66,7 @@ async function split(
 ): Promise<DigestList> {
   const key = `${chosen}/${digest.fn}/${digest.hash}/${digest.size}`
   const known = layouts.get(key)
-  if (known !== undefined && !(await lacks(blobs, known))) return known
+  if (known !== undefined && (await areHeld(known, blobs))) return known
   const reader = await blobs.read(digest, { offset: 0 })
   if (reader === undefined) throw new FaultError({ kind: 'absent', what: `no blob ${digest.hash}/${digest.size}` })
   const chunks = await cut(reader.pieces, digest, { blobs, chunker: (BY_NUMBER[chosen] as () => NewChunker)()() })
@@ -102,12 +103,6 @@ async function cut(
   }
   for (const end of chunker.finish()) await close(end)
   return chunks.build()
-}
-
-async function lacks(blobs: BlobStore, chunks: DigestList): Promise<boolean> {
-  const absent = new Uint8Array(chunks.count)
-  await blobs.missing(chunks, absent)
-  return absent.includes(1)
 }
 
 async function splice({ blobs, uploads }: Instance, { blobDigest, chunks }: SpliceBlobRequest): Promise<void> {

@@ -4,6 +4,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { ActionResultView } from '../../wire/hot/action-result.ts'
 import { References } from '../../wire/hot/references.ts'
+import { areHeld } from './held.ts'
 
 /**
  * Whether everything that a result refers to is there: output files, streams, trees, and the files in those. Asking
@@ -21,13 +22,6 @@ export async function isComplete(view: ActionResultView, blobs: BlobStore): Prom
     if (error instanceof FaultError && error.fault.kind === 'invalid') return false
     throw error
   }
-}
-
-function areHeld(list: DigestList, blobs: BlobStore): boolean | Promise<boolean> {
-  if (list.count === 0) return true
-  const absent = new Uint8Array(list.count)
-  const answered = blobs.missing(list, absent)
-  return answered === undefined ? !absent.includes(1) : answered.then(() => !absent.includes(1))
 }
 
 /** Reads every blob of the list and hands it on; false when one is not there. */

@@ -5,6 +5,7 @@ import type { ServerStreamingMethod } from '../../grpc/service.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from '../../wire/hot/get-tree.ts'
 import { directoryReferences } from '../../wire/hot/references.ts'
+import { readWhole } from './held.ts'
 import type { Instances } from './instances.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
@@ -53,7 +54,7 @@ async function* walk(blobs: BlobStore, root: Digest): AsyncGenerator<Uint8Array>
   let level: readonly Digest[] = [root]
   const known = new Set([root.hash])
   while (level.length > 0) {
-    const found = await readAll(blobs, level)
+    const found = await readWhole(digestListOf(root.fn, level), blobs)
     if (level[0] === root && found[0] === undefined) {
       throw new FaultError({ kind: 'absent', what: `no directory ${root.hash}/${root.size}` })
     }
@@ -72,17 +73,4 @@ async function* walk(blobs: BlobStore, root: Digest): AsyncGenerator<Uint8Array>
     if (known.size > MAX_DIRECTORIES) throw invalid(`the tree has more than ${MAX_DIRECTORIES} directories`)
     level = next
   }
-}
-
-async function readAll(blobs: BlobStore, digests: readonly Digest[]): Promise<(Uint8Array | undefined)[]> {
-  const found: (Uint8Array | undefined)[] = new Array(digests.length).fill(undefined)
-  const [first] = digests
-  if (first === undefined) return found
-  await blobs.readMany(digestListOf(first.fn, digests), {
-    found(index, bytes) {
-      found[index] = Uint8Array.from(bytes)
-    },
-    absent() {},
-  })
-  return found
 }

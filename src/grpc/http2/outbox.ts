@@ -51,10 +51,6 @@ export class Outbox {
     return this.#socket.writableLength + this.end - this.#start
   }
 
-  get hasUnflushed(): boolean {
-    return this.end > this.#start
-  }
-
   flush(): void {
     if (this.end > this.#start) {
       this.#socket.write(this.#slab.subarray(this.#start, this.end))
