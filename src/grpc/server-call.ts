@@ -1,3 +1,4 @@
+import type { RoomSeeker } from './answer-room.ts'
 import { metadataPairs } from './header-text.ts'
 import type { HeaderField, HeaderList } from './hpack/header-field.ts'
 import type { RequestHead } from './http2/request-head.ts'
@@ -24,7 +25,7 @@ import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
  * A call is over once, by whichever comes first: its status was sent, the peer reset it, its deadline passed, or the
  * connection was lost. Its handler may outlive it; what that says then is dropped.
  */
-export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed {
+export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed, RoomSeeker {
   readonly #connection: ServerConnection
   readonly #stream: Http2Stream
   readonly #head: RequestHead
@@ -39,6 +40,9 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   #trailers: MetadataInit | undefined
   #abort: AbortController | undefined
   #parkedRequest: Uint8Array | undefined
+  wantedBytes = 0
+  #promisedBytes = 0
+  #roomWanted: PromiseWithResolvers<void> | undefined
   #metadata: Metadata | undefined
   #failure: GrpcError | undefined
   #bytesOut = 0
@@ -96,10 +100,23 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     this.#trailers = { ...this.#trailers, ...metadata }
   }
 
+  room(bytes: number): Promise<void> | undefined {
+    if (this.#over) return this.#failure === undefined ? undefined : Promise.reject(this.#failure)
+    if (this.#connection.room.take(this, bytes)) {
+      this.#promisedBytes += bytes
+      return undefined
+    }
+    this.wantedBytes = bytes
+    this.#roomWanted = Promise.withResolvers()
+    return this.#roomWanted.promise
+  }
+
   write(message: Uint8Array | readonly Uint8Array[]): boolean {
     if (this.#over) return true
     this.#sendHead()
-    return this.#out().write(message)
+    const hasRoom = this.#out().write(message)
+    if (this.#promisedBytes > 0) this.#giveBackRoom()
+    return hasRoom
   }
 
   drained(): Promise<void> {
@@ -194,14 +211,24 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   #dispatch(request: Uint8Array): void {
     if (!this.#connection.isCongested) return this.#run(request)
     this.#parkedRequest = request
-    this.#connection.park(this)
+    this.#connection.room.waitToBegin(this)
   }
 
-  /** There is room again for its answer. */
-  runParked(): void {
-    const request = this.#parkedRequest as Uint8Array
+  onRoom(): void {
+    const request = this.#parkedRequest
+    this.#promisedBytes += this.wantedBytes
+    this.wantedBytes = 0
+    this.#roomWanted?.resolve()
+    this.#roomWanted = undefined
+    if (request === undefined) return
     this.#parkedRequest = undefined
     this.#run(request)
+  }
+
+  #giveBackRoom(): void {
+    const bytes = this.#promisedBytes
+    this.#promisedBytes = 0
+    this.#connection.room.giveBack(bytes)
   }
 
   #run(request: Uint8Array): void {
@@ -348,10 +375,12 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     if (this.wheelSlot !== NOT_IN_WHEEL) core.wheel.remove(this)
     const durationMs = core.timing.now() - this.#startedAt
     this.#route.observer.finished(code, durationMs, this.#stream.receivedBytes, this.#outlet?.bytes ?? this.#bytesOut)
+    if (this.#promisedBytes > 0) this.#giveBackRoom()
     if (failure === undefined) return
-    if (this.#parkedRequest !== undefined) {
+    if (this.#parkedRequest !== undefined || this.#roomWanted !== undefined) {
       this.#parkedRequest = undefined
-      this.#connection.unpark(this)
+      this.#connection.room.leave(this)
+      this.#roomWanted?.reject(failure)
     }
     this.#abort?.abort(failure)
     this.#inbox?.fail(failure)

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { AnswerRoom } from './answer-room.ts'
 import type { HeaderList } from './hpack/header-field.ts'
 import { Http2Connection } from './http2/connection.ts'
 import type { ConnectionHost } from './http2/connection-host.ts'
@@ -35,8 +36,8 @@ export class ServerConnection implements ConnectionHost {
   readonly peer: Peer
   readonly http2: Http2Connection
   readonly blocks = new ResponseBlocks()
+  readonly room: AnswerRoom
   readonly #onEnd: () => void
-  readonly #parked = new Set<Call>()
 
   constructor(core: ServerCore, socket: Duplex, peer: Peer, onEnd: () => void) {
     this.core = core
@@ -44,6 +45,7 @@ export class ServerConnection implements ConnectionHost {
     this.#onEnd = onEnd
     core.observer.connectionOpened()
     this.http2 = new Http2Connection({ socket, role: 'server', limits: core.limits, timing: core.timing, host: this })
+    this.room = new AnswerRoom(this.http2)
   }
 
   get budget(): ServerCore['budget'] {
@@ -80,7 +82,7 @@ export class ServerConnection implements ConnectionHost {
   }
 
   onClosed(end: ConnectionEnd): void {
-    this.#parked.clear()
+    this.room.clear()
     this.core.observer.connectionClosed(end)
     this.#onEnd()
   }
@@ -96,25 +98,12 @@ export class ServerConnection implements ConnectionHost {
     return this.http2.turns.isCongested
   }
 
-  /** The peer reads too slowly for more answers: the call waits until some have gone. */
-  park(call: Call): void {
-    this.#parked.add(call)
-  }
-
-  unpark(call: Call): void {
-    if (this.#parked.size > 0) this.#parked.delete(call)
-  }
-
   get hasParked(): boolean {
-    return this.#parked.size > 0
+    return this.room.hasWaiting
   }
 
   onRoom(): void {
-    for (const call of this.#parked) {
-      if (this.http2.turns.isCongested) return
-      this.#parked.delete(call)
-      call.runParked()
-    }
+    this.room.letIn()
   }
 
   drain(): void {

@@ -72,6 +72,11 @@ export interface ServerCall {
   readonly signal: AbortSignal
   /** The same as `signal.aborted`, without making a signal. */
   readonly cancelled: boolean
+  /**
+   * To be asked by whoever is about to fetch many bytes for an answer, with how many: undefined says to go on, a
+   * promise resolves when the peer has taken enough of what waits for it, and rejects when the call is over.
+   */
+  room(bytes: number): Promise<void> | undefined
   /** Sends initial metadata now; otherwise it goes out with the first message. */
   sendHeaders(metadata: MetadataInit): void
   /** Adds to what will be sent after the last message. */

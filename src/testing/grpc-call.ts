@@ -19,6 +19,7 @@ export function fakeCall(): FakeCall {
     get cancelled() {
       return ended.signal.aborted
     },
+    room: () => undefined,
     sendHeaders() {},
     setTrailers() {},
     cancel: () => ended.abort(),

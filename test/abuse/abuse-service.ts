@@ -5,6 +5,8 @@ export const PATHS = {
   echo: '/abuse.Abuse/Echo',
   wait: '/abuse.Abuse/Wait',
   answer: '/abuse.Abuse/Answer',
+  fetch: '/abuse.Abuse/Fetch',
+  fetchStream: '/abuse.Abuse/FetchStream',
   refuse: '/abuse.Abuse/Refuse',
   refuseStream: '/abuse.Abuse/RefuseStream',
   stream: '/abuse.Abuse/Stream',
@@ -24,7 +26,9 @@ export interface Handlers {
   letGo(): void
 }
 
-/** What `Answer` and `Stream` are asked for. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** What `Answer`, `Stream` and their kin are asked for. */
 export function wanted(size: number, count = 1): Buffer {
   const request = Buffer.alloc(8)
   request.writeUInt32BE(size, 0)
@@ -68,6 +72,28 @@ export function abuseService(): { service: Service; handlers: Handlers } {
             const count = asked.readUInt32BE(4)
             for (let i = 0; i < count && !call.cancelled; i++) if (!out.write(block)) await out.drained()
           }),
+      },
+      /** One answer that must be fetched first, which takes a while. */
+      Fetch: {
+        kind: 'unary',
+        async handle(request, call) {
+          const size = Buffer.from(request).readUInt32BE(0)
+          await call.room(size)
+          await turn()
+          return Buffer.alloc(size)
+        },
+      },
+      /** As many messages as are asked for, each of which must be fetched. */
+      FetchStream: {
+        kind: 'serverStreaming',
+        async handle(request, out, call) {
+          const asked = Buffer.from(request)
+          for (let left = asked.readUInt32BE(4); left > 0; left--) {
+            await call.room(asked.readUInt32BE(0))
+            await turn()
+            if (!out.write(Buffer.alloc(asked.readUInt32BE(0)))) await out.drained()
+          }
+        },
       },
       /** Answers the first message and does not care for the rest. */
       First: {

@@ -39,9 +39,12 @@ export async function abusedServer(limits: Partial<Limits> = {}): Promise<Abused
   return assemble(parts, 'port' in bound ? bound.port : 0, () => server.close())
 }
 
-export async function watchedServer(limits: Partial<Limits> = {}): Promise<WatchedServer> {
+export async function watchedServer(
+  limits: Partial<Limits> = {},
+  others: readonly Service[] = [],
+): Promise<WatchedServer> {
   const parts = beginnings()
-  const core = serverCore([parts.service], parts.timing, { limits, observer: parts.observer })
+  const core = serverCore([parts.service, ...others], parts.timing, { limits, observer: parts.observer })
   const connections: ServerConnection[] = []
   const listener = createListener((socket) => {
     socket.setNoDelay(true)

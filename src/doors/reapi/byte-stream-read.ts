@@ -9,6 +9,8 @@ import { checkResourceNameHeader } from './resource-name-header.ts'
 
 /** Well below what clients take in one message. */
 const MAX_PIECE_BYTES = 1024 * 1024
+/** What stores hand out at a time, more or less. */
+const USUAL_PIECE_BYTES = 512 * 1024
 
 export const byteStreamRead = (instances: Instances): ServerStreamingMethod => ({
   kind: 'serverStreaming',
@@ -19,9 +21,15 @@ export const byteStreamRead = (instances: Instances): ServerStreamingMethod => (
     checkRange(name, offset, limit)
     const wantsZstd = name.compressor === 'zstd' && offset === 0
     const range = { offset, ...(limit > 0 && { limit }), ...(wantsZstd && { acceptZstd: true }) }
+    // Nothing is fetched for a peer that has not taken what was fetched for it before.
+    const pieceBytes = Math.min(USUAL_PIECE_BYTES, name.digest.size - offset)
+    await call.room(pieceBytes)
     const reader = await instances(name.instance).blobs.read(name.digest, range, call.signal)
     if (reader === undefined) throw new FaultError({ kind: 'absent', what: `no blob ${resourceName}` })
-    for await (const piece of inForm(reader, name)) await send(piece, out)
+    for await (const piece of inForm(reader, name)) {
+      await send(piece, out)
+      await call.room(pieceBytes)
+    }
   },
 })
 

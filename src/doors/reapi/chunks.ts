@@ -14,6 +14,7 @@ import {
   spliceBlobResponse,
   splitBlobResponse,
 } from '../../wire/hot/split-splice.ts'
+import { remakingForRoom } from '../making-room.ts'
 import { areHeld } from './held.ts'
 import type { Instance, Instances } from './instances.ts'
 
@@ -39,7 +40,7 @@ export function splitAndSplice(instances: Instances): { SplitBlob: UnaryMethod; 
   const layouts: Layouts = new Map()
   const unnamed = (name: string) => instances(name).unnamedFunction
   return {
-    SplitBlob: {
+    SplitBlob: remakingForRoom({
       kind: 'unary',
       async handle(bytes) {
         const { instance, blobDigest, chunking } = readSplitBlobRequest(bytes, unnamed)
@@ -47,7 +48,7 @@ export function splitAndSplice(instances: Instances): { SplitBlob: UnaryMethod; 
         const chosen = BY_NUMBER[chunking] === undefined ? USUAL : chunking
         return splitBlobResponse(await split(instances(instance), blobDigest, { chosen, layouts }), chosen)
       },
-    },
+    }),
     SpliceBlob: {
       kind: 'unary',
       async handle(bytes) {

@@ -52,9 +52,14 @@ export const batchUpdateBlobs = (instances: Instances, limits: ReapiLimits): Una
   },
 })
 
-function checkTotal({ sizes, count }: DigestList, { maxBatchBytes }: ReapiLimits): void {
+function totalBytes({ sizes, count }: DigestList): number {
   let total = 0
   for (let index = 0; index < count; index++) total += sizes[index] as number
+  return total
+}
+
+function checkTotal(digests: DigestList, { maxBatchBytes }: ReapiLimits): void {
+  const total = totalBytes(digests)
   if (total <= maxBatchBytes) return
   throw invalid(`the blobs have ${total} bytes together, and one batch at most ${maxBatchBytes}`)
 }
@@ -78,16 +83,25 @@ function check(digests: DigestList, index: number, blob: Uint8Array): void {
 
 export const batchReadBlobs = (instances: Instances, limits: ReapiLimits): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  handle(bytes, call) {
     const request = readBatchReadRequest(bytes, (name) => instances(name).unnamedFunction)
-    const { blobs } = instances(request.instance)
-    const [compressor] = request.acceptable as Packed[]
-    if (compressor !== undefined) return packedAnswer(blobs, request, { compressor, limits })
-    const response = batchReadResponse(request.digests, limits.maxBatchBytes)
-    const answered = blobs.readMany(request.digests, response)
-    return answered === undefined ? response.finish() : answered.then(() => response.finish())
+    const room = call.room(Math.min(totalBytes(request.digests), limits.maxBatchBytes))
+    const answer = () => readAnswer(instances(request.instance).blobs, request, limits)
+    return room === undefined ? answer() : room.then(answer)
   },
 })
+
+function readAnswer(
+  blobs: BlobStore,
+  request: BatchReadRequest,
+  limits: ReapiLimits,
+): Uint8Array | Promise<Uint8Array> {
+  const [compressor] = request.acceptable as Packed[]
+  if (compressor !== undefined) return packedAnswer(blobs, request, { compressor, limits })
+  const response = batchReadResponse(request.digests, limits.maxBatchBytes)
+  const answered = blobs.readMany(request.digests, response)
+  return answered === undefined ? response.finish() : answered.then(() => response.finish())
+}
 
 /** A blob that does not get smaller goes out as it is. */
 async function packedAnswer(

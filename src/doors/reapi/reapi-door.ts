@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Service } from '../../grpc/service.ts'
+import { makingRoomForEcho, remakingForRoom } from '../making-room.ts'
 import { tellingFaults } from '../telling-faults.ts'
 import { getActionResult, updateActionResult } from './action-results.ts'
 import { byteStreamRead } from './byte-stream-read.ts'
@@ -28,7 +29,7 @@ export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS }: R
     {
       name: `${REAPI}.ContentAddressableStorage`,
       methods: {
-        FindMissingBlobs: findMissingBlobs(instances),
+        FindMissingBlobs: remakingForRoom(findMissingBlobs(instances)),
         BatchUpdateBlobs: batchUpdateBlobs(instances, limits),
         BatchReadBlobs: batchReadBlobs(instances, limits),
         GetTree: getTree(instances),
@@ -37,7 +38,10 @@ export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS }: R
     },
     {
       name: `${REAPI}.ActionCache`,
-      methods: { GetActionResult: getActionResult(instances), UpdateActionResult: updateActionResult(instances) },
+      methods: {
+        GetActionResult: remakingForRoom(getActionResult(instances)),
+        UpdateActionResult: makingRoomForEcho(updateActionResult(instances)),
+      },
     },
     {
       name: 'google.bytestream.ByteStream',

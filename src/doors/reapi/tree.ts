@@ -18,7 +18,7 @@ const MAX_DIRECTORIES = 1_000_000
  */
 export const getTree = (instances: Instances): ServerStreamingMethod => ({
   kind: 'serverStreaming',
-  async handle(bytes, out) {
+  async handle(bytes, out, call) {
     const { instance, rootDigest, pageSize, pageToken } = readGetTreeRequest(
       bytes,
       (name) => instances(name).unnamedFunction,
@@ -28,12 +28,14 @@ export const getTree = (instances: Instances): ServerStreamingMethod => ({
     let seen = 0
     let page: Uint8Array[] = []
     let pageBytes = 0
+    await call.room(MAX_RESPONSE_BYTES)
     for await (const directory of walk(instances(instance).blobs, rootDigest)) {
       if (seen++ < skipped) continue
       const length = treeEntryLength(directory.length)
       const isFull = page.length >= mostPerPage || (page.length > 0 && pageBytes + length > MAX_RESPONSE_BYTES)
       if (isFull) {
         if (!out.write(getTreeResponse(page, String(seen - 1)))) await out.drained()
+        await call.room(MAX_RESPONSE_BYTES)
         page = []
         pageBytes = 0
       }

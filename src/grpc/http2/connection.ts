@@ -515,7 +515,7 @@ export class Http2Connection implements FrameSink {
     this.turns.pump(this.turnAt)
     this.outbox.flush()
     this.turns.wakeWaiting()
-    if (this.#host.hasParked && !this.turns.isCongested) this.#host.onRoom()
+    if (this.#host.hasParked) this.#host.onRoom()
   }
 
   #checkControlBacklog(): void {

@@ -23,6 +23,8 @@ export interface Limits {
   /** Sent by handlers and not yet taken by the peer: from here on `write` says "wait", and new calls are parked. */
   readonly streamPendingBytes: number
   readonly connectionPendingBytes: number
+  /** The same with what handlers that asked for room are about to say. */
+  readonly connectionRoomBytes: number
   /** What may wait in a socket before data frames are held back. */
   readonly socketBacklogBytes: number
   /** Control frames that the peer makes us send and does not read: past this it is cut off. */
@@ -63,6 +65,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxServerBufferedBytes: 512 * MiB,
   streamPendingBytes: 512 * KiB,
   connectionPendingBytes: 1 * MiB,
+  connectionRoomBytes: 2.5 * MiB,
   socketBacklogBytes: 256 * KiB,
   maxControlBacklogBytes: 1 * MiB,
   resets: { burst: 4096, perSecond: 200 },

@@ -1,0 +1,73 @@
+import type { Http2Connection } from './http2/connection.ts'
+
+/** A call that waits for room: to begin at all, or to make an answer of so many bytes. */
+export interface RoomSeeker {
+  /** 0 for one that waits to begin. */
+  readonly wantedBytes: number
+  onRoom(): void
+}
+
+/**
+ * Answers of one connection, before they are made. What handlers have said is bounded by telling them to wait; what
+ * they are about to say is bounded here, or hundreds of them could fetch a large answer each for a peer that reads
+ * nothing. Whoever fetches bulk asks for room first. Those who wait stand in one line, first come first served.
+ */
+export class AnswerRoom {
+  readonly #http2: Http2Connection
+  readonly #line = new Set<RoomSeeker>()
+  #promised = 0
+
+  constructor(http2: Http2Connection) {
+    this.#http2 = http2
+  }
+
+  /** True when the room is the seeker's at once; else it is told later. */
+  take(seeker: RoomSeeker, bytes: number): boolean {
+    if (this.#line.size === 0 && this.#fits(bytes)) {
+      this.#promised += bytes
+      return true
+    }
+    this.#line.add(seeker)
+    return false
+  }
+
+  /** The answer is written, or will never be. */
+  giveBack(bytes: number): void {
+    this.#promised -= bytes
+    if (this.#line.size > 0) this.#http2.touched()
+  }
+
+  waitToBegin(seeker: RoomSeeker): void {
+    this.#line.add(seeker)
+  }
+
+  leave(seeker: RoomSeeker): void {
+    this.#line.delete(seeker)
+  }
+
+  clear(): void {
+    this.#line.clear()
+  }
+
+  get hasWaiting(): boolean {
+    return this.#line.size > 0
+  }
+
+  /** Something was sent, or given back. */
+  letIn(): void {
+    for (const seeker of this.#line) {
+      const { wantedBytes } = seeker
+      if (wantedBytes === 0 ? this.#http2.turns.isCongested : !this.#fits(wantedBytes)) return
+      this.#line.delete(seeker)
+      this.#promised += wantedBytes
+      seeker.onRoom()
+    }
+  }
+
+  /** An answer larger than all the room there is goes alone. */
+  #fits(bytes: number): boolean {
+    const { turns, outbox, limits } = this.#http2
+    const held = this.#promised + turns.pendingBytes + outbox.backlog
+    return held === 0 || held + bytes <= limits.connectionRoomBytes
+  }
+}

@@ -1,0 +1,51 @@
+import { MAX_WINDOW, SETTING } from '../../src/grpc/http2/wire-format.ts'
+import { windowUpdate } from '../../src/testing/http2-frames.ts'
+import type { RawHttp2 } from '../../src/testing/raw-http2.ts'
+import type { WatchedServer } from './abused-server.ts'
+
+export const MiB = 1 << 20
+/** What may be held for a peer that does not read. */
+export const STREAM_CAP = MiB
+export const CONNECTION_CAP = 4 * MiB
+
+/** All windows wide open: only the network and the server's own restraint are left. */
+export async function greedy(server: WatchedServer): Promise<RawHttp2> {
+  const client = await server.connect({ settings: [[SETTING.initialWindowSize, MAX_WINDOW]] })
+  client.send(windowUpdate(0, MAX_WINDOW - 65_535))
+  await client.roundTrip()
+  return client
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Watches what the server holds for its only connection, until the work is done. */
+export async function mostHeldWhile(server: WatchedServer, work: Promise<void>): Promise<number> {
+  let most = 0
+  let isDone = false
+  const finished = work.finally(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    most = Math.max(most, heldFor(server))
+    await turn()
+  }
+  await finished
+  return most
+}
+
+function heldFor({ connections }: WatchedServer): number {
+  const { http2 } = connections[0] as WatchedServer['connections'][number]
+  return http2.turns.pendingBytes + http2.outbox.backlog
+}
+
+/** Nothing moves any more: the kernel's buffers are full and everyone waits. */
+export async function untilStuck(server: WatchedServer): Promise<void> {
+  let before = -1
+  for (let same = 0; same < 50; ) {
+    // Not just a turn of the loop: what is fetched by other threads takes longer.
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    const now = heldFor(server)
+    same = now === before ? same + 1 : 0
+    before = now
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Digest } from '../../src/base/digest.ts'
+import { reapiDoor } from '../../src/doors/reapi/reapi-door.ts'
+import type { Service } from '../../src/grpc/service.ts'
+import { digestOf, putOne } from '../../src/storage/blobs.fixture.ts'
+import { packedActionCache } from '../../src/storage/packed-action-cache.ts'
+import { nodeFiles } from '../../src/storage/packs/node-files.ts'
+import { unheardEvents } from '../../src/storage/packs/pack-events.ts'
+import { type PackStore, packStore } from '../../src/storage/packs/pack-store.ts'
+import { heldBytes } from '../../src/testing/held-memory.ts'
+import { call } from '../../src/testing/http2-frames.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+import { randomFrom } from '../../src/testing/random-source.ts'
+import {
+  ActionResult,
+  BatchReadBlobsRequest,
+  GetActionResultRequest,
+  OutputSymlink,
+} from '../../src/wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { ReadRequest } from '../../src/wire/gen/google/bytestream/bytestream.ts'
+import { watchedServer } from './abused-server.ts'
+import { CONNECTION_CAP, greedy, MiB, mostHeldWhile, untilStuck } from './greedy-client.ts'
+
+const REAPI = '/build.bazel.remote.execution.v2'
+const random = randomFrom(1911)
+const names: Record<'mebibyte' | 'large' | 'action', Digest> = {
+  mebibyte: digestOf(Buffer.alloc(0)),
+  large: digestOf(Buffer.alloc(0)),
+  action: digestOf(Buffer.from('an action')),
+}
+let folder: string
+let packs: PackStore
+let services: Service[]
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'windlass-slow-readers-'))
+  const clock = manualClock()
+  const files = nodeFiles(folder, process.pid)
+  packs = await packStore({ files, clock, events: unheardEvents, durability: 'process', maxBytes: 2 ** 40 })
+  const blobs = packs.space(0)
+  const actions = packedActionCache(packs.values())
+  names.mebibyte = await putOne(blobs, random.bytes(MiB))
+  names.large = await putOne(blobs, random.bytes(32 * MiB))
+  // A result that is long by itself, and needs no other blob.
+  const outputSymlinks = Array.from({ length: 100 }, (_, i) =>
+    OutputSymlink.fromPartial({ path: `out-${i}`, target: 'x'.repeat(1000) }),
+  )
+  await actions.put('', names.action, ActionResult.encode({ ...ActionResult.create(), outputSymlinks }).finish())
+  services = reapiDoor({ instances: () => ({ blobs, uploads: blobs, actions, unnamedFunction: 'sha256' }), clock })
+})
+
+afterAll(async () => {
+  await packs.close()
+  await rm(folder, { recursive: true })
+})
+
+const wire = ({ hash, size }: Digest) => ({ hash, sizeBytes: size })
+const read = ({ hash, size }: Digest) =>
+  ReadRequest.encode(ReadRequest.fromPartial({ resourceName: `blobs/${hash}/${size}` })).finish()
+const batch = (...digests: Digest[]) =>
+  BatchReadBlobsRequest.encode({ ...BatchReadBlobsRequest.create(), digests: digests.map(wire) }).finish()
+const result = (action: Digest) =>
+  GetActionResultRequest.encode(GetActionResultRequest.fromPartial({ actionDigest: wire(action) })).finish()
+
+test.each([
+  { what: 'reads of 1 MiB', path: '/google.bytestream.ByteStream/Read', ask: () => read(names.mebibyte) },
+  { what: 'reads of 32 MiB', path: '/google.bytestream.ByteStream/Read', ask: () => read(names.large) },
+  {
+    what: 'batches',
+    path: `${REAPI}.ContentAddressableStorage/BatchReadBlobs`,
+    ask: () => batch(names.mebibyte, names.mebibyte, names.mebibyte),
+  },
+  { what: 'results', path: `${REAPI}.ActionCache/GetActionResult`, ask: () => result(names.action) },
+])('hundreds of $what hold less than 4 MiB for a reader that takes nothing', async ({ path, ask }) => {
+  await using server = await watchedServer({}, services)
+  const client = await greedy(server)
+  const before = await heldBytes()
+  client.pause()
+  for (let i = 0; i < 500; i++) client.send(call(2 * i + 1, path, Buffer.from(ask())))
+  const most = await mostHeldWhile(server, untilStuck(server))
+  expect(most).toBeGreaterThan(256 * 1024)
+  expect(most).toBeLessThanOrEqual(CONNECTION_CAP)
+  expect((await heldBytes()) - before).toBeLessThan(16 * MiB)
+  client.resume()
+  await client.until('much has come', () => client.dataBytes > 40 * MiB)
+  await server.expectServing()
+})
