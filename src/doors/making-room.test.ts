@@ -6,7 +6,11 @@ import { makingRoomForEcho, remakingForRoom } from './making-room.ts'
 /** A call with or without room; says what it was asked for. */
 function callWith(room: Promise<void> | undefined): { call: ServerCall; asked: number[] } {
   const asked: number[] = []
-  return { call: { ...fakeCall(), room: (bytes) => (asked.push(bytes), room) }, asked }
+  const note = (bytes: number) => {
+    asked.push(bytes)
+    return room
+  }
+  return { call: { ...fakeCall(), room: note }, asked }
 }
 
 /** Answers one byte more each time that it is run. */

@@ -5,7 +5,7 @@ import type { UnaryMethod } from '../grpc/service.ts'
  * is let go and made again once there is, so that it does not wait in memory for a peer that does not read.
  */
 export const remakingForRoom = (method: UnaryMethod): UnaryMethod => ({
-  ...method,
+  ...needingItsRequest(method),
   handle(request, call) {
     const answer = method.handle(request, call)
     if (answer instanceof Uint8Array) return answer
@@ -18,9 +18,14 @@ export const remakingForRoom = (method: UnaryMethod): UnaryMethod => ({
 
 /** For methods that answer with about what they were sent. */
 export const makingRoomForEcho = (method: UnaryMethod): UnaryMethod => ({
-  ...method,
+  ...needingItsRequest(method),
   handle(request, call) {
     const room = call.room(request.length)
     return room === undefined ? method.handle(request, call) : room.then(() => method.handle(request, call))
   },
 })
+
+/** Whoever runs a handler later needs the request for as long. */
+function needingItsRequest({ readsAtOnce: _, ...method }: UnaryMethod): UnaryMethod {
+  return method
+}

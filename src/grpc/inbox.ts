@@ -20,15 +20,18 @@ export class Inbox {
   readonly #parser: MessageParser
   readonly #stash = new Stash()
   #ready: Uint8Array | undefined
+  /** What its reader was given last. */
+  #given: Uint8Array | undefined
   /** Received and not yet given back to the stream's window. */
   #held = 0
   #ended = false
   #failure: unknown
   #reader: WaitingReader | undefined
 
-  constructor(stream: Http2Stream, maxMessageBytes: number) {
+  /** One that `reuses` takes a message back when its reader asks for the next. */
+  constructor(stream: Http2Stream, maxMessageBytes: number, reuses = false) {
     this.#stream = stream
-    this.#parser = new MessageParser(maxMessageBytes)
+    this.#parser = new MessageParser(maxMessageBytes, reuses)
   }
 
   /** Throws a GrpcError when the bytes are not a legal sequence of messages. */
@@ -60,6 +63,13 @@ export class Inbox {
     this.#takeReader()?.reject(error)
   }
 
+  /** Its reader needs nothing of it any more. */
+  letGo(): void {
+    this.#letGoGiven()
+    if (this.#ready !== undefined) this.#parser.letGo(this.#ready)
+    this.#ready = undefined
+  }
+
   /** The only message of an input that has ended. It is not taken: its bytes go on counting as held. */
   sole(): Uint8Array {
     if (this.#ready === undefined) throw new GrpcError(STATUS.internal, 'expected one message, got none')
@@ -68,6 +78,7 @@ export class Inbox {
   }
 
   next(): Promise<Uint8Array | undefined> {
+    this.#letGoGiven()
     if (this.#ready !== undefined) return Promise.resolve(this.#take(this.#ready))
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.#ended) return Promise.resolve(undefined)
@@ -83,8 +94,9 @@ export class Inbox {
     const { message } = this.#parser
     if (message === undefined) return next
     const reader = this.#takeReader()
-    if (reader === undefined) this.#ready = compact(message)
+    if (reader === undefined) this.#ready = message
     else {
+      this.#given = message
       this.#stream.release(message.length + PREFIX_BYTES)
       reader.resolve(message)
     }
@@ -93,6 +105,7 @@ export class Inbox {
 
   #take(message: Uint8Array): Uint8Array {
     this.#ready = undefined
+    this.#given = message
     this.#stream.release(message.length + PREFIX_BYTES)
     try {
       while (!this.#stash.isEmpty && this.#ready === undefined) this.#stash.read((bytes, at) => this.#read(bytes, at))
@@ -109,6 +122,11 @@ export class Inbox {
     this.#failure = new GrpcError(STATUS.internal, 'the input ended inside a message')
   }
 
+  #letGoGiven(): void {
+    if (this.#given !== undefined) this.#parser.letGo(this.#given)
+    this.#given = undefined
+  }
+
   #takeReader(): WaitingReader | undefined {
     const reader = this.#reader
     this.#reader = undefined
@@ -121,7 +139,3 @@ export class Inbox {
     this.#held = 0
   }
 }
-
-/** A message that waits must not keep a much larger receive buffer alive. */
-const compact = (message: Uint8Array): Uint8Array =>
-  message.length * 4 < message.buffer.byteLength ? Uint8Array.from(message) : message

@@ -1,17 +1,21 @@
+import { lend, takeBack } from './lent-buffers.ts'
 import { GrpcError, STATUS } from './status.ts'
 
 /** One byte of flags and four of length stand before each message. */
 export const PREFIX_BYTES = 5
 const LEAST_BODY_BYTES = 16 * 1024
+/** From here on memory is used again, where it may be. */
+const LEAST_LENT_BYTES = 32 * 1024
 const GROWTH = 4
 
 /**
- * Finds gRPC messages in the pieces of a body: one byte of flags, four of length, then the message. A message that
- * lies whole in one piece is a view of it; one that straddles pieces is copied into a buffer that grows with what has
- * really come, so that announcing a large message costs its sender as much as us.
+ * Finds gRPC messages in the pieces of a body: one byte of flags, four of length, then the message. Pieces are only lent
+ * for the time of a call, so a message is a copy. Its buffer grows with what has really come, so that announcing a
+ * large message costs its sender as much as us.
  */
 export class MessageParser {
   readonly #maxBytes: number
+  readonly #reuses: boolean
   readonly #prefix = new Uint8Array(PREFIX_BYTES)
   #prefixHave = 0
   #body: Buffer | undefined
@@ -20,8 +24,10 @@ export class MessageParser {
   /** The message that the last `parse` completed. */
   message: Uint8Array | undefined
 
-  constructor(maxMessageBytes: number) {
+  /** One that `reuses` memory is to be told by `letGo` of each message when nobody needs it any more. */
+  constructor(maxMessageBytes: number, reuses = false) {
     this.#maxBytes = maxMessageBytes
+    this.#reuses = reuses
   }
 
   /** Reads on from `at`, to the end of one message at most; answers where it stopped. */
@@ -30,17 +36,20 @@ export class MessageParser {
     if (this.#body === undefined) {
       at = this.#readPrefix(bytes, at)
       if (this.#prefixHave < PREFIX_BYTES) return at
-      const end = at + this.#length
-      if (end <= bytes.length) {
-        this.message = bytes.subarray(at, end)
-        this.#prefixHave = 0
-        return end
-      }
-      const first = Math.max(LEAST_BODY_BYTES, GROWTH * (bytes.length - at))
-      this.#body = Buffer.allocUnsafe(Math.min(this.#length, first))
+      const here = bytes.length - at
+      const first = here >= this.#length ? this.#length : Math.max(LEAST_BODY_BYTES, GROWTH * here)
+      this.#body = this.#take(Math.min(this.#length, first))
       this.#bodyHave = 0
     }
     return this.#fill(bytes, at)
+  }
+
+  letGo(message: Uint8Array): void {
+    if (this.#reuses && message.length >= LEAST_LENT_BYTES) takeBack(Buffer.from(message.buffer))
+  }
+
+  #take(bytes: number): Buffer {
+    return this.#reuses && bytes >= LEAST_LENT_BYTES ? lend(bytes) : Buffer.allocUnsafe(bytes)
   }
 
   /** False when the body ended inside a message. */
@@ -60,15 +69,16 @@ export class MessageParser {
     let body = this.#body as Buffer
     const take = Math.min(bytes.length - at, this.#length - this.#bodyHave)
     if (this.#bodyHave + take > body.length) {
-      const larger = Buffer.allocUnsafe(Math.min(this.#length, Math.max(GROWTH * body.length, this.#bodyHave + take)))
+      const larger = this.#take(Math.min(this.#length, Math.max(GROWTH * body.length, this.#bodyHave + take)))
       body.copy(larger, 0, 0, this.#bodyHave)
+      this.letGo(body)
       body = larger
       this.#body = larger
     }
     body.set(take === bytes.length ? bytes : bytes.subarray(at, at + take), this.#bodyHave)
     this.#bodyHave += take
     if (this.#bodyHave === this.#length) {
-      this.message = body
+      this.message = body.length === this.#length ? body : body.subarray(0, this.#length)
       this.#body = undefined
       this.#prefixHave = 0
     }

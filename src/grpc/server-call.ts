@@ -5,6 +5,7 @@ import type { RequestHead } from './http2/request-head.ts'
 import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
 import { CONNECTION_LOST, ERROR, FLAG, FRAME, putFrameHeader } from './http2/wire-format.ts'
 import { Inbox } from './inbox.ts'
+import { lend, takeBack } from './lent-buffers.ts'
 import { COMPRESSED, PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
 import { Metadata } from './metadata.ts'
 import { Outlet } from './outlet.ts'
@@ -43,6 +44,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   wantedBytes = 0
   #promisedBytes = 0
   #roomWanted: PromiseWithResolvers<void> | undefined
+  #lent: Buffer | undefined
   #metadata: Metadata | undefined
   #failure: GrpcError | undefined
   #bytesOut = 0
@@ -111,6 +113,12 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     return this.#roomWanted.promise
   }
 
+  lend(bytes: number): Uint8Array {
+    if (bytes < LEAST_LENT_BYTES || this.#lent !== undefined) return Buffer.allocUnsafe(bytes)
+    this.#lent = lend(bytes)
+    return this.#lent.subarray(0, bytes)
+  }
+
   write(message: Uint8Array | readonly Uint8Array[]): boolean {
     if (this.#over) return true
     this.#sendHead()
@@ -155,7 +163,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
       if (endStream && this.#inbox === undefined && !this.#takesStream) {
         const message = soleMessage(bytes, this.#connection.core.limits.maxMessageBytes)
         if (message !== undefined) {
-          this.#dispatch(message)
+          this.#dispatchLent(message)
           return
         }
       }
@@ -202,6 +210,13 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   get #takesStream(): boolean {
     const kind = this.#route.method?.kind
     return kind === 'clientStreaming' || kind === 'bidi'
+  }
+
+  /** The same for a request that lies in the receive buffer, where it will soon be written over. */
+  #dispatchLent(request: Uint8Array): void {
+    const { method } = this.#route
+    if (method?.kind === 'unary' && method.readsAtOnce && !this.#connection.isCongested) this.#run(request)
+    else this.#dispatch(Buffer.from(request))
   }
 
   /**
@@ -283,6 +298,12 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   /** The stream is gone from the connection's books; a handler that still runs goes on counting. */
   onStreamGone(): void {
     if (this.#handlerRuns) this.#connection.http2.lingering++
+    // After a failure someone may still be writing into it: then it is left to the garbage collector.
+    else if (this.#over && this.#failure === undefined) {
+      if (this.#lent !== undefined) takeBack(this.#lent)
+      this.#inbox?.letGo()
+    }
+    this.#lent = undefined
   }
 
   // --- Answering ----------------------------------------------------------------------------------------------------
@@ -400,8 +421,13 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   }
 
   #in(): Inbox {
-    this.#inbox ??= new Inbox(this.#stream, this.#connection.core.limits.maxMessageBytes)
+    this.#inbox ??= new Inbox(this.#stream, this.#connection.core.limits.maxMessageBytes, this.#keepsNothing)
     return this.#inbox
+  }
+
+  get #keepsNothing(): boolean {
+    const { method } = this.#route
+    return method !== undefined && 'keepsNothing' in method && method.keepsNothing === true
   }
 
   #out(): Outlet {
@@ -410,6 +436,8 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   }
 }
 
+/** Less comes from Node's own pool, or costs little. */
+const LEAST_LENT_BYTES = 32 * 1024
 const HEAD_FRAME = (FRAME.headers << 8) | FLAG.endHeaders
 const TRAILERS_FRAME = (FRAME.headers << 8) | FLAG.endHeaders | FLAG.endStream
 const MORE_THAN_ONE = new GrpcError(STATUS.internal, 'expected one message, got more')

@@ -5,6 +5,7 @@ import type { Observer } from './observer.ts'
 import { Routes } from './routes.ts'
 import { ServerConnection, type ServerCore } from './server-connection.ts'
 import type { Peer, Service } from './service.ts'
+import { readingShared } from './shared-reading.ts'
 import { TimerWheel } from './timer-wheel.ts'
 import type { Timing } from './timing.ts'
 
@@ -72,7 +73,10 @@ export function createServer(options: ServerOptions): GrpcServer {
 
   return {
     async listen(address) {
-      const listener = options.tls === undefined ? createNetServer(accept) : tlsListener(options.tls, accept)
+      const listener =
+        options.tls === undefined
+          ? createNetServer({ pauseOnConnect: true }, (socket) => accept(readingShared(socket)))
+          : tlsListener(options.tls, accept)
       listeners.push(listener)
       return await bind(listener, address)
     },

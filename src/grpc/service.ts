@@ -14,9 +14,12 @@ export interface Service {
 
 export type Method = UnaryMethod | ServerStreamingMethod | ClientStreamingMethod | BidiMethod
 
-/** The request is a view into the receive buffer: whoever keeps it for long should copy it, or the whole buffer stays. */
 export interface UnaryMethod {
   readonly kind: 'unary'
+  /** Says that the handler does not look at the request after it has returned, be it with a promise. */
+  readonly readsAtOnce?: true
+  /** Says that the handler keeps nothing of the request, once it has answered. Large requests are cheaper then. */
+  readonly keepsNothing?: true
   handle(request: Uint8Array, call: ServerCall): Uint8Array | Promise<Uint8Array>
 }
 
@@ -28,6 +31,8 @@ export interface ServerStreamingMethod {
 /** May answer before the client has finished: what still arrives is then discarded without an error. */
 export interface ClientStreamingMethod {
   readonly kind: 'clientStreaming'
+  /** Says that the handler keeps nothing of a message, once it has asked for the next. Large ones are cheaper then. */
+  readonly keepsNothing?: true
   handle(requests: Incoming, call: ServerCall): Promise<Uint8Array>
 }
 
@@ -77,6 +82,11 @@ export interface ServerCall {
    * promise resolves when the peer has taken enough of what waits for it, and rejects when the call is over.
    */
   room(bytes: number): Promise<void> | undefined
+  /**
+   * Memory for an answer (or its largest part): exactly as long, with anything in it. It is used again once the answer
+   * has left, so nobody may keep it. Asked for once in a call; several at once are nobody's gain.
+   */
+  lend(bytes: number): Uint8Array
   /** Sends initial metadata now; otherwise it goes out with the first message. */
   sendHeaders(metadata: MetadataInit): void
   /** Adds to what will be sent after the last message. */

@@ -1,65 +1,71 @@
+import { lend, takeBack } from './lent-buffers.ts'
+
 /**
- * Bytes that wait, in order. Large pieces are kept as they are; small ones are copied together, for a view of a few
- * bytes costs a hundred and keeps its whole receive buffer alive.
+ * Bytes that wait, in order. What comes is only lent, so it is copied: small pieces together, for a view of a few bytes
+ * costs a hundred. A block is at most twice as large as the piece that it was made for.
  */
-const KEPT_BYTES = 16 * 1024
-const BLOCK_BYTES = 4 * 1024
+const LEAST_BLOCK_BYTES = 4 * 1024
+const MOST_BLOCK_BYTES = 16 * 1024
+
+interface Block {
+  readonly memory: Buffer
+  filled: number
+}
 
 export class Stash {
-  #pieces: Uint8Array[] = []
+  #blocks: Block[] = []
   #head = 0
   #at = 0
-  /** The block at the end that is being filled, and how far. */
-  #block: Buffer | undefined
-  #filled = 0
 
   get isEmpty(): boolean {
-    return this.#head === this.#pieces.length && this.#block === undefined
+    return this.#head === this.#blocks.length
   }
 
   add(bytes: Uint8Array): void {
-    if (bytes.length >= KEPT_BYTES) {
-      this.#seal()
-      this.#pieces.push(bytes)
-      return
-    }
-    let at = 0
-    while (at < bytes.length) {
-      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
-      const size = Math.min(bytes.length - at, BLOCK_BYTES - this.#filled)
-      this.#block.set(bytes.subarray(at, at + size), this.#filled)
-      this.#filled += size
+    for (let at = 0; at < bytes.length; ) {
+      const block = this.#blockFor(bytes.length - at)
+      const size = Math.min(bytes.length - at, block.memory.length - block.filled)
+      block.memory.set(size === bytes.length ? bytes : bytes.subarray(at, at + size), block.filled)
+      block.filled += size
       at += size
-      if (this.#filled === BLOCK_BYTES) this.#seal()
     }
   }
 
-  /** Lets `read` have the first piece, from where the last one stopped; it answers how far it got. */
+  /** Lets `read` have the first piece, from where the last one stopped; it answers how far it got, and keeps nothing. */
   read(read: (bytes: Uint8Array, at: number) => number): void {
-    if (this.#head === this.#pieces.length) this.#seal()
-    const piece = this.#pieces[this.#head] as Uint8Array
-    this.#at = read(piece, this.#at)
-    if (this.#at < piece.length) return
+    const block = this.#blocks[this.#head] as Block
+    this.#at = read(block.memory.subarray(0, block.filled), this.#at)
+    if (this.#at < block.filled) return
     this.#at = 0
-    if (++this.#head === this.#pieces.length) this.#clearRead()
+    this.#head++
+    giveBack(block)
+    if (this.isEmpty) this.#forget()
   }
 
   clear(): void {
-    this.#clearRead()
-    this.#block = undefined
-    this.#filled = 0
+    for (let i = this.#head; i < this.#blocks.length; i++) giveBack(this.#blocks[i] as Block)
+    this.#forget()
   }
 
-  #clearRead(): void {
-    this.#pieces = []
+  #forget(): void {
+    this.#blocks = []
     this.#head = 0
     this.#at = 0
   }
 
-  #seal(): void {
-    if (this.#block === undefined) return
-    this.#pieces.push(this.#block.subarray(0, this.#filled))
-    this.#block = undefined
-    this.#filled = 0
+  #blockFor(bytes: number): Block {
+    const last = this.isEmpty ? undefined : this.#blocks.at(-1)
+    if (last !== undefined && last.filled < last.memory.length) return last
+    const block = { memory: blockOf(Math.min(bytes, MOST_BLOCK_BYTES)), filled: 0 }
+    this.#blocks.push(block)
+    return block
   }
+}
+
+/** Blocks of the largest size, a frame each, are used again. */
+const blockOf = (bytes: number): Buffer =>
+  bytes * 2 > MOST_BLOCK_BYTES ? lend(MOST_BLOCK_BYTES) : Buffer.allocUnsafeSlow(Math.max(LEAST_BLOCK_BYTES, bytes))
+
+function giveBack({ memory }: Block): void {
+  if (memory.length === MOST_BLOCK_BYTES) takeBack(memory)
 }

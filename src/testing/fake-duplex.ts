@@ -56,9 +56,13 @@ export class FakeDuplex extends EventEmitter {
     this.emit('close')
   }
 
-  /** Bytes from the peer. */
+  /** Bytes from the peer. They are lent for the time of the event, and spoilt after it. */
   receive(...bytes: readonly Uint8Array[]): void {
-    for (const piece of bytes) this.emit('data', Buffer.from(piece))
+    for (const piece of bytes) {
+      const lent = Buffer.from(piece)
+      this.emit('data', lent)
+      lent.fill(0xdb)
+    }
   }
 
   /** Everything written since the last time this was asked. */

@@ -20,6 +20,7 @@ export function fakeCall(): FakeCall {
       return ended.signal.aborted
     },
     room: () => undefined,
+    lend: (bytes) => Buffer.allocUnsafe(bytes),
     sendHeaders() {},
     setTrailers() {},
     cancel: () => ended.abort(),

@@ -46,7 +46,7 @@ export function grpcHealth(): GrpcHealth {
     service: {
       name: 'grpc.health.v1.Health',
       methods: {
-        Check: { kind: 'unary', handle: check },
+        Check: { kind: 'unary', readsAtOnce: true, handle: check },
         List: { kind: 'unary', handle: () => healthListToProto(states) },
         Watch: { kind: 'serverStreaming', handle: watch },
       },

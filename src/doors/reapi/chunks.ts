@@ -7,6 +7,7 @@ import type { BlobStore } from '../../storage/blob-store.ts'
 import type { NewChunker } from '../../storage/chunking/chunker.ts'
 import { fastCdc } from '../../storage/chunking/fast-cdc.ts'
 import { repMaxCdc } from '../../storage/chunking/rep-max-cdc.ts'
+import { areHeld } from '../../storage/held.ts'
 import {
   readSpliceBlobRequest,
   readSplitBlobRequest,
@@ -15,7 +16,6 @@ import {
   splitBlobResponse,
 } from '../../wire/hot/split-splice.ts'
 import { remakingForRoom } from '../making-room.ts'
-import { areHeld } from './held.ts'
 import type { Instance, Instances } from './instances.ts'
 
 /**

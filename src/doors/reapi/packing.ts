@@ -93,7 +93,9 @@ export function unpacker(compressor: Packed, onPiece: (bytes: Uint8Array) => voi
   return {
     async write(bytes) {
       if (stream.destroyed) return await failure
-      if (!stream.write(bytes)) await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), failure])
+      // A stream keeps what it is given until its turn comes; these bytes are only lent.
+      if (!stream.write(Uint8Array.from(bytes)))
+        await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), failure])
     },
     async end() {
       stream.end()

@@ -29,7 +29,7 @@ export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS }: R
     {
       name: `${REAPI}.ContentAddressableStorage`,
       methods: {
-        FindMissingBlobs: remakingForRoom(findMissingBlobs(instances)),
+        FindMissingBlobs: findMissingBlobs(instances),
         BatchUpdateBlobs: batchUpdateBlobs(instances, limits),
         BatchReadBlobs: batchReadBlobs(instances, limits),
         GetTree: getTree(instances),

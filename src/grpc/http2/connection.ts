@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { HeaderList } from '../hpack/header-field.ts'
 import type { ConnectionEnd } from '../observer.ts'
+import { onBytes } from '../shared-reading.ts'
 import type { Timing } from '../timing.ts'
 import type { ConnectionHost, ConnectionOptions } from './connection-host.ts'
 import {
@@ -100,7 +101,7 @@ export class Http2Connection implements FrameSink {
     this.turnAt = timing.now()
     this.#receivedAt = this.turnAt
     this.#gates = floodGates(limits, timing.now)
-    socket.on('data', (chunk: Buffer) => this.#onChunk(chunk))
+    onBytes(socket, (bytes) => this.#onBytes(bytes))
     socket.on('drain', () => this.#flushNow())
     socket.on('error', (error) => this.#lost(error.message))
     socket.on('close', () => this.#lost('the connection was closed'))
@@ -215,13 +216,13 @@ export class Http2Connection implements FrameSink {
 
   // --- What the peer says -------------------------------------------------------------------------------------------
 
-  #onChunk(chunk: Buffer): void {
+  #onBytes(bytes: Buffer): void {
     if (this.#end !== undefined) return
     this.turnAt = this.#timing.now()
     this.#receivedAt = this.turnAt
     this.#inTurn = true
     try {
-      this.#reader.read(chunk)
+      this.#reader.read(bytes)
     } catch (error) {
       this.#inTurn = false
       if (error instanceof ConnectionFault) this.close(error.code, error.message, error.flood)

@@ -15,7 +15,7 @@ export interface BulkPool {
 }
 
 export interface Inspection {
-  /** Resolves when more may be given; the bytes may be reused at once. */
+  /** Resolves when more may be given; the bytes may be reused then. */
   update(bytes: Uint8Array): void | Promise<void>
   /** The hash and size of the uncompressed blob; undefined when it is more than `maxSize`, or not zstd at all. */
   finish(): Promise<Inspected | undefined>

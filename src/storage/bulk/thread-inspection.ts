@@ -35,7 +35,7 @@ export class ThreadInspection implements Inspection {
   update(bytes: Uint8Array): void | Promise<void> {
     if (this.#failure !== undefined) throw this.#failure
     const at = this.#fill(bytes, 0)
-    if (at < bytes.length) return this.#updateRest(new Uint8Array(bytes.subarray(at)))
+    if (at < bytes.length) return this.#updateRest(bytes, at)
   }
 
   async finish(): Promise<Inspected | undefined> {
@@ -69,9 +69,9 @@ export class ThreadInspection implements Inspection {
     this.#wake?.()
   }
 
-  /** The rest is a copy, for the caller may reuse its bytes at once; back pressure comes with the promise. */
-  async #updateRest(rest: Uint8Array): Promise<void> {
-    for (let at = 0; at < rest.length; ) {
+  /** Back pressure comes with the promise: until it resolves, the caller's bytes stay as they are. */
+  async #updateRest(rest: Uint8Array, from: number): Promise<void> {
+    for (let at = from; at < rest.length; ) {
       while (this.#inFlight >= IN_FLIGHT && !this.#isAnswered && this.#failure === undefined) await this.#change()
       if (this.#failure !== undefined) throw this.#failure
       if (this.#isAnswered) return // refused already: the rest makes no difference

@@ -25,6 +25,10 @@ import type { Room } from './room.ts'
 
 const BUFFER_BYTES = 1024 * 1024
 const SPARE_BUFFERS = 16
+/** What is gathered lies in blocks that are used again: fresh memory for every upload keeps the collector busy. */
+const FIRST_BLOCK_BYTES = 64 * 1024
+const BLOCK_BYTES = 256 * 1024
+const SPARE_BLOCKS = 64
 
 export interface IncomingTools {
   readonly files: FileLayer
@@ -47,19 +51,24 @@ export class Gathering {
   readonly #maxBytes: number
   #bytes = 0
   readonly spare: Buffer[] = []
+  readonly #spare: readonly [first: Buffer[], later: Buffer[]] = [[], []]
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#maxBytes) return false
-    this.#bytes += bytes
-    return true
+  /** Another block for an upload that has so many; undefined when all uploads together hold enough. */
+  takeBlock(had: number): Buffer | undefined {
+    const size = had === 0 ? FIRST_BLOCK_BYTES : BLOCK_BYTES
+    if (this.#bytes + size > this.#maxBytes) return undefined
+    this.#bytes += size
+    return this.#spare[had === 0 ? 0 : 1].pop() ?? Buffer.allocUnsafeSlow(size)
   }
 
-  give(bytes: number): void {
-    this.#bytes -= bytes
+  giveBlock(block: Buffer): void {
+    this.#bytes -= block.length
+    const spare = this.#spare[block.length === FIRST_BLOCK_BYTES ? 0 : 1]
+    if (spare.length < SPARE_BLOCKS) spare.push(block)
   }
 }
 
@@ -68,7 +77,10 @@ export class IncomingBlob implements BlobWriter {
   readonly #key: Key
   readonly #form: StoredForm
   readonly #checks = new BlockChecks()
-  #gathered: Uint8Array[] = []
+  #blocks: Buffer[] = []
+  /** Bytes in the blocks; all but the last are full. */
+  #gathered = 0
+  #startOfLast = 0
   #bytes = 0
   #state: 'open' | 'committed' | 'ended' = 'open'
   #solo: SoloFile | undefined
@@ -84,11 +96,8 @@ export class IncomingBlob implements BlobWriter {
     this.#checks.update(bytes)
     this.#bytes += bytes.length
     if (this.#solo !== undefined) return this.#solo.write(bytes)
-    if (this.#bytes <= this.#tools.soloBytes && this.#tools.gathering.take(bytes.length)) {
-      this.#gathered.push(Buffer.from(bytes))
-      return
-    }
-    return this.#goSolo(bytes)
+    const gathered = this.#bytes <= this.#tools.soloBytes ? this.#gather(bytes) : 0
+    if (gathered < bytes.length) return this.#goSolo(bytes.subarray(gathered))
   }
 
   async commit(): Promise<void> {
@@ -102,7 +111,7 @@ export class IncomingBlob implements BlobWriter {
         return
       }
       await this.#tools.room.wait(this.#bytes)
-      const batch = this.#tools.writer.addPieces(this.#key, this.#form, this.#gathered, PUT, this.#checks)
+      const batch = this.#tools.writer.addPieces(this.#key, this.#form, this.#pieces(), PUT, this.#checks)
       this.#tools.wrote(this.#bytes)
       await batch.done
     } finally {
@@ -121,16 +130,45 @@ export class IncomingBlob implements BlobWriter {
     this.#solo = undefined
   }
 
+  /** Answers how much of it there was room for. */
+  #gather(bytes: Uint8Array): number {
+    for (let at = 0; at < bytes.length; ) {
+      const last = this.#blocks.at(-1)
+      const filled = this.#gathered - this.#startOfLast
+      if (last === undefined || filled === last.length) {
+        const block = this.#tools.gathering.takeBlock(this.#blocks.length)
+        if (block === undefined) return at
+        this.#startOfLast = this.#gathered
+        this.#blocks.push(block)
+        continue
+      }
+      const take = Math.min(last.length - filled, bytes.length - at)
+      last.set(bytes.subarray(at, at + take), filled)
+      this.#gathered += take
+      at += take
+    }
+    return bytes.length
+  }
+
+  #pieces(): Uint8Array[] {
+    return this.#blocks.map((block, i) =>
+      i === this.#blocks.length - 1 ? block.subarray(0, this.#gathered - this.#startOfLast) : block,
+    )
+  }
+
   #giveGathered(): void {
-    for (const piece of this.#gathered) this.#tools.gathering.give(piece.length)
-    this.#gathered = []
+    const { gathering } = this.#tools
+    for (const block of this.#blocks) gathering.giveBlock(block)
+    this.#blocks = []
+    this.#gathered = 0
+    this.#startOfLast = 0
   }
 
   async #goSolo(bytes: Uint8Array): Promise<void> {
     if (this.#form === 'identity') this.#tools.room.mayEverHold(this.#key.size)
     const solo = new SoloFile(this.#tools, headerBytes(this.#key.width))
     this.#solo = solo
-    for (const piece of this.#gathered) await solo.write(piece)
+    for (const piece of this.#pieces()) await solo.write(piece)
     this.#giveGathered()
     await solo.write(bytes)
   }

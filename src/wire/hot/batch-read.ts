@@ -81,8 +81,15 @@ interface Other {
 
 const ABSENT: Other = { status: NOT_FOUND, data: NOTHING, compressor: 0 }
 
+/** Memory of so many bytes, exactly. */
+export type Lend = (bytes: number) => Uint8Array
+
 /** Refuses more than `maxBytes` of blobs before it takes memory for them. */
-export function batchReadResponse(digests: DigestList, maxBytes: number): BatchReadResponse {
+export function batchReadResponse(
+  digests: DigestList,
+  maxBytes: number,
+  lend: Lend = Buffer.allocUnsafe,
+): BatchReadResponse {
   const { count, sizes } = digests
   let wanted = 0
   let total = 0
@@ -91,7 +98,7 @@ export function batchReadResponse(digests: DigestList, maxBytes: number): BatchR
     total += fieldLength(plainLength(digests, index))
   }
   if (wanted > maxBytes) throw invalid(`the blobs have ${wanted} bytes together, and one batch at most ${maxBytes}`)
-  const plain = Buffer.allocUnsafe(total)
+  const plain = lend(total)
   const dataAt = layOut(digests, plain)
   const others: (Other | undefined)[] = new Array(count).fill(ABSENT)
 
