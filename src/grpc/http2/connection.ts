@@ -8,7 +8,6 @@ import {
   putGoaway,
   putGreeting,
   putHeaderBlock,
-  putPing,
   putPingAck,
   putReset,
   putSettingsAck,
@@ -20,6 +19,7 @@ import { FrameReader, type FrameSink } from './frame-reader.ts'
 import { HeaderBlocks } from './header-blocks.ts'
 import type { Limits } from './limits.ts'
 import { Outbox } from './outbox.ts'
+import { Patrol } from './patrol.ts'
 import { areTrailersSound, understandRequest } from './request-head.ts'
 import { SendTurns } from './send-turns.ts'
 import { defaultPeerSettings, readSettings } from './settings.ts'
@@ -84,9 +84,7 @@ export class Http2Connection implements FrameSink {
   #peerIsGoing = false
   #drainLimit = MAX_WINDOW
   #end: ConnectionEnd | undefined
-  #receivedAt: number
-  #pingedAt: number | undefined
-  #cancelTimer: () => void = () => {}
+  readonly #patrol: Patrol
 
   constructor({ socket, role, limits, timing, host }: ConnectionOptions) {
     this.#socket = socket
@@ -99,15 +97,12 @@ export class Http2Connection implements FrameSink {
     this.#reader = new FrameReader(this, { maxFrameBytes: limits.maxFrameBytes, expectPreface: this.#isServer })
     this.#blocks = new HeaderBlocks(limits)
     this.turnAt = timing.now()
-    this.#receivedAt = this.turnAt
     this.#gates = floodGates(limits, timing.now)
     onBytes(socket, (bytes) => this.#onBytes(bytes))
     socket.on('drain', () => this.#flushNow())
     socket.on('error', (error) => this.#lost(error.message))
     socket.on('close', () => this.#lost('the connection was closed'))
-    this.#cancelTimer = timing.after(limits.handshakeMs, () =>
-      this.close(ERROR.settingsTimeout, 'no SETTINGS came in time', 'handshake'),
-    )
+    this.#patrol = new Patrol(this, timing)
     this.#greet(role)
   }
 
@@ -149,7 +144,7 @@ export class Http2Connection implements FrameSink {
   }
 
   dataQueued(stream: Http2Stream, bytes: number): void {
-    if (stream.pendingBytes === bytes) stream.progressAt = this.turnAt
+    if (stream.pendingBytes === bytes) stream.progressAt = this.#inTurn ? this.turnAt : this.#timing.now()
     this.turns.pendingBytes += bytes
     this.turns.join(stream)
     this.touched()
@@ -219,7 +214,7 @@ export class Http2Connection implements FrameSink {
   #onBytes(bytes: Buffer): void {
     if (this.#end !== undefined) return
     this.turnAt = this.#timing.now()
-    this.#receivedAt = this.turnAt
+    this.#patrol.heardAt = this.turnAt
     this.#inTurn = true
     try {
       this.#reader.read(bytes)
@@ -409,8 +404,7 @@ export class Http2Connection implements FrameSink {
     if (this.peer.initialWindowSize !== before) this.#shiftWindows(this.peer.initialWindowSize - before)
     if (!this.#settingsSeen) {
       this.#settingsSeen = true
-      this.#cancelTimer()
-      this.#patrolLater()
+      this.#patrol.begin()
     }
     putSettingsAck(this.outbox)
     this.#host.onPeerSettings()
@@ -428,7 +422,7 @@ export class Http2Connection implements FrameSink {
     if (id !== 0) throw new ConnectionFault(ERROR.protocol, 'PING on a stream')
     if (end - start !== 8) throw new ConnectionFault(ERROR.frameSize, 'PING has eight bytes')
     if ((flags & FLAG.ack) !== 0) {
-      this.#pingedAt = undefined
+      this.#patrol.pingAnswered()
       return
     }
     this.#gates.pings.pass()
@@ -525,7 +519,7 @@ export class Http2Connection implements FrameSink {
     throw new ConnectionFault(ERROR.enhanceYourCalm, 'the peer does not read what it asks for', 'control backlog')
   }
 
-  // --- Beginning, watching, ending ----------------------------------------------------------------------------------
+  // --- Beginning and ending -----------------------------------------------------------------------------------------
 
   #greet(role: 'server' | 'client'): void {
     putGreeting(this.outbox, role, this.limits)
@@ -534,34 +528,6 @@ export class Http2Connection implements FrameSink {
       this.#receiveWindow += raise
       putWindowUpdate(this.outbox, 0, raise)
     }
-    this.touched()
-  }
-
-  /** Comes by now and then: is the peer there, and does it take what it asked for? */
-  #patrol(): void {
-    if (this.#end !== undefined) return
-    const { keepaliveMs, keepaliveTimeoutMs, stallMs } = this.limits
-    const now = this.#timing.now()
-    if (this.#pingedAt !== undefined && now - Math.max(this.#pingedAt, this.#receivedAt) >= keepaliveTimeoutMs) {
-      return this.close(ERROR.none, 'the peer did not answer a keepalive')
-    }
-    for (const stream of this.streams.values()) {
-      if (stream.pendingBytes === 0 || now - stream.progressAt < stallMs) continue
-      this.resetStream(stream, ERROR.cancel)
-      stream.receiver?.onReset(ERROR.cancel, 'the peer took nothing for too long')
-    }
-    if (this.#pingedAt === undefined && now - this.#receivedAt >= keepaliveMs) this.#sendPing(now)
-    this.#patrolLater()
-  }
-
-  #patrolLater(): void {
-    const { keepaliveMs, keepaliveTimeoutMs, stallMs } = this.limits
-    this.#cancelTimer = this.#timing.after(Math.min(keepaliveMs, keepaliveTimeoutMs, stallMs), () => this.#patrol())
-  }
-
-  #sendPing(now: number): void {
-    this.#pingedAt = now
-    putPing(this.outbox)
     this.touched()
   }
 
@@ -591,7 +557,7 @@ export class Http2Connection implements FrameSink {
   }
 
   #dropStreams(reason: string): void {
-    this.#cancelTimer()
+    this.#patrol.end()
     for (const stream of [...this.streams.values()]) {
       this.#remove(stream)
       stream.receiver?.onReset(CONNECTION_LOST, reason)

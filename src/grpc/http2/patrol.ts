@@ -1,0 +1,69 @@
+import type { Timing } from '../timing.ts'
+import type { Http2Connection } from './connection.ts'
+import { putPing } from './control-frames.ts'
+import { ERROR } from './wire-format.ts'
+
+/**
+ * Comes by a connection now and then: has the peer introduced itself, is it still there, and does it take what it
+ * asked for? One timer at a time serves all three.
+ */
+export class Patrol {
+  readonly #connection: Http2Connection
+  readonly #timing: Timing
+  #cancel: () => void
+  #pingedAt: number | undefined
+  /** When the peer was last heard of. */
+  heardAt: number
+
+  /** At first only the handshake is waited for. */
+  constructor(connection: Http2Connection, timing: Timing) {
+    this.#connection = connection
+    this.#timing = timing
+    this.heardAt = timing.now()
+    this.#cancel = timing.after(connection.limits.handshakeMs, () =>
+      connection.close(ERROR.settingsTimeout, 'no SETTINGS came in time', 'handshake'),
+    )
+  }
+
+  /** The peer has introduced itself. */
+  begin(): void {
+    this.#cancel()
+    this.#comeLater()
+  }
+
+  pingAnswered(): void {
+    this.#pingedAt = undefined
+  }
+
+  end(): void {
+    this.#cancel()
+  }
+
+  #comeLater(): void {
+    const { keepaliveMs, keepaliveTimeoutMs, stallMs } = this.#connection.limits
+    this.#cancel = this.#timing.after(Math.min(keepaliveMs, keepaliveTimeoutMs, stallMs), () => this.#come())
+  }
+
+  #come(): void {
+    const connection = this.#connection
+    if (!connection.isOpen) return
+    const { keepaliveMs, keepaliveTimeoutMs, stallMs } = connection.limits
+    const now = this.#timing.now()
+    if (this.#pingedAt !== undefined && now - Math.max(this.#pingedAt, this.heardAt) >= keepaliveTimeoutMs) {
+      return connection.close(ERROR.none, 'the peer did not answer a keepalive')
+    }
+    for (const stream of connection.streams.values()) {
+      if (stream.pendingBytes === 0 || now - stream.progressAt < stallMs) continue
+      connection.resetStream(stream, ERROR.cancel)
+      stream.receiver?.onReset(ERROR.cancel, 'the peer took nothing for too long')
+    }
+    if (this.#pingedAt === undefined && now - this.heardAt >= keepaliveMs) this.#ping(now)
+    this.#comeLater()
+  }
+
+  #ping(now: number): void {
+    this.#pingedAt = now
+    putPing(this.#connection.outbox)
+    this.#connection.touched()
+  }
+}
