@@ -1,17 +1,22 @@
 import { z } from 'zod'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../base/digest.ts'
+import { parseTarget } from '../client/target.ts'
+import { instanceNameProblem } from '../model/instance-name.ts'
 import { field, later } from './config-field.ts'
 
 const GiB = 1024 ** 3
 const MiB = 1024 ** 2
 const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as [DigestFunction, ...DigestFunction[]]
 
-const backend = () => z.enum(['filesystem']).default('filesystem')
 const folder = () => z.string().min(1).optional()
+const file = () => z.string().min(1).optional()
 
 const cas = z
   .strictObject({
-    backend: field(backend(), 'Where blobs are kept: pack files on a local disk.'),
+    backend: field(
+      z.enum(['filesystem', 'grpc']).default('filesystem'),
+      'Where blobs and results are kept: in pack files on a local disk, or only in the upstream (grpc).',
+    ),
     root_dir: field(folder(), 'Directory for blobs, and for results of actions.', { otherwise: 'cas in data_dir' }),
     max_bytes: field(
       z
@@ -48,8 +53,65 @@ const cas = z
 
 const actionCache = z
   .strictObject({
-    backend: field(backend(), 'Where results of actions are kept: in the same packs as the blobs.'),
+    backend: field(
+      z.enum(['filesystem']).default('filesystem'),
+      'Where results of actions are kept: with the blobs, wherever those are.',
+    ),
     root_dir: later(folder(), 'Directory for results of actions.', { otherwise: 'they are kept with the blobs' }),
+    read_only_instances: field(
+      z.array(z.string()).default([]),
+      'Instances whose callers may read results of actions and not put any; "" is the unnamed one.',
+    ),
+  })
+  .prefault({})
+
+const upstreamTls = z
+  .strictObject({
+    ca_file: field(file(), "Certificates in PEM that the upstream's must lead to.", { otherwise: "the system's" }),
+    cert_file: field(file(), 'Our own certificate in PEM, for an upstream that asks for one.', { otherwise: 'none' }),
+    key_file: field(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none' }),
+    server_name: field(file(), 'The name that the upstream must prove.', { otherwise: 'the host in url' }),
+  })
+  .prefault({})
+  .superRefine(({ cert_file, key_file }, context) => {
+    if ((cert_file === undefined) === (key_file === undefined)) return
+    context.addIssue({ code: 'custom', message: 'cert_file and key_file go together: set both or none' })
+  })
+
+const upstream = z
+  .strictObject({
+    url: field(
+      z
+        .string()
+        .refine((text) => parseTarget(text) !== undefined, {
+          error: 'expected grpc://host:port, grpcs://host:port or unix:/path',
+        })
+        .optional(),
+      'Another server of the Remote Execution API to read through: grpc://, grpcs:// or unix:/path.',
+      { otherwise: 'no upstream' },
+    ),
+    instance: field(
+      z
+        .string()
+        .refine((name) => instanceNameProblem(name) === undefined, { error: 'expected the name of an instance' })
+        .optional(),
+      'The one instance to use there; all instances here that share space 0 then share its results.',
+      { otherwise: 'each by its own name' },
+    ),
+    write_through: field(z.boolean().default(false), 'Whether what is written here is written there too.'),
+    when_down: field(
+      z.enum(['absent', 'unavailable']).default('absent'),
+      'What a miss is while the upstream is away: absent, so that builds go on, or an error.',
+    ),
+    timeout_seconds: field(
+      z.number().min(0.1).max(3600).default(30),
+      'How long it may take to answer, or in a stream to send or take the next piece.',
+    ),
+    headers: field(
+      z.record(z.string(), z.string()).default({}),
+      'Sent to the upstream with every call, such as authorization = "Bearer …".',
+    ),
+    tls: upstreamTls,
   })
   .prefault({})
 
@@ -57,6 +119,7 @@ export const storage = z
   .strictObject({
     cas,
     action_cache: actionCache,
+    upstream,
     spaces: field(
       z.record(z.string(), z.int().min(0).max(254)).default({}),
       'Instances whose blobs are kept apart, each with the number of its space; all others share space 0.',
@@ -67,3 +130,7 @@ export const storage = z
     ),
   })
   .prefault({})
+  .superRefine(({ cas, upstream }, context) => {
+    if (cas.backend !== 'grpc' || upstream.url !== undefined) return
+    context.addIssue({ code: 'custom', path: ['cas', 'backend'], message: '"grpc" needs url under [storage.upstream]' })
+  })

@@ -3,8 +3,10 @@ import type { Log } from '../base/log.ts'
 import { grpcHealth } from '../doors/health/grpc-health.ts'
 import { httpDoor } from '../doors/http/http-door.ts'
 import { listenHttp } from '../doors/http/listen.ts'
+import { httpCacheDoor } from '../doors/http-cache/http-cache-door.ts'
 import { reapiDoor } from '../doors/reapi/reapi-door.ts'
 import { reflection } from '../doors/reflection/reflection.ts'
+import { storageAdmin } from '../doors/storage-admin/storage-admin.ts'
 import { createServer, type GrpcServer, type ServerTls } from '../grpc/server.ts'
 import type { Service } from '../grpc/service.ts'
 import { descriptorSet } from '../wire/descriptor-set.ts'
@@ -17,7 +19,7 @@ import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
 import { packGauges, storeFigures } from './metrics-storage.ts'
 import { createReadiness } from './readiness.ts'
-import { openStorage } from './storage.ts'
+import { openStorage, type Storage } from './storage.ts'
 import { readTlsFiles } from './tls-files.ts'
 import { version } from './version.ts'
 
@@ -42,6 +44,7 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
 
   const health = grpcHealth()
   const services: Service[] = [health.service, ...reapiDoor({ instances: storage.instances, clock })]
+  services.push(storageAdmin(storage.admin))
   services.push(...reflection(descriptorSet(), () => services.map(({ name }) => name)))
 
   const grpc = createServer({
@@ -51,16 +54,7 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     limits: grpcLimits(config.grpc),
     ...(tls && { tls }),
   })
-  const door = httpDoor({
-    readiness: readiness.state,
-    metricsText: metrics.text,
-    metricsContentType: metrics.contentType,
-    meter: metrics.meter,
-    allowedHosts: servedHosts(config),
-    allowedOrigins: config.http.allowed_origins,
-    version: version(),
-    log,
-  })
+  const door = httpDoors(config, { metrics, readiness, storage, clock, log })
 
   const { grpcAddress, http } = await listen(config, { grpc, door, clock, tls }).catch(async (error: unknown) => {
     grpc.close()
@@ -90,6 +84,33 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
     stop: () => (stopped ??= drain()),
   }
+}
+
+interface HttpParts {
+  readonly metrics: ReturnType<typeof createMetrics>
+  readonly readiness: ReturnType<typeof createReadiness>
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Everything that is answered over HTTP. */
+function httpDoors(
+  config: Config,
+  { metrics, readiness, storage, clock, log }: HttpParts,
+): ReturnType<typeof httpDoor> {
+  const door = httpDoor({
+    readiness: readiness.state,
+    metricsText: metrics.text,
+    metricsContentType: metrics.contentType,
+    meter: metrics.meter,
+    allowedHosts: servedHosts(config),
+    allowedOrigins: config.http.allowed_origins,
+    version: version(),
+    log,
+  })
+  door.route('/', httpCacheDoor({ instances: storage.instances, clock, log }))
+  return door
 }
 
 interface Doors {

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { Instance, Instances } from '../doors/reapi/instances.ts'
-import { alwaysHoldingEmptyBlob } from '../storage/always-holding-empty-blob.ts'
+import type { Instances } from '../doors/reapi/instances.ts'
+import type { StorageAdmin } from '../doors/storage-admin/storage-admin.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { metered, type StoreMeter } from '../storage/metered.ts'
-import { packedActionCache } from '../storage/packed-action-cache.ts'
 import { nodeFiles } from '../storage/packs/node-files.ts'
 import type { PackEvents } from '../storage/packs/pack-events.ts'
 import { type PackFigures, packStore } from '../storage/packs/pack-store.ts'
-import { verifying } from '../storage/verifying.ts'
 import type { Config } from './config.ts'
+import { instancesOf } from './storage-instances.ts'
+import { openUpstreamStorage } from './storage-upstream.ts'
 
 /** Hashing and unpacking beside the main thread; more would only contend with it on small machines. */
 const BULK_THREADS = 1
@@ -18,6 +18,8 @@ const BULK_THREADS = 1
 export interface Storage {
   readonly instances: Instances
   figures(): PackFigures
+  /** For whoever looks after the packs. */
+  readonly admin: StorageAdmin
   close(): Promise<void>
 }
 
@@ -27,9 +29,11 @@ export interface StorageTools {
   readonly meter: StoreMeter
 }
 
-/** The stores as configured; the stack of each space reads from the disk up. */
+/** The stores as configured. */
 export async function openStorage(config: Config, { clock, log, meter }: StorageTools): Promise<Storage> {
-  const { cas, spaces, digest_functions } = config.storage
+  const { cas } = config.storage
+  const bulk = threadPool(BULK_THREADS)
+  const upstream = openUpstreamStorage(config.storage.upstream, { clock, log, bulk })
   const packs = await packStore({
     files: nodeFiles(cas.root_dir ?? join(config.server.data_dir, 'cas'), process.pid),
     clock,
@@ -40,29 +44,14 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     verifyReads: cas.verify_reads,
     scrubBytesPerSecond: cas.scrub_bytes_per_second,
   })
-  const bulk = threadPool(BULK_THREADS)
-  const actions = packedActionCache(packs.values())
-
-  const made = new Map<number, Pick<Instance, 'blobs' | 'uploads'>>()
-  const storesOf = (space: number) => {
-    const known = made.get(space)
-    if (known !== undefined) return known
-    const blobs = metered(meter, clock)(alwaysHoldingEmptyBlob(packs.space(space)))
-    const stores = { blobs, uploads: verifying(bulk)(blobs) }
-    made.set(space, stores)
-    return stores
-  }
-  const usual: Instance = { ...storesOf(0), actions, unnamedFunction: 'sha256' }
-  const special = new Map<string, Instance>()
-  for (const name of new Set([...Object.keys(spaces), ...Object.keys(digest_functions)])) {
-    const unnamedFunction = digest_functions[name] ?? 'sha256'
-    special.set(name, { ...storesOf(spaces[name] ?? 0), actions, unnamedFunction })
-  }
+  const instances = instancesOf(config.storage, { packs, bulk, upstream, metered: metered(meter, clock) })
 
   return {
-    instances: (name) => special.get(name) ?? usual,
+    instances,
     figures: packs.figures,
+    admin: packs.admin,
     async close() {
+      upstream?.close()
       await packs.close()
       await bulk.close()
     },

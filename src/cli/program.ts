@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Co
   server: async () => (await import('./server.ts')).serverCommand,
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,
+  cas: async () => (await import('./cas.ts')).casCommand,
   version: async () => (await import('./version.ts')).versionCommand,
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Digest } from '../base/digest.ts'
-import type { ActionCache } from './action-cache.ts'
+import type { ActionCache, ActionName } from './action-cache.ts'
 
 const action: Digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 142 }
 const bytes = (text: string): Uint8Array => Buffer.from(text)
@@ -10,12 +10,13 @@ export function actionCacheContract(name: string, makeCache: Make): void {
   describe(`${name}: an action cache`, () => {
     names(makeCache)
     results(makeCache)
+    concurrent(makeCache)
   })
 }
 
 type Make = () => ActionCache | Promise<ActionCache>
 
-async function found(cache: ActionCache, instance: string, key: Digest): Promise<string | undefined> {
+async function found(cache: ActionCache, instance: string, key: ActionName): Promise<string | undefined> {
   const result = await cache.get(instance, key)
   return result && Buffer.from(result).toString()
 }
@@ -38,13 +39,10 @@ function results(makeCache: Make): void {
 
   test('holds results of any size, the empty one too', async () => {
     const cache = await makeCache()
-    for (const [size, text] of [
-      [1, ''],
-      [2, 'x'.repeat(70_000)],
-      [3, 'y'.repeat(3_000_000)],
-    ] as const) {
-      await cache.put('main', { ...action, size }, bytes(text))
-      expect(await found(cache, 'main', { ...action, size })).toBe(text)
+    for (const text of ['', 'x'.repeat(70_000), 'y'.repeat(3_000_000)]) {
+      const key = { ...action, hash: text.length.toString(16).padStart(64, '0') }
+      await cache.put('main', key, bytes(text))
+      expect(await found(cache, 'main', key)).toBe(text)
     }
   })
 
@@ -72,10 +70,57 @@ function names(makeCache: Make): void {
     await cache.put('main', action, bytes('result'))
     for (const other of [
       { ...action, size: 143 },
+      { ...action, size: 0 },
       { ...action, fn: 'blake3' as const },
       { ...action, hash: 'ac'.repeat(32) },
     ]) {
       expect(await found(cache, 'main', other)).toBeUndefined()
     }
   })
+
+  test('does without the size where it is not known, on one side or on both', async () => {
+    const cache = await makeCache()
+    const { size: _, ...nameOnly } = action
+    await cache.put('main', nameOnly, bytes('nobody knows'))
+    expect(await found(cache, 'main', action)).toBe('nobody knows')
+    expect(await found(cache, 'main', nameOnly)).toBe('nobody knows')
+    await cache.put('main', action, bytes('the writer knows'))
+    expect(await found(cache, 'main', nameOnly)).toBe('the writer knows')
+    expect(await found(cache, 'main', { ...action, size: 143 })).toBeUndefined()
+  })
+}
+
+const withHash = (number: number): Digest => ({ ...action, hash: number.toString(16).padStart(64, '0') })
+
+function concurrent(makeCache: Make): void {
+  test('answers many questions at once, each with its own result', async () => {
+    const cache = await makeCache()
+    const texts = Array.from({ length: 120 }, (_, i) => `${i} `.repeat(1 + ((i * 997) % 40_000)))
+    await Promise.all(texts.map((text, i) => cache.put('main', withHash(i), bytes(text))))
+    for (let round = 0; round < 3; round++) {
+      const asked = texts.map((_, i) => (i * 7 + round) % texts.length)
+      const got = await Promise.all(asked.map((i) => found(cache, 'main', withHash(i))))
+      expect(got.every((text, at) => text === texts[asked[at] as number])).toBe(true)
+    }
+  })
+
+  test.each([100, 70_000, 2_000_000])(
+    'shows the old result or the new one, never some of each (%d bytes)',
+    async (size) => {
+      const cache = await makeCache()
+      const texts = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, i) => letter.repeat(size + i * 1000))
+      await cache.put('main', action, bytes(texts[0] as string))
+      for (const [i, text] of texts.entries()) {
+        const before = texts[Math.max(0, i - 1)]
+        const putting = cache.put('main', action, bytes(text))
+        const asking = Array.from({ length: 8 }, async (_, turns) => {
+          for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+          return found(cache, 'main', action)
+        })
+        for (const got of await Promise.all(asking)) expect(got === before || got === text).toBe(true)
+        await putting
+        expect((await found(cache, 'main', action)) === text).toBe(true)
+      }
+    },
+  )
 }

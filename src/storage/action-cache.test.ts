@@ -10,14 +10,12 @@ actionCacheContract('packs', async () => packedActionCache((await openOn(forgetf
 
 test('a full memory forgets the result that was touched least recently', async () => {
   const cache = memoryActionCache({ maxResults: 2 })
-  const action = (size: number) => ({ fn: 'sha256', hash: '00'.repeat(32), size }) as const
+  const action = (number: number) => ({ fn: 'sha256', hash: String(number).padStart(64, '0') }) as const
   await cache.put('', action(1), Buffer.from('1'))
   await cache.put('', action(2), Buffer.from('2'))
   await cache.get('', action(1))
   await cache.put('', action(3), Buffer.from('3'))
-  expect(await Promise.all([1, 2, 3].map(async (size) => (await cache.get('', action(size))) !== undefined))).toEqual([
-    true,
-    false,
-    true,
-  ])
+  expect(
+    await Promise.all([1, 2, 3].map(async (number) => (await cache.get('', action(number))) !== undefined)),
+  ).toEqual([true, false, true])
 })

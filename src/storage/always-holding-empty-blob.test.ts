@@ -10,6 +10,7 @@ import { memoryStore } from './memory-store.ts'
 const elsewhere = (inner: BlobStore): BlobStore => ({
   ...inner,
   missing: async (list, absent) => inner.missing(list, absent),
+  find: async (fn, hash) => inner.find(fn, hash),
   readMany: async (list, into) => inner.readMany(list, into),
 })
 
@@ -25,6 +26,8 @@ describe.each([
     expect(await manyOf(store, [empty, impossible])).toEqual([Buffer.alloc(0), undefined])
     expect(await bytesOf(store, empty)).toEqual(Buffer.alloc(0))
     expect(await bytesOf(store, impossible)).toBeUndefined()
+    expect(await store.find(fn, empty.hash)).toEqual(empty)
+    expect(await store.find(fn, impossible.hash)).toBeUndefined()
   })
 
   test('other blobs are as they were', async () => {
@@ -33,5 +36,6 @@ describe.each([
     const never = digestOf(Buffer.from('never'))
     expect(await missingOf(store, [digest, never])).toEqual([false, true])
     expect(await manyOf(store, [never, digest])).toEqual([undefined, Buffer.from('not empty')])
+    expect(await store.find('sha256', digest.hash)).toEqual(digest)
   })
 })

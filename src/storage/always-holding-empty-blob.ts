@@ -1,6 +1,6 @@
 import type { DigestList } from '../base/digest.ts'
 import { digestAt } from '../base/digest-list.ts'
-import { isEmptyDigest } from '../base/empty-blob.ts'
+import { emptyDigest, isEmptyDigest } from '../base/empty-blob.ts'
 import type { BlobStore } from './blob-store.ts'
 
 const EMPTY = new Uint8Array(0)
@@ -11,6 +11,10 @@ export const alwaysHoldingEmptyBlob = (inner: BlobStore): BlobStore => ({
   missing(list, absent) {
     const answered = inner.missing(list, absent)
     return answered === undefined ? takeBack(list, absent) : answered.then(() => takeBack(list, absent))
+  },
+  find(fn, hash) {
+    const empty = emptyDigest(fn)
+    return hash === empty.hash ? empty : inner.find(fn, hash)
   },
   readMany: (list, into) =>
     inner.readMany(list, {

@@ -1,4 +1,4 @@
-import type { Digest, DigestList } from '../base/digest.ts'
+import type { Digest, DigestFunction, DigestList } from '../base/digest.ts'
 
 /**
  * Where content lives, under its digest. One of these serves one space: blobs of other spaces are not there.
@@ -7,12 +7,17 @@ import type { Digest, DigestList } from '../base/digest.ts'
  * get here. Absence is an answer, not an error; an error means that the store could not do its work (a FaultError:
  * `exhausted` when it is full, `unavailable` when the disk or the upstream fails).
  *
- * Stores in this process answer `missing` before they return, and `readMany` too unless large blobs are among what is
+ * Stores in this process answer `missing` and `find` before they return, and `readMany` too unless large blobs are among what is
  * asked for; others answer with a promise.
  */
 export interface BlobStore {
   /** Sets `absent[i]` to 1 for each digest that is not held and to 0 for each that is, which also touches it. */
   missing(list: DigestList, absent: Uint8Array): void | Promise<void>
+  /**
+   * The digest of a held blob with that hash (lower-case hex), which also touches it; undefined when none is held, or
+   * when the store has no way to look by hash alone. For protocols that do not know sizes.
+   */
+  find(fn: DigestFunction, hash: string): Digest | undefined | Promise<Digest | undefined>
   /** Whole blobs, uncompressed: tells `into` each one's bytes (valid during the call only) or its absence, in any order. */
   readMany(list: DigestList, into: BlobSink): void | Promise<void>
   /** Opens one blob for reading; undefined when it is not held. */

@@ -27,6 +27,7 @@ const FUNCTIONS: readonly NodeFunction[] = ['sha256', 'sha1', 'md5', 'sha384', '
 export function blobStoreContract(name: string, makeStore: () => BlobStore | Promise<BlobStore>): void {
   describe(`${name}: a store of blobs`, () => {
     describe('holds', () => presence(makeStore))
+    describe('finds by hash alone', () => finding(makeStore))
     describe('takes in pieces', () => writing(makeStore))
     describe('reads', () => reading(makeStore))
     describe('keeps zstd', () => compressed(makeStore))
@@ -124,6 +125,44 @@ function presence(makeStore: Make): void {
       ),
     ).toEqual(blobs)
     expect(await bytesOf(store, shared)).toEqual(medium)
+  })
+}
+
+function finding(makeStore: Make): void {
+  test.each(FUNCTIONS)('the digest of a blob under %s, and nothing of another function', async (fn) => {
+    const store = await makeStore()
+    const digest = digestOf(small, fn)
+    expect(await store.find(fn, digest.hash)).toBeUndefined()
+    await store.writeMany(listOf([digest]), [small])
+    expect(await store.find(fn, digest.hash)).toEqual(digest)
+    for (const other of FUNCTIONS) {
+      if (other !== fn) expect(await store.find(other, digestOf(small, other).hash)).toBeUndefined()
+    }
+  })
+
+  test('a blob of any size, however it came, and only once it is committed', async () => {
+    const store = await makeStore()
+    for (const bytes of [Buffer.alloc(0), small, medium, big]) {
+      const { fn, hash, size } = digestOf(bytes)
+      const writer = store.write({ fn, hash, size }, 'identity')
+      await writer.write(bytes)
+      expect(await store.find(fn, hash)).toBeUndefined()
+      await writer.commit()
+      expect(await store.find(fn, hash)).toEqual({ fn, hash, size })
+    }
+    const zstd = digestOf(text)
+    await upload(store, { digest: zstd, bytes: zstdCompressSync(text), form: 'zstd' })
+    expect(await store.find('sha256', zstd.hash)).toEqual(zstd)
+  })
+
+  test('one of a thousand, and none whose hash differs in a digit', async () => {
+    const store = await makeStore()
+    const digests = await put(store, ...Array.from({ length: 1000 }, (_, i) => random.bytes(10 + i)))
+    for (const digest of digests) {
+      expect(await store.find(digest.fn, digest.hash)).toEqual(digest)
+      const other = digest.hash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))
+      expect(await store.find(digest.fn, other)).toBeUndefined()
+    }
   })
 }
 

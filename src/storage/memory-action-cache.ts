@@ -1,22 +1,27 @@
-import type { Digest } from '../base/digest.ts'
-import type { ActionCache } from './action-cache.ts'
+import { type ActionCache, type ActionName, mayBeNamed } from './action-cache.ts'
+
+interface Kept {
+  readonly size: ActionName['size']
+  readonly result: Uint8Array
+}
 
 /** Keeps results in memory: for tests, and for grids that may forget. The least recently touched go first. */
 export function memoryActionCache({ maxResults = Number.POSITIVE_INFINITY } = {}): ActionCache {
-  const results = new Map<string, Uint8Array>() // in the order of touches
-  const touch = (key: string, result: Uint8Array): void => {
+  const results = new Map<string, Kept>() // in the order of touches
+  const touch = (key: string, kept: Kept): void => {
     results.delete(key)
-    results.set(key, result)
+    results.set(key, kept)
   }
   return {
     async get(instance, action) {
       const key = keyOf(instance, action)
-      const result = results.get(key)
-      if (result !== undefined) touch(key, result)
-      return result
+      const kept = results.get(key)
+      if (kept === undefined || !mayBeNamed(kept.size, action.size)) return undefined
+      touch(key, kept)
+      return kept.result
     },
     async put(instance, action, result) {
-      touch(keyOf(instance, action), new Uint8Array(result))
+      touch(keyOf(instance, action), { size: action.size, result: new Uint8Array(result) })
       for (const oldest of results.keys()) {
         if (results.size <= maxResults) break
         results.delete(oldest)
@@ -25,4 +30,4 @@ export function memoryActionCache({ maxResults = Number.POSITIVE_INFINITY } = {}
   }
 }
 
-const keyOf = (instance: string, { fn, hash, size }: Digest): string => `${fn}/${hash}/${size}/${instance}`
+const keyOf = (instance: string, { fn, hash }: ActionName): string => `${fn}/${hash}/${instance}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { missingOf, putOne } from './blobs.fixture.ts'
+import { listOf, missingOf, putOne } from './blobs.fixture.ts'
 import { blobStoreContract } from './contract.ts'
 import { memoryStore } from './memory-store.ts'
 
@@ -13,4 +13,19 @@ test('a full memory lets go of what was touched least recently', async () => {
   await missingOf(store, [a])
   const d = await putOne(store, Buffer.alloc(1000, 4))
   expect(await missingOf(store, [a, b, c, d])).toEqual([false, true, false, false])
+  expect(await Promise.all([a, b, c, d].map(({ fn, hash }) => store.find(fn, hash)))).toEqual([a, undefined, c, d])
+})
+
+test('of blobs with one hash and different sizes, one is found as long as one is held', async () => {
+  const store = memoryStore({ maxBytes: 3 })
+  const digest = (size: number) => ({ fn: 'sha256', hash: 'ab'.repeat(32), size }) as const
+  const write = (size: number) => store.writeMany(listOf([digest(size)]), [Buffer.alloc(size)])
+  await write(1)
+  await write(2)
+  expect(store.find('sha256', digest(0).hash)).toEqual(digest(1))
+  await missingOf(store, [digest(2)])
+  await putOne(store, Buffer.from('x')) // for which the blob of one byte goes
+  expect(store.find('sha256', digest(0).hash)).toEqual(digest(2))
+  await putOne(store, Buffer.from('all'))
+  expect(store.find('sha256', digest(0).hash)).toBeUndefined()
 })

@@ -9,40 +9,26 @@ interface Held {
 
 /** Keeps blobs in memory: for tests, and for grids that may forget. The least recently touched go first. */
 export function memoryStore({ maxBytes = Number.POSITIVE_INFINITY } = {}): BlobStore {
-  const held = new Map<string, Held>() // in the order of touches
-  let heldBytes = 0
-
-  const touched = (key: string): Held | undefined => {
-    const found = held.get(key)
-    if (found === undefined) return undefined
-    held.delete(key)
-    held.set(key, found)
-    return found
-  }
-  const keep = (key: string, blob: Held): void => {
-    if (touched(key) !== undefined) return
-    held.set(key, blob)
-    heldBytes += blob.bytes.length
-    for (const [oldest, { bytes }] of held) {
-      if (heldBytes <= maxBytes) break
-      held.delete(oldest)
-      heldBytes -= bytes.length
-    }
-  }
-
+  const held = new HeldBlobs(maxBytes)
   return {
     missing(list, absent) {
-      for (let i = 0; i < list.count; i++) absent[i] = touched(keyAt(list, i)) === undefined ? 1 : 0
+      for (let i = 0; i < list.count; i++) absent[i] = held.touched(keyAt(list, i)) === undefined ? 1 : 0
+    },
+    find(fn, hash) {
+      const size = held.sizeOf(`${fn}/${hash}`)
+      if (size === undefined) return undefined
+      held.touched(keyOf({ fn, hash, size }))
+      return { fn, hash, size }
     },
     readMany(list, into) {
       for (let i = 0; i < list.count; i++) {
-        const bytes = plain(touched(keyAt(list, i)), list.sizes[i] as number)
+        const bytes = plain(held.touched(keyAt(list, i)), list.sizes[i] as number)
         if (bytes === undefined) into.absent(i)
         else into.found(i, bytes)
       }
     },
     async read(digest, range) {
-      const found = touched(keyOf(digest))
+      const found = held.touched(keyOf(digest))
       if (found === undefined) return undefined
       const whole = isWhole(range, digest.size)
       if (found.form === 'zstd' && whole && range.acceptZstd === true) return readerOf('zstd', found.bytes)
@@ -51,13 +37,13 @@ export function memoryStore({ maxBytes = Number.POSITIVE_INFINITY } = {}): BlobS
     },
     async writeMany(list, blobs) {
       for (let i = 0; i < list.count; i++)
-        keep(keyAt(list, i), { form: 'identity', bytes: new Uint8Array(blobs[i] as Uint8Array) })
+        held.keep(keyAt(list, i), { form: 'identity', bytes: new Uint8Array(blobs[i] as Uint8Array) })
     },
     write(digest, form) {
       const pieces: Uint8Array[] = []
       return {
         write: (bytes) => void pieces.push(new Uint8Array(bytes)),
-        commit: async () => keep(keyOf(digest), { form, bytes: Buffer.concat(pieces) }),
+        commit: async () => held.keep(keyOf(digest), { form, bytes: Buffer.concat(pieces) }),
         abort: () => void pieces.splice(0),
       }
     },
@@ -77,6 +63,57 @@ async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 const keyOf = ({ fn, hash, size }: Digest): string => `${fn}/${hash}/${size}`
+
+class HeldBlobs {
+  readonly #maxBytes: number
+  /** In the order of touches. */
+  readonly #blobs = new Map<string, Held>()
+  /** By function and hash: one size, but for blobs that were made up. */
+  readonly #sizes = new Map<string, Set<number>>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  touched(key: string): Held | undefined {
+    const found = this.#blobs.get(key)
+    if (found === undefined) return undefined
+    this.#blobs.delete(key)
+    this.#blobs.set(key, found)
+    return found
+  }
+
+  sizeOf(name: string): number | undefined {
+    const [size] = this.#sizes.get(name) ?? []
+    return size
+  }
+
+  keep(key: string, blob: Held): void {
+    if (this.touched(key) !== undefined) return
+    const [name, size] = partsOf(key)
+    this.#blobs.set(key, blob)
+    this.#sizes.set(name, (this.#sizes.get(name) ?? new Set()).add(size))
+    this.#bytes += blob.bytes.length
+    for (const [oldest, { bytes }] of this.#blobs) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.#forget(oldest)
+      this.#bytes -= bytes.length
+    }
+  }
+
+  #forget(key: string): void {
+    const [name, size] = partsOf(key)
+    this.#blobs.delete(key)
+    this.#sizes.get(name)?.delete(size)
+    if (this.#sizes.get(name)?.size === 0) this.#sizes.delete(name)
+  }
+}
+
+function partsOf(key: string): [name: string, size: number] {
+  const slash = key.lastIndexOf('/')
+  return [key.slice(0, slash), Number(key.slice(slash + 1))]
+}
 
 interface Keys {
   readonly fn: DigestFunction

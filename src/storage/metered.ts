@@ -1,8 +1,9 @@
 import type { Clock } from '../base/clock.ts'
-import type { DigestList } from '../base/digest.ts'
+import type { Digest, DigestList } from '../base/digest.ts'
 import type { BlobReader, BlobSink, BlobStore, BlobWriter } from './blob-store.ts'
 
-export type StoreVerb = keyof BlobStore
+/** `find` asks what `missing` asks, whether a blob is held, and is counted with it. */
+export type StoreVerb = Exclude<keyof BlobStore, 'find'>
 
 /** What is counted of a store. */
 export interface StoreMeter {
@@ -26,6 +27,17 @@ export const metered =
       }
       const answered = inner.missing(list, absent)
       return answered === undefined ? count() : answered.then(count)
+    },
+    find(fn, hash) {
+      const start = clock.monotonic()
+      const count = (digest: Digest | undefined) => {
+        meter.took('missing', clock.monotonic() - start)
+        if (digest === undefined) meter.misses('missing', 1)
+        else meter.hits('missing', 1)
+        return digest
+      }
+      const answered = inner.find(fn, hash)
+      return answered instanceof Promise ? answered.then(count) : count(answered)
     },
     readMany(list, into) {
       const start = clock.monotonic()

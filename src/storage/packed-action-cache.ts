@@ -1,14 +1,35 @@
-import { DIGEST_FUNCTIONS, type Digest } from '../base/digest.ts'
+import { DIGEST_FUNCTIONS } from '../base/digest.ts'
 import { hashOf } from '../base/hashing/hash-of.ts'
-import type { ActionCache } from './action-cache.ts'
+import { type ActionCache, type ActionName, mayBeNamed } from './action-cache.ts'
 import type { ValueStore } from './packs/value-space.ts'
+
+/** The action's size stands before the result, as a double; not a number where it was not known. */
+const SIZE_BYTES = 8
 
 /** Keeps results in the packs that hold the blobs: one place to size, to sync and to evict from. */
 export const packedActionCache = (values: ValueStore): ActionCache => ({
-  get: (instance, action) => values.get(nameOf(instance, action)),
-  put: (instance, action, result) => values.put(nameOf(instance, action), result),
+  async get(instance, action) {
+    const value = await values.get(nameOf(instance, action))
+    if (value === undefined || !mayBeNamed(sizeIn(value), action.size)) return undefined
+    return value.subarray(SIZE_BYTES)
+  },
+  put(instance, action, result) {
+    const value = Buffer.allocUnsafe(SIZE_BYTES + result.length)
+    value.writeDoubleLE(action.size ?? Number.NaN)
+    value.set(result, SIZE_BYTES)
+    return values.put(nameOf(instance, action), value)
+  },
 })
 
-/** One name for all of a key, and no two keys with one name: the instance, of any length, comes last. */
-const nameOf = (instance: string, { fn, hash, size }: Digest): Uint8Array =>
-  hashOf('sha256', Buffer.from(`${DIGEST_FUNCTIONS[fn].number}/${hash}/${size}/${instance}`))
+function sizeIn(value: Uint8Array): ActionName['size'] {
+  const size = new DataView(value.buffer, value.byteOffset, SIZE_BYTES).getFloat64(0, true)
+  return Number.isNaN(size) ? undefined : size
+}
+
+/**
+ * One name for all of a key, and no two keys with one name: the instance, of any length, comes last. Hashed by us, so
+ * nobody can choose names that meet in one place of the index. The first word keeps it apart from the names of earlier
+ * versions, in which the size stood: those results age out.
+ */
+const nameOf = (instance: string, { fn, hash }: ActionName): Uint8Array =>
+  hashOf('sha256', Buffer.from(`result/${DIGEST_FUNCTIONS[fn].number}/${hash}/${instance}`))

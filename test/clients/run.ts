@@ -1,7 +1,8 @@
 /**
  * `npm run test:clients`: programs that others wrote, against a server of ours (or with `--server grpc://host:port`
- * against any that runs already). Brings what it can: npm packages, Go modules, and as root a folder with Debian's
- * unstable branch. `--only NAME` tries only clients whose name holds this. Exits 1 when one that was tried fails.
+ * against any that runs already). Brings what it can: npm packages, and as root a folder with Debian's unstable
+ * branch; Go programs are taken from PATH. `--only NAME` tries only clients whose name holds this. Exits 1 when one
+ * that was tried fails.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../base/log.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { askRaw, openRaw } from '../../testing/raw-http.ts'
-import { takes } from './body-rules.ts'
+import { takes, UNTYPED } from './body-rules.ts'
 import { httpDoor } from './http-door.ts'
 import { type HttpListener, listenHttp } from './listen.ts'
 
@@ -26,6 +26,7 @@ beforeAll(async () => {
   echo.on(['POST', 'PUT', 'PATCH', 'DELETE'], '/json', async (c) => c.text(await c.req.text()))
   echo.post('/cwl', takes('text/x-cwl', { maxBytes: 1000 }), async (c) => c.text(await c.req.text()))
   echo.post('/either', takes('application/json'), takes('Text/Plain'), async (c) => c.text(await c.req.text()))
+  echo.put('/untyped', takes(UNTYPED), async (c) => c.text(await c.req.text()))
   echo.post('/upload', async (c) => {
     enter()
     const text = await c.req.text().catch((error) => {
@@ -46,6 +47,18 @@ const post = (path: string, type: string, body: string) =>
 const chunks = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
 
 describe('a body', () => {
+  test('comes without a content type where the route says so, and only so', async () => {
+    const put = (...headers: string[]) => send('PUT /echo/untyped', [...headers, 'Content-Length: 4'], 'blob')
+    expect(await put()).toMatchObject({ status: 200, body: 'blob' })
+    for (const type of ['text/plain', 'application/json', 'application/octet-stream']) {
+      const answer = await put(`Content-Type: ${type}`)
+      expect([answer.status, answer.body]).toEqual([
+        415,
+        expect.stringContaining(`without a content type, not ${type}`),
+      ])
+    }
+  })
+
   test('comes as JSON', async () => {
     expect(await post('/echo/json', 'application/json', '{"a":1}')).toMatchObject({ status: 200, body: '{"a":1}' })
     expect((await post('/echo/json', 'Application/JSON; charset=utf-8', '{}')).status).toBe(200)

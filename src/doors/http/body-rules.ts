@@ -16,6 +16,9 @@ interface Declared extends TakesOptions {
   readonly type: string
 }
 
+/** For `takes`: a body that comes without a content type. */
+export const UNTYPED = ''
+
 const declarations = new WeakMap<object, Declared>()
 
 /** Declares a type that this route's body may have, instead of JSON; may be given several times. */
@@ -65,8 +68,10 @@ const essence = (type = ''): string => (type.split(';', 1)[0] ?? '').trim().toLo
 const wrongType = (types: readonly string[], type: string | undefined): HttpError => ({
   kind: 'invalid',
   status: 415,
-  message: `The body must be ${types.join(' or ')}, not ${type === undefined ? 'without a content type' : essence(type)}`,
+  message: `The body must be ${types.map(inWords).join(' or ')}, not ${inWords(essence(type))}`,
 })
+
+const inWords = (type: string): string => (type === UNTYPED ? 'without a content type' : type)
 
 function limitChunks(c: Context, maxBytes: number): void {
   let seen = 0

@@ -21,7 +21,7 @@ export interface ListenOptions {
 /** What a peer may take before it is cut: each stands against a way of holding a server with almost nothing. */
 export interface HttpLimits {
   readonly headersMs: number
-  /** For headers and body together. */
+  /** For headers and body together: a large blob over a slow line takes hours. One that stalls is its route's to end. */
   readonly requestMs: number
   /** Longer than the minute that proxies keep theirs, so that it is never us who close under a request. */
   readonly keepAliveMs: number
@@ -33,7 +33,7 @@ export interface HttpLimits {
 
 const STANDARD: HttpLimits = {
   headersMs: 10_000,
-  requestMs: 300_000,
+  requestMs: 6 * 3_600_000,
   keepAliveMs: 75_000,
   headerBytes: 16 * 1024,
   connections: 10_000,

@@ -1,9 +1,13 @@
+import type { DigestFunction } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
-import { readGetActionResultRequest, readUpdateActionResultRequest } from '../../wire/hot/action-cache.ts'
+import {
+  type GetActionResultRequest,
+  readGetActionResultRequest,
+  readUpdateActionResultRequest,
+} from '../../wire/hot/action-cache.ts'
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
 import { inlineWanted, withInlined } from '../../wire/hot/inline-outputs.ts'
-import { isComplete } from './completeness.ts'
 import { readWhole } from './held.ts'
 import type { Instances } from './instances.ts'
 
@@ -12,32 +16,38 @@ const MAX_RESULT_BYTES = 3 * 1024 * 1024
 /** A result must not be empty on the wire; one that says nobody made it is said to come from here. */
 const UNNAMED_WORKER = 'unknown'
 
-/** Hands out a result only with everything that it refers to. */
+/** The action cache of an instance hands out only what is complete; what is left to do is to put outputs inline. */
 export const getActionResult = (instances: Instances): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const request = readGetActionResultRequest(bytes, (name) => instances(name).unnamedFunction)
     const { actions, blobs } = instances(request.instance)
     const { actionDigest } = request
-    const stored = await actions.get(request.instance, actionDigest)
-    const view = stored === undefined ? undefined : viewActionResult(stored, actionDigest.fn)
-    // A failure is never served: Bazel takes it for a miss anyway, and runs the action again.
-    if (view === undefined || view.exitCode !== 0 || !(await isComplete(view, blobs))) {
+    const result = await actions.get(request.instance, actionDigest)
+    if (result === undefined) {
       throw new FaultError({ kind: 'absent', what: `no result for action ${actionDigest.hash}/${actionDigest.size}` })
     }
+    if (!wantsInline(request)) return result
+    const view = viewActionResult(result, actionDigest.fn)
     const wanted = inlineWanted(view, request, MAX_RESULT_BYTES)
-    if (wanted.digests.count === 0) return view.bytes
+    if (wanted.digests.count === 0) return result
     return withInlined(view, wanted, await readWhole(wanted.digests, blobs))
   },
 })
+
+const wantsInline = ({ inlineStdout, inlineStderr, inlineOutputFiles }: GetActionResultRequest): boolean =>
+  inlineStdout || inlineStderr || inlineOutputFiles.length > 0
 
 export const updateActionResult = (instances: Instances): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const request = readUpdateActionResultRequest(bytes, (name) => instances(name).unnamedFunction)
-    const view = viewActionResult(Uint8Array.from(request.result), request.actionDigest.fn)
-    const result = withWorker(view, UNNAMED_WORKER)
+    const result = resultToKeep(Uint8Array.from(request.result), request.actionDigest.fn)
     await instances(request.instance).actions.put(request.instance, request.actionDigest, result)
     return result
   },
 })
+
+/** An ActionResult as a client sent it, in the form in which it is kept. Throws `invalid` when it is none. */
+export const resultToKeep = (bytes: Uint8Array, fn: DigestFunction): Uint8Array =>
+  withWorker(viewActionResult(bytes, fn), UNNAMED_WORKER)

@@ -2,6 +2,7 @@ import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { invalid } from '../../base/fault.ts'
 import type { ClientStreamingMethod, Incoming, UnaryMethod } from '../../grpc/service.ts'
+import { areHeld } from '../../storage/held.ts'
 import {
   queryWriteStatusResponse,
   readQueryWriteStatusRequest,
@@ -10,7 +11,6 @@ import {
   writeResponse,
 } from '../../wire/hot/byte-stream.ts'
 import { parseWriteName, type UploadName } from '../../wire/resource-name.ts'
-import { areHeld } from './held.ts'
 import type { Instance, Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
@@ -27,6 +27,7 @@ const UNTOLD = -1
 
 export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
   kind: 'clientStreaming',
+  keepsNothing: true,
   async handle(requests, call) {
     const first = await nextOf(requests)
     if (first === undefined) throw invalid('the upload ended before it began')
@@ -72,15 +73,17 @@ async function receive(requests: Incoming, first: WriteRequest, { upload, name, 
     for (let request: WriteRequest | undefined = first; ; request = await nextOf(requests)) {
       if (request === undefined) throw invalid('the upload ended without finish_write')
       checkRequest(request, first, upload)
+      // Until it is written: nobody can go on from a write that failed, or with bytes that were too many.
+      isOver = true
       if (name.compressor === 'identity' && upload.committed + request.data.length > name.digest.size) {
-        isOver = true
         throw invalid(`the upload is longer than the ${name.digest.size} bytes of its digest`)
       }
       if (request.data.length > 0) await upload.write(request.data)
-      if (!request.finish) continue
-      isOver = true
-      await upload.finish()
-      return upload.committed
+      if (request.finish) {
+        await upload.finish()
+        return upload.committed
+      }
+      isOver = false
     }
   } finally {
     // Where a packed upload stopped cannot be said in bytes of the blob: it begins again.

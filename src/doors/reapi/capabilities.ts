@@ -9,11 +9,11 @@ import type { ReapiLimits } from './limits.ts'
 export const getCapabilities = (instances: Instances, limits: ReapiLimits): UnaryMethod => ({
   kind: 'unary',
   handle(bytes) {
-    const { unnamedFunction } = instances(capabilitiesRequestFromProto(bytes))
+    const { unnamedFunction, mayUpdateActions = true } = instances(capabilitiesRequestFromProto(bytes))
     return capabilitiesToProto({
       cache: {
         digestFunctions: [unnamedFunction, ...FUNCTIONS.filter((fn) => fn !== unnamedFunction)],
-        updateEnabled: true,
+        updateEnabled: mayUpdateActions,
         priorities: [{ min: 0, max: 0 }],
         maxBatchBytes: limits.maxBatchBytes,
         maxBlobBytes: limits.maxBlobBytes,

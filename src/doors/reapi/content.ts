@@ -6,7 +6,7 @@ import type { UnaryMethod } from '../../grpc/service.ts'
 import type { Compressor } from '../../model/compressor.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { faultStatusToProto } from '../../wire/grpc-fault.ts'
-import { type BatchReadRequest, batchReadResponse, readBatchReadRequest } from '../../wire/hot/batch-read.ts'
+import { type BatchReadRequest, batchReadResponse, type Lend, readBatchReadRequest } from '../../wire/hot/batch-read.ts'
 import { batchUpdateResponse, readBatchUpdateRequest } from '../../wire/hot/batch-update.ts'
 import { findMissingResponse, readFindMissingRequest } from '../../wire/hot/find-missing.ts'
 import type { Instances } from './instances.ts'
@@ -16,17 +16,22 @@ import { type Packed, pack, unpack } from './packing.ts'
 /** The calls of ContentAddressableStorage that carry many blobs, or many names of blobs, in one message. */
 export const findMissingBlobs = (instances: Instances): UnaryMethod => ({
   kind: 'unary',
+  readsAtOnce: true,
+  keepsNothing: true,
   handle(bytes) {
     const request = readFindMissingRequest(bytes, (name) => instances(name).unnamedFunction)
     const absent = new Uint8Array(request.digests.count)
     const answered = instances(request.instance).blobs.missing(request.digests, absent)
-    const respond = () => findMissingResponse(request, absent)
-    return answered === undefined ? respond() : answered.then(respond)
+    if (answered === undefined) return findMissingResponse(request, absent)
+    // The answer is made of parts of the request, which is gone by then.
+    const kept = { ...request, bytes: Uint8Array.from(bytes) }
+    return answered.then(() => findMissingResponse(kept, absent))
   },
 })
 
 export const batchUpdateBlobs = (instances: Instances, limits: ReapiLimits): UnaryMethod => ({
   kind: 'unary',
+  keepsNothing: true,
   async handle(bytes) {
     const { instance, digests, blobs, compressors } = readBatchUpdateRequest(
       bytes,
@@ -83,10 +88,13 @@ function check(digests: DigestList, index: number, blob: Uint8Array): void {
 
 export const batchReadBlobs = (instances: Instances, limits: ReapiLimits): UnaryMethod => ({
   kind: 'unary',
+  readsAtOnce: true,
+  keepsNothing: true,
   handle(bytes, call) {
     const request = readBatchReadRequest(bytes, (name) => instances(name).unnamedFunction)
     const room = call.room(Math.min(totalBytes(request.digests), limits.maxBatchBytes))
-    const answer = () => readAnswer(instances(request.instance).blobs, request, limits)
+    const answer = () =>
+      readAnswer(instances(request.instance).blobs, request, { limits, lend: (bytes) => call.lend(bytes) })
     return room === undefined ? answer() : room.then(answer)
   },
 })
@@ -94,11 +102,11 @@ export const batchReadBlobs = (instances: Instances, limits: ReapiLimits): Unary
 function readAnswer(
   blobs: BlobStore,
   request: BatchReadRequest,
-  limits: ReapiLimits,
+  { limits, lend }: { limits: ReapiLimits; lend: Lend },
 ): Uint8Array | Promise<Uint8Array> {
   const [compressor] = request.acceptable as Packed[]
   if (compressor !== undefined) return packedAnswer(blobs, request, { compressor, limits })
-  const response = batchReadResponse(request.digests, limits.maxBatchBytes)
+  const response = batchReadResponse(request.digests, limits.maxBatchBytes, lend)
   const answered = blobs.readMany(request.digests, response)
   return answered === undefined ? response.finish() : answered.then(() => response.finish())
 }

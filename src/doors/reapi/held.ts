@@ -1,14 +1,6 @@
 import type { DigestList } from '../../base/digest.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 
-/** Whether every blob of the list is there; asking touches each. */
-export function areHeld(list: DigestList, blobs: BlobStore): boolean | Promise<boolean> {
-  if (list.count === 0) return true
-  const absent = new Uint8Array(list.count)
-  const answered = blobs.missing(list, absent)
-  return answered === undefined ? !absent.includes(1) : answered.then(() => !absent.includes(1))
-}
-
 /** The blobs of the list as copies that may be kept; undefined where one is not there. */
 export async function readWhole(list: DigestList, blobs: BlobStore): Promise<(Uint8Array | undefined)[]> {
   const whole: (Uint8Array | undefined)[] = new Array(list.count).fill(undefined)

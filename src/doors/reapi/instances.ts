@@ -10,6 +10,8 @@ export interface Instance {
   /** The same store behind a check of everything that is written. */
   readonly uploads: BlobStore
   readonly actions: ActionCache
+  /** False where callers may not put results: `actions` refuses them, and this is how clients hear of it beforehand. */
+  readonly mayUpdateActions?: boolean
   /** What a bare hash is taken for when its length fits several functions. */
   readonly unnamedFunction: DigestFunction
 }

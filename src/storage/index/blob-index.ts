@@ -1,6 +1,7 @@
 // biome-ignore-all lint/complexity/useMaxParams: a key object per call would cost more than the call
 /**
- * Which blobs are held, and where: from (tag, hash, size) to a record with (pack, offset, stored bytes, flags, touch).
+ * Which blobs are held, and where: from (tag, hash, size), or from (tag, hash) alone, to a record with (pack, offset,
+ * stored bytes, flags, touch).
  *
  * All of it is in memory, at 64 bytes a blob or less: 58 in its record (records.ts), the rest for finding it (slots.ts).
  * Nothing is allocated per blob, nothing is ever copied whole, and no call takes longer than spreading one group of
@@ -45,6 +46,12 @@ const KEPT_WORDS = KEPT_HASH_BYTES / 4
 const TWO_32 = 2 ** 32
 const MOST_SIZE = 2 ** 48 - 1
 const MOST_STORED = 2 ** 40 - 1
+/**
+ * Blobs with one hash and different sizes share a place in the slots, so there must not be many of them. There are
+ * none at all unless somebody broke a digest function, or stores blobs unchecked: better that some of those are not
+ * kept than that every lookup near them crawls.
+ */
+const MOST_SIZES = 64
 /** Digests that are looked up together: enough to overlap the waits for memory, few enough to stay near. */
 const BATCH = 256
 
@@ -81,7 +88,16 @@ export class BlobIndex {
     return this.#slots.find(this.#key, 0, this.#records.hashOf(this.#key, 0))
   }
 
-  /** Adds a blob and answers its record. One that is there already keeps its record and gets the new location. */
+  /** The record of a blob with that hash, whatever its size, or -1. */
+  findByHash(tag: number, hash: Uint8Array, at: number, width: number): number {
+    this.#setKey(tag, hash, at, width, 0)
+    return this.#slots.findNamed(this.#key, this.#records.hashOf(this.#key, 0), 0)
+  }
+
+  /**
+   * Adds a blob and answers its record. One that is there already keeps its record and gets the new location. One of
+   * which there are too many is not added, and the answer is -1 (see MOST_SIZES).
+   */
   insert(
     tag: number,
     hash: Uint8Array,
@@ -101,6 +117,7 @@ export class BlobIndex {
     this.#setKey(tag, hash, at, width, size)
     const place = this.#records.hashOf(this.#key, 0)
     const held = this.#slots.find(this.#key, 0, place)
+    if (held === -1 && this.#slots.findNamed(this.#key, place, MOST_SIZES - 1) !== -1) return -1
     const record = held === -1 ? this.#records.take() : held
     this.#records.setWord(record, WORD.pack, pack)
     this.#records.setWord(record, WORD.offset, offset)

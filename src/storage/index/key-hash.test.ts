@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashKey, KEY_WORDS } from './key-hash.ts'
+import { HASH_WORDS, hashKey, KEY_WORDS } from './key-hash.ts'
 
 const SEED = Uint32Array.of(0x01234567, 0x89abcdef)
 
@@ -8,24 +8,36 @@ const bitsOf = (word: number): number => word.toString(2).replaceAll('0', '').le
 /** A key for each number: mostly zeros, as a stranger might choose them. */
 const keyOf = (number: number): Uint32Array => Uint32Array.of(number, 0, 0, 0, 0, 0, 0, 0, number, 1)
 
-test('every bit of a key, and every bit of the seed, changes half of the hash', () => {
-  const flipEach = (words: Uint32Array, hash: (number: number) => number) => {
-    for (let bit = 0; bit < words.length * 32; bit++) {
-      let changed = 0
-      for (let number = 0; number < 200; number++) {
-        const before = hash(number)
-        words[bit >>> 5] = (words[bit >>> 5] as number) ^ (1 << (bit & 31))
-        changed += bitsOf((before ^ hash(number)) >>> 0)
-        words[bit >>> 5] = (words[bit >>> 5] as number) ^ (1 << (bit & 31))
-      }
-      expect(changed / 200 / 32).toBeGreaterThan(0.4)
-      expect(changed / 200 / 32).toBeLessThan(0.6)
+/** For each bit of the words, what part of the hash changes with it. */
+function changes(words: Uint32Array, hash: (number: number) => number): number[] {
+  return Array.from({ length: words.length * 32 }, (_, bit) => {
+    let changed = 0
+    for (let number = 0; number < 200; number++) {
+      const before = hash(number)
+      words[bit >>> 5] = (words[bit >>> 5] as number) ^ (1 << (bit & 31))
+      changed += bitsOf((before ^ hash(number)) >>> 0)
+      words[bit >>> 5] = (words[bit >>> 5] as number) ^ (1 << (bit & 31))
     }
-  }
+    return changed / 200 / 32
+  })
+}
+const isHalf = (part: number): boolean => part > 0.4 && part < 0.6
+
+test('every bit of hash and tag, and every bit of the seed, changes half of the hash', () => {
   const key = new Uint32Array(KEY_WORDS)
-  flipEach(key, (number) => hashKey(key, 0, Uint32Array.of(number, 7)))
+  const ofKey = changes(key, (number) => hashKey(key, 0, Uint32Array.of(number, 7)))
+  const tag = (KEY_WORDS - 1) * 32
+  expect(ofKey.slice(0, HASH_WORDS * 32).every(isHalf)).toBe(true)
+  expect(ofKey.slice(tag, tag + 16).every(isHalf)).toBe(true)
   const seed = SEED.slice()
-  flipEach(seed, (number) => hashKey(keyOf(number), 0, seed))
+  expect(changes(seed, (number) => hashKey(keyOf(number), 0, seed)).every(isHalf)).toBe(true)
+})
+
+test('the size changes nothing: a blob is found by its hash alone', () => {
+  const key = new Uint32Array(KEY_WORDS)
+  const parts = changes(key, (number) => hashKey(key, 0, Uint32Array.of(number, 7)))
+  const size = [...parts.slice(HASH_WORDS * 32, (HASH_WORDS + 1) * 32), ...parts.slice(-16)]
+  expect(size.every((part) => part === 0)).toBe(true)
 })
 
 test('a key has the same hash wherever it lies', () => {

@@ -10,10 +10,10 @@
  *   word 13     last touch, in seconds
  *   extra       stored bytes, the high 8 bits, then the 8 flags: two bytes, behind the words of the whole segment
  *
- * Words 0–9 are the key. A free record's word 0 is the number of the next free one. Record 0 is never given out, so
+ * Words 0–9 are the key, and all but the size decides where it is found (key-hash.ts). A free record's word 0 is the number of the next free one. Record 0 is never given out, so
  * that 0 can stand for none.
  */
-import { hashKey, KEY_WORDS } from './key-hash.ts'
+import { HASH_WORDS, hashKey, KEY_WORDS } from './key-hash.ts'
 
 export const WORD = { sizeLow: 8, sizeHighAndTag: 9, pack: 10, offset: 11, storedLow: 12, touch: 13 } as const
 
@@ -110,6 +110,15 @@ export class Records {
     const at = (record & this.#mask) * RECORD_WORDS
     for (let i = 0; i < KEY_WORDS; i++) if (words[at + i] !== keys[from + i]) return false
     return true
+  }
+
+  /** Whether the record's key differs from this one at most in the size. */
+  isNamed(record: number, key: Uint32Array): boolean {
+    const words = this.#words[record >>> this.#shift] as Uint32Array
+    const at = (record & this.#mask) * RECORD_WORDS
+    for (let i = 0; i < HASH_WORDS; i++) if (words[at + i] !== key[i]) return false
+    const tags = (words[at + WORD.sizeHighAndTag] as number) ^ (key[WORD.sizeHighAndTag] as number)
+    return (tags & 0xffff) === 0
   }
 
   hash(record: number): number {

@@ -8,6 +8,7 @@ function slotsOf(hashes: readonly number[], expected = 0) {
       warmth: 0,
       hash: (record) => hashes[record] as number,
       holds: (record, keys, from) => keys[from] === record,
+      isNamed: (record, key) => key[0] === record % 100,
       warm: () => undefined,
     },
     expected,
@@ -68,4 +69,12 @@ test('room made beforehand takes what was expected without growing much', () => 
     expect(slots.bytes - before).toBeLessThan(before / 10)
     for (let record = 1; record <= expected; record += 997) expect(find(record)).toBe(record)
   }
+})
+
+test('entries that share a name are counted off, and those of other names stepped over', () => {
+  const hashes = upTo(500).map((i) => 0x12340000 + (i % 100) * 7)
+  const { slots, add } = slotsOf(hashes)
+  for (let record = 1; record < 500; record++) add(record)
+  const named = (nth: number) => slots.findNamed(Uint32Array.of(42), hashes[42] as number, nth)
+  expect(upTo(6).map(named)).toEqual([42, 142, 242, 342, 442, -1])
 })

@@ -21,6 +21,7 @@ interface KeyedRecords {
   warmth: number
   hash(record: number): number
   holds(record: number, keys: Uint32Array, from: number): boolean
+  isNamed(record: number, key: Uint32Array): boolean
   warm(records: Int32Array, count: number): void
 }
 
@@ -107,6 +108,27 @@ export class Slots {
       if ((slot & PRINT_BITS) !== print) continue
       const record = slot & RECORD_BITS
       if (this.#records.holds(record, keys, from)) return record
+    }
+    return -1
+  }
+
+  /**
+   * Of the records whose keys differ from this one at most in the size, the one that is found as number `nth` (0 is the
+   * first), or -1 when there are not so many.
+   */
+  findNamed(key: Uint32Array, hash: number, nth: number): number {
+    const page = this.#pageOf(hash)
+    const slots = this.#segments[page >>> SEGMENT_SHIFT] as Int32Array
+    const base = (page & SEGMENT_MASK) << PAGE_SHIFT
+    const mixed = spread(hash)
+    const print = mixed & PRINT_BITS
+    let left = nth
+    for (let at = homeOf(mixed), end = at + PAGE_SLOTS; at < end; at++) {
+      const slot = slots[base + (at & PAGE_MASK)] as number
+      if (slot === 0) break
+      if ((slot & PRINT_BITS) !== print) continue
+      const record = slot & RECORD_BITS
+      if (this.#records.isNamed(record, key) && left-- === 0) return record
     }
     return -1
   }

@@ -55,6 +55,11 @@ export class Catalogue {
     return this.index.find(key.tag, key.hash, key.at, key.width, key.size)
   }
 
+  /** Any blob with that hash, whatever its size. */
+  findByHash(tag: number, hash: Uint8Array): number {
+    return this.index.findByHash(tag, hash, 0, hash.length)
+  }
+
   /** Whether a blob is there; if so, that touches it. */
   holds(key: Key): boolean {
     const record = this.find(key)
@@ -152,6 +157,7 @@ export class Catalogue {
     location.storedBytes = stored
     location.flags = flags
     const record = this.index.insert(tag, hash, at, width, size, location, this.#seconds())
+    if (record === NONE) return // the index has reasons of its own, and the record is waste
     this.#enter(record)
     this.#journal.put(this.index, record)
   }

@@ -27,6 +27,12 @@ export function packSpace(tools: SpaceTools, space: number): BlobStore {
   ) as Record<keyof typeof DIGEST_FUNCTIONS, number>
   return {
     missing: (list, absent) => catalogue.missing(tag[list.fn], list, absent),
+    find(fn, hash) {
+      const record = catalogue.findByHash(tag[fn], Buffer.from(hash, 'hex'))
+      if (record === NONE) return undefined
+      catalogue.touch(record)
+      return { fn, hash, size: catalogue.index.size(record) }
+    },
     readMany: (list, into) => readMany(tools, tag[list.fn], list, into),
     async read(digest, range, signal) {
       const key = keyOf(tag[digest.fn], digest)

@@ -27,6 +27,7 @@ import { packSpace } from './pack-space.ts'
 import { PackWalk } from './pack-walk.ts'
 import { type Durability, PackWriter, PUT } from './pack-writer.ts'
 import { Reclaimer } from './reclaim.ts'
+import { type PackAdmin, packAdmin } from './reclaim-admin.ts'
 import { type RecordHeader, UNIT_BYTES } from './record-format.ts'
 import { RecordReader, type VerifyReads } from './record-reader.ts'
 import { findPacks, prove, settle } from './recovery.ts'
@@ -66,6 +67,8 @@ export interface PackStore {
   pin(digest: Digest, space?: number): void
   unpin(digest: Digest, space?: number): void
   figures(): PackFigures
+  /** For whoever looks after the store. */
+  readonly admin: PackAdmin
   close(): Promise<void>
 }
 
@@ -213,6 +216,13 @@ class OpenStore {
       incoming: this.#incomingTools(),
       wrote: (bytes: number) => this.#wrote(bytes),
     }
+    const figures = (): PackFigures => ({
+      blobs: this.#index.count,
+      liveBytes: this.#catalogue.liveBytes,
+      diskBytes: this.#room.bytes,
+      packs: this.#packs.size,
+      roots: this.#catalogue.roots.size,
+    })
     return {
       space: (number) => packSpace(tools, number),
       values: () => valueSpace(tools),
@@ -221,12 +231,16 @@ class OpenStore {
         this.#catalogue.unpin(tagOf(space, digest.fn), digest)
         this.#room.freed()
       },
-      figures: () => ({
-        blobs: this.#index.count,
-        liveBytes: this.#catalogue.liveBytes,
-        diskBytes: this.#room.bytes,
-        packs: this.#packs.size,
-        roots: this.#catalogue.roots.size,
+      figures,
+      admin: packAdmin({
+        ...tools,
+        packs: this.#packs,
+        walk: this.#walk,
+        reclaimer: this.#reclaimer,
+        clock: this.#options.clock,
+        limitBytes: this.#options.maxBytes,
+        seconds: () => this.#seconds(),
+        figures,
       }),
       close: () => this.#close(),
     }

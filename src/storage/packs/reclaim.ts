@@ -9,12 +9,19 @@
  * A pack is rewritten only when at least half of it goes, so no more is copied than is taken in; when no pack is that
  * far gone, younger blobs must yield too. Only when everything that is not a root may go are fuller packs rewritten.
  * Copying goes no faster than blobs come in (or `copyFloor`, when that is more) unless somebody waits for the space.
+ *
+ * Somebody may also ask for space (`now`). That is the same work towards another goal, one pack at a time, so that no
+ * more than the reserve for copies is ever taken; what the store needs itself always comes first. What is touched after
+ * they asked does not go for their sake: else it would never end on a server that is busy.
  */
 import type { Clock } from '../../base/clock.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Pack, PackSet } from './pack-set.ts'
 import type { PackWalk } from './pack-walk.ts'
 import type { Batch, PackWriter } from './pack-writer.ts'
+import { WORTHWHILE } from './reclaim-estimate.ts'
 import type { Room } from './room.ts'
 import { bucketOf, Survey } from './survey.ts'
 
@@ -24,6 +31,9 @@ const COPIES_IN_FLIGHT_BYTES = 1024 * 1024
 const PAUSE_MS = 50
 const STEP = 2 // buckets by which the age comes down when no pack is far enough gone
 const LAST_RESORT = 1 / 16
+const SLICE_RECORDS = 16_384
+/** No blob is that old. */
+const NEVER = Number.POSITIVE_INFINITY
 
 export interface ReclaimOptions {
   readonly startBytes: number
@@ -53,6 +63,25 @@ export interface ReclaimTools {
   readonly room: Room
 }
 
+/** How somebody who asks for space hears how far it is, and turns away. */
+export interface ReclaimListener {
+  readonly signal: AbortSignal
+  progress(progress: ReclaimProgress): void
+}
+
+interface Asked extends ReclaimListener {
+  readonly goal: ReclaimGoal
+  /** The totals when it began, and the time. */
+  from: Totals
+  fromSeconds: number
+}
+
+export interface Totals {
+  readonly freedBytes: number
+  readonly copiedBytes: number
+  readonly evictedBlobs: number
+}
+
 export class Reclaimer {
   readonly #tools: ReclaimTools
   readonly #options: ReclaimOptions
@@ -62,6 +91,11 @@ export class Reclaimer {
   #paceFrom = { ms: 0, ingested: 0 }
   #copied = 0
   #freedBytes = 0
+  #copiedBytes = 0
+  #evictedBlobs = 0
+  /** Who asked for space and has not been answered, and whose wish is being worked at. */
+  #asked: Asked | undefined
+  #serving: Asked | undefined
   #wake: (() => void) | undefined
 
   constructor(tools: ReclaimTools, options: ReclaimOptions) {
@@ -72,12 +106,151 @@ export class Reclaimer {
   /** Starts when there is reason to, unless it runs already. */
   check(): void {
     if (this.#tools.room.waiting > 0) this.#wake?.()
-    const { room } = this.#tools
-    const isNeeded = room.waiting > 0 || (room.bytes > this.#options.startBytes && !room.isStuck)
-    if (this.#isClosed || this.#running !== undefined || !isNeeded) return
-    this.#running = this.#run().finally(() => {
+    if (this.#isClosed || this.#running !== undefined || !this.#isNeeded) return
+    this.#start(this.#run())
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** Since the store was opened. */
+  get totals(): Totals {
+    return { freedBytes: this.#freedBytes, copiedBytes: this.#copiedBytes, evictedBlobs: this.#evictedBlobs }
+  }
+
+  /** Makes space because somebody asks, until the goal is reached, nothing more can go, or they turn away. */
+  async now(goal: ReclaimGoal, listener: ReclaimListener): Promise<ReclaimProgress> {
+    if (this.#isClosed) throw new FaultError({ kind: 'unavailable', what: 'the store is closing' })
+    if (this.#asked !== undefined)
+      throw invalid('space is being reclaimed already, because somebody asked: try again when that is done', 'exists')
+    const { signal } = listener
+    const asked: Asked = {
+      goal,
+      signal,
+      progress: (progress) => listener.progress(progress),
+      from: this.totals,
+      fromSeconds: 0,
+    }
+    this.#asked = asked
+    const wake = () => this.#wake?.()
+    signal.addEventListener('abort', wake)
+    try {
+      while (this.#running !== undefined) await this.#running
+      const work = this.#serve(asked)
+      this.#start(work.catch(() => {}))
+      await work
+      const left = await this.#leftBehind()
+      if (signal.aborted) throw new FaultError({ kind: 'cancelled', what: 'whoever asked for space has left' })
+      if (this.#isClosed)
+        throw new FaultError({ kind: 'unavailable', what: 'the server stops; what is freed stays so' })
+      return this.#progressOf(asked, left)
+    } finally {
+      signal.removeEventListener('abort', wake)
+      this.#asked = undefined
+      this.check()
+    }
+  }
+
+  #start(work: Promise<void>): void {
+    this.#running = work.finally(() => {
       this.#running = undefined
     })
+  }
+
+  get #isNeeded(): boolean {
+    const { room } = this.#tools
+    return room.waiting > 0 || (room.bytes > this.#options.startBytes && !room.isStuck)
+  }
+
+  /** Time to leave off: the store closes, or whoever asked has gone. */
+  get #isOver(): boolean {
+    return this.#isClosed || this.#serving?.signal.aborted === true
+  }
+
+  async #serve(asked: Asked): Promise<void> {
+    this.#serving = asked
+    asked.from = this.totals
+    asked.fromSeconds = this.#options.seconds()
+    try {
+      if (asked.goal.kind === 'size') return await this.#shrink()
+      if (asked.goal.kind === 'age') await this.#evictOlderThan(asked.goal.olderThanSeconds)
+      await this.#giveBackWaste()
+    } finally {
+      this.#serving = undefined
+    }
+  }
+
+  /** What ages are counted from: for who asks, the end of the second in which they did. */
+  #seconds(): number {
+    return this.#serving === undefined ? this.#options.seconds() : this.#serving.fromSeconds + 1
+  }
+
+  /** The bucket of what may go at all. In bucket 0 is also what was touched since then. */
+  get #youngest(): number {
+    return this.#serving === undefined ? 0 : 1
+  }
+
+  async #shrink(): Promise<void> {
+    while (!this.#isOver && this.#missingBytes() > 0) {
+      const freed = this.#freedBytes
+      await this.#round()
+      if (this.#freedBytes === freed) return
+    }
+  }
+
+  async #evictOlderThan(seconds: number): Promise<void> {
+    const { catalogue } = this.#tools
+    await catalogue.eachRecord(SLICE_RECORDS, (record) => {
+      if (this.#isOver || catalogue.isRoot(record)) return
+      if (this.#options.seconds() - catalogue.index.touch(record) < seconds) return
+      catalogue.drop(record)
+      this.#evictedBlobs++
+    })
+    this.#tell()
+  }
+
+  /** Rewrites what has enough room in it that no blob uses; evicts nothing. */
+  async #giveBackWaste(): Promise<void> {
+    this.#startPacing()
+    await this.#removeDeadSolos()
+    const then = new Set(this.#tools.packs.all()) // those that come while this runs are for the next time
+    while (!this.#isOver) {
+      if (this.#isNeeded) await this.#needFirst()
+      const pack = this.#mostToReclaim(undefined, NEVER, WORTHWHILE, then)
+      if (pack === undefined) return
+      await this.#rewriteOne(pack, NEVER)
+    }
+  }
+
+  /** What the store needs itself does not depend on whether somebody who asked for more is still there. */
+  async #needFirst(): Promise<void> {
+    const serving = this.#serving
+    this.#serving = undefined
+    await this.#run()
+    this.#serving = serving
+    this.#startPacing()
+  }
+
+  #progressOf({ from }: Asked, left: Pick<ReclaimProgress, 'pinnedBytes' | 'openFileBytes'>): ReclaimProgress {
+    return {
+      diskBytes: this.#tools.room.bytes,
+      freedBytes: this.#freedBytes - from.freedBytes,
+      copiedBytes: this.#copiedBytes - from.copiedBytes,
+      evictedBlobs: this.#evictedBlobs - from.evictedBlobs,
+      ...left,
+      isDone: left !== NOT_YET,
+    }
+  }
+
+  #tell(): void {
+    const asked = this.#serving
+    if (asked !== undefined && !asked.signal.aborted) asked.progress(this.#progressOf(asked, NOT_YET))
+  }
+
+  async #leftBehind() {
+    const { rootBytes } = await Survey.take(this.#tools.catalogue, this.#options.seconds())
+    return { pinnedBytes: rootBytes, openFileBytes: this.#tools.writer.current?.end ?? 0 }
   }
 
   async close(): Promise<void> {
@@ -107,22 +280,30 @@ export class Reclaimer {
     const { catalogue, packs } = this.#tools
     const freed = this.#freedBytes
     await this.#removeDeadSolos()
-    const survey = await Survey.take(catalogue, this.#options.seconds())
-    this.#paceFrom = { ms: this.#options.clock.monotonic(), ingested: this.#options.ingested() }
-    this.#copied = 0
+    const survey = await Survey.take(catalogue, this.#seconds())
+    this.#startPacing()
     let dead = 0
     for (const pack of packs.all()) dead += pack.end - pack.live
-    let bucket = survey.bucketFor(Math.max(0, this.#missingBytes() - dead))
-    for (; this.#missingBytes() > 0 && !this.#isClosed; bucket = Math.max(0, bucket - STEP)) {
+    const youngest = this.#youngest
+    let bucket = Math.max(youngest, survey.bucketFor(Math.max(0, this.#missingBytes() - dead)))
+    for (; this.#missingBytes() > 0 && !this.#isOver; bucket = Math.max(youngest, bucket - STEP)) {
       await this.#removeSolos(survey, bucket)
       await this.#rewrite(survey, bucket, 0.5)
-      if (bucket === 0) break
+      if (bucket === youngest) break
     }
-    if (this.#missingBytes() > 0 && freed === this.#freedBytes) await this.#rewrite(survey, 0, LAST_RESORT)
+    if (this.#missingBytes() > 0 && freed === this.#freedBytes) await this.#rewrite(survey, youngest, LAST_RESORT)
+  }
+
+  #startPacing(): void {
+    this.#paceFrom = { ms: this.#options.clock.monotonic(), ingested: this.#options.ingested() }
+    this.#copied = 0
   }
 
   #missingBytes(): number {
-    return this.#tools.room.bytes - this.#options.targetBytes
+    const goal = this.#serving?.goal
+    const { targetBytes } = this.#options
+    const wanted = goal?.kind === 'size' ? goal.toBytes : targetBytes
+    return this.#tools.room.bytes - (this.#isNeeded ? Math.min(wanted, targetBytes) : wanted)
   }
 
   async #removeDeadSolos(): Promise<void> {
@@ -132,29 +313,35 @@ export class Reclaimer {
 
   async #removeSolos(survey: Survey, bucket: number): Promise<void> {
     for (const solo of survey.solos) {
-      if (solo.bucket < bucket || this.#missingBytes() <= 0 || this.#isClosed) return
+      if (solo.bucket < bucket || this.#missingBytes() <= 0 || this.#isOver) return
       const pack = this.#tools.packs.get(solo.pack)
       const isThere = pack !== undefined && this.#tools.catalogue.isAt(solo.record, { pack: solo.pack, unit: 0 })
       if (!isThere || !this.#mayGo(solo.record, bucket)) continue
       this.#tools.catalogue.drop(solo.record)
+      this.#evictedBlobs++
       await this.#remove(pack, { bytes: 0, evicted: 1, lost: 0 })
     }
   }
 
   async #rewrite(survey: Survey, bucket: number, leastPart: number): Promise<void> {
-    while (this.#missingBytes() > 0 && !this.#isClosed) {
+    while (this.#missingBytes() > 0 && !this.#isOver) {
       const pack = this.#mostToReclaim(survey, bucket, leastPart)
       if (pack === undefined) return
       await this.#rewriteOne(pack, bucket)
     }
   }
 
-  #mostToReclaim(survey: Survey, bucket: number, leastPart: number): Pack | undefined {
+  #mostToReclaim(
+    survey: Survey | undefined,
+    bucket: number,
+    leastPart: number,
+    among?: ReadonlySet<Pack>,
+  ): Pack | undefined {
     let best: Pack | undefined
     let most = 0
     for (const pack of this.#tools.packs.all()) {
-      if (pack.isSolo || pack === this.#tools.writer.current) continue
-      const gone = pack.end - pack.live + Math.min(pack.live, survey.coldIn(pack.number, bucket))
+      if (pack.isSolo || pack === this.#tools.writer.current || among?.has(pack) === false) continue
+      const gone = pack.end - pack.live + Math.min(pack.live, survey?.coldIn(pack.number, bucket) ?? 0)
       if (gone <= most || gone < pack.end * leastPart) continue
       best = pack
       most = gone
@@ -164,8 +351,10 @@ export class Reclaimer {
 
   async #rewriteOne(pack: Pack, bucket: number): Promise<void> {
     const { catalogue, writer } = this.#tools
+    // Under `power` a blob is not in the index before it is synced: one that is on its way must not go with its pack.
+    if (pack.synced < pack.end) await writer.flush()
     const tally = await this.#copyWanted(pack, bucket)
-    if (this.#isClosed) return
+    if (this.#isOver) return
     // The copies must outlive a loss of power before their source may go.
     if (tally.bytes > 0) await writer.flush()
     if (pack.live > 0) {
@@ -190,12 +379,13 @@ export class Reclaimer {
       lostBlobs: lost,
     })
     this.#tools.room.freed()
+    this.#tell()
   }
 
   #mayGo(record: number, bucket: number): boolean {
     const { catalogue } = this.#tools
     if (catalogue.isRoot(record)) return false
-    return bucketOf(this.#options.seconds() - catalogue.index.touch(record)) >= bucket
+    return bucketOf(this.#seconds() - catalogue.index.touch(record)) >= bucket
   }
 
   async #copyWanted(pack: Pack, bucket: number): Promise<Tally> {
@@ -204,7 +394,7 @@ export class Reclaimer {
     const batches = new Set<Batch>()
     let inFlight = 0
     for await (const { record, unit, content } of walk.live(pack)) {
-      if (this.#isClosed) break
+      if (this.#isOver) break
       if (content === undefined) {
         catalogue.drop(record)
         tally.lost++
@@ -212,6 +402,7 @@ export class Reclaimer {
       }
       if (this.#mayGo(record, bucket)) {
         catalogue.drop(record)
+        this.#evictedBlobs++
         tally.evicted++
         continue
       }
@@ -223,6 +414,7 @@ export class Reclaimer {
       batches.add(batch)
       const bytes = catalogue.bytesOf(record)
       tally.bytes += bytes
+      this.#copiedBytes += bytes
       inFlight += bytes
       if (inFlight >= COPIES_IN_FLIGHT_BYTES) {
         await Promise.all([...batches].map(({ done }) => done))
@@ -237,8 +429,9 @@ export class Reclaimer {
 
   async #pace(copied: number): Promise<void> {
     this.#copied += copied
+    this.#tell()
     const { clock, ingested } = this.#options
-    while (!this.#isClosed && this.#tools.room.waiting === 0) {
+    while (!this.#isOver && this.#tools.room.waiting === 0) {
       const seconds = (clock.monotonic() - this.#paceFrom.ms) / 1000
       const allowed = Math.max(ingested() - this.#paceFrom.ingested, seconds * COPY_FLOOR_BYTES_PER_SECOND)
       if (this.#copied <= allowed + BURST_BYTES) return
@@ -253,6 +446,8 @@ export class Reclaimer {
     }
   }
 }
+
+const NOT_YET = { pinnedBytes: 0, openFileBytes: 0 }
 
 interface Tally {
   bytes: number

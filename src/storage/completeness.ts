@@ -1,18 +1,29 @@
-import type { DigestList } from '../../base/digest.ts'
-import { digestAt, digestListOf } from '../../base/digest-list.ts'
-import { FaultError } from '../../base/fault.ts'
-import type { BlobStore } from '../../storage/blob-store.ts'
-import type { ActionResultView } from '../../wire/hot/action-result.ts'
-import { References } from '../../wire/hot/references.ts'
+import type { DigestList } from '../base/digest.ts'
+import { digestAt, digestListOf } from '../base/digest-list.ts'
+import { FaultError } from '../base/fault.ts'
+import type { ActionResultView } from '../wire/hot/action-result.ts'
+import { References } from '../wire/hot/references.ts'
+import type { BlobStore } from './blob-store.ts'
 import { areHeld } from './held.ts'
 
 /**
  * Whether everything that a result refers to is there: output files, streams, trees, and the files in those. Asking
  * touches each of them, so that what a client is told of stays long enough to be fetched.
+ *
+ * Most results have only files, and a store in this process knows of those at once: then there is no promise.
  */
-export async function isComplete(view: ActionResultView, blobs: BlobStore): Promise<boolean> {
-  if (!(await areHeld(view.files, blobs))) return false
-  if (view.trees.count === 0 && view.directories.count === 0) return true
+export function isComplete(view: ActionResultView, blobs: BlobStore): boolean | Promise<boolean> {
+  const held = areHeld(view.files, blobs)
+  if (held === false || (view.trees.count === 0 && view.directories.count === 0)) return held
+  return areTreesHeld(view, blobs, held)
+}
+
+async function areTreesHeld(
+  view: ActionResultView,
+  blobs: BlobStore,
+  filesHeld: boolean | Promise<boolean>,
+): Promise<boolean> {
+  if (!(await filesHeld)) return false
   try {
     const references = new References(view.fn)
     if (!(await eachRead(view.trees, blobs, (bytes) => references.addTree(bytes)))) return false

@@ -1,0 +1,32 @@
+/** Does several things at once, but no more than so many, and leaves off at the first that fails. */
+export interface Crew {
+  /** Resolves when the work has begun, so that whoever hands it out goes no faster; throws when work has failed. */
+  start(work: () => Promise<void>): Promise<void>
+  /** Resolves when all that was started is done; throws as soon as something fails. */
+  done(): Promise<void>
+}
+
+export function crew(most: number): Crew {
+  const busy = new Set<Promise<void>>()
+  let failure: { readonly error: unknown } | undefined
+  const mustBeWell = (): void => {
+    if (failure !== undefined) throw failure.error
+  }
+  return {
+    async start(work) {
+      mustBeWell()
+      while (busy.size >= most) await Promise.race(busy)
+      mustBeWell()
+      const run = work()
+        .catch((error: unknown) => {
+          failure ??= { error }
+        })
+        .finally(() => busy.delete(run))
+      busy.add(run)
+    },
+    async done() {
+      while (busy.size > 0 && failure === undefined) await Promise.race(busy)
+      mustBeWell()
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import { chmod, lutimes, mkdir, open, readdir, symlink, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Digest } from '../base/digest.ts'
+import { FaultError } from '../base/fault.ts'
+import type { NodeProperties } from '../model/node-properties.ts'
+import type { CasClient } from './cas-client.ts'
+import { type FileDownloads, type FileOrder, fileDownloads } from './file-downloads.ts'
+import { madeBeside } from './part-path.ts'
+import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories } from './remote-tree.ts'
+import { leadsOut } from './symlink-rule.ts'
+import type { TransferMeter } from './transfer-meter.ts'
+
+/** A few messages can name more files than there are atoms: a directory that holds the next one twice, 90 times over. */
+const MOST_NODES = 10_000_000
+/** Permissions only: bits that let a program run as somebody else are not a server's to give. */
+const PERMISSIONS = 0o777
+
+export interface TreeWish {
+  /** Of a Directory or, when `isTree`, of a Tree. */
+  readonly digest: Digest
+  readonly isTree: boolean
+  /** Must not be there yet, or be an empty directory. */
+  readonly path: string
+  readonly unsafeLinks: boolean
+  readonly newId: () => string
+  readonly meter: TransferMeter
+  readonly mostNodes?: number
+}
+
+export interface TreeCount {
+  readonly files: number
+  readonly directories: number
+  readonly symlinks: number
+}
+
+/**
+ * Writes a tree of the server's to this machine, where nothing is yet. What the server says is not trusted: names are
+ * checked as they are read, every file and directory must be new, and symlinks are made after everything else, so
+ * that nothing is ever written through one.
+ */
+export async function downloadTree(client: CasClient, wish: TreeWish): Promise<TreeCount> {
+  await mustBeFree(wish.path)
+  return await madeBeside(wish.path, wish.newId(), async (part) => {
+    const { root, source } = wish.isTree
+      ? await fromTree(client, wish.digest)
+      : { root: wish.digest, source: fromBlobs(client) }
+    await mkdir(part)
+    const tools = { part, wish, files: fileDownloads(client, wish.meter), later: new Later() }
+    const count = { files: 0, directories: 0, symlinks: 0 }
+    for await (const remote of remoteDirectories(root, source)) {
+      const { files, directories, symlinks } = remote.directory
+      count.files += files.length
+      count.directories += directories.length
+      count.symlinks += symlinks.length
+      mustBeFinite(count, wish.mostNodes ?? MOST_NODES)
+      await place(remote, tools)
+    }
+    await tools.files.finish()
+    await tools.later.finish()
+    return count
+  })
+}
+
+interface Placing {
+  readonly part: string
+  readonly wish: TreeWish
+  readonly files: FileDownloads
+  readonly later: Later
+}
+
+/** Makes what is in one directory, which is there already. */
+async function place({ path, directory }: RemoteDirectory, { part, wish, files, later }: Placing): Promise<void> {
+  const inTree = (name: string): string => (path === '' ? name : `${path}/${name}`)
+  for (const { name } of directory.directories) await mkdir(join(part, inTree(name))).catch(collided(inTree(name)))
+  for (const { name, target, properties } of directory.symlinks) {
+    mustBeLink(inTree(name), target, wish.unsafeLinks)
+    later.symlinks.push({ path: join(part, inTree(name)), target, properties })
+  }
+  for (const file of directory.files) await files.add(orderOf(join(part, inTree(file.name)), file))
+  if (directory.properties !== undefined) later.directories.push([join(part, path), directory.properties])
+}
+
+function mustBeLink(path: string, target: string, unsafeLinks: boolean): void {
+  const isNone = target === '' || target.includes('\0')
+  const problem = isNone ? 'leads nowhere' : unsafeLinks ? undefined : leadsOut(path, target)
+  if (problem === undefined) return
+  const way = isNone ? '' : ' (--unsafe-links makes it nevertheless)'
+  throw refused(`the symlink ${quoted(path)} to ${quoted(target)} ${problem}${way}`)
+}
+
+type Named = { readonly digest: Digest; readonly executable: boolean; readonly properties: NodeProperties | undefined }
+
+const orderOf = (path: string, { digest, executable, properties }: Named): FileOrder => ({
+  digest,
+  async write(pieces) {
+    const file = await open(path, 'wx', executable ? 0o777 : 0o666).catch(collided(path))
+    try {
+      for await (const piece of pieces) await file.writeFile(piece)
+      if (properties?.unixMode !== undefined) await file.chmod(properties.unixMode & PERMISSIONS)
+      if (properties?.mtime !== undefined) await file.utimes(...timesOf(properties))
+    } finally {
+      await file.close()
+    }
+  },
+})
+
+/** What has to wait until every file is there. */
+class Later {
+  readonly symlinks: { path: string; target: string; properties: NodeProperties | undefined }[] = []
+  readonly directories: [path: string, properties: NodeProperties][] = []
+
+  async finish(): Promise<void> {
+    for (const { path, target, properties } of this.symlinks) {
+      await symlink(target, path).catch(collided(path))
+      if (properties?.mtime !== undefined) await lutimes(path, ...timesOf(properties))
+    }
+    // Children first: they need a parent that can be entered, and making them changes its time.
+    for (const [path, properties] of this.directories.reverse()) {
+      if (properties.mtime !== undefined) await utimes(path, ...timesOf(properties))
+      if (properties.unixMode !== undefined) await chmod(path, properties.unixMode & PERMISSIONS)
+    }
+  }
+}
+
+function timesOf({ mtime }: NodeProperties): [atime: number, mtime: number] {
+  const seconds = (mtime?.seconds ?? 0) + (mtime?.nanos ?? 0) / 1e9
+  return [seconds, seconds]
+}
+
+async function mustBeFree(path: string): Promise<void> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error.code === 'ENOTDIR' ? refused(`${path} is there already`) : error
+  })
+  if (names !== undefined && names.length > 0) throw refused(`${path} is there already, and not empty`)
+}
+
+function mustBeFinite({ files, directories, symlinks }: TreeCount, most: number): void {
+  if (files + directories + symlinks > most) throw refused(`the tree has more than ${most} files and directories`)
+}
+
+/** Two names that this file system takes for one. */
+const collided =
+  (path: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    if (error.code === 'EEXIST') throw refused(`${quoted(path)} comes twice on this file system`)
+    throw error
+  }
+
+const refused = (what: string): FaultError => new FaultError({ kind: 'denied', what })
+
+/** Names are the server's, and end up on somebody's terminal. */
+const quoted = (text: string): string => JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)

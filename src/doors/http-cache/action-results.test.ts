@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Digest } from '../../base/digest.ts'
+import type { ActionResult } from '../../model/action-result.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import { digestOf, putOne } from '../../storage/blobs.fixture.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import { fakeCall } from '../../testing/grpc-call.ts'
+import { askRaw } from '../../testing/raw-http.ts'
+import { actionResultFromProto, actionResultToProto } from '../../wire/action-result.ts'
+import { getActionResult, updateActionResult } from '../reapi/action-results.ts'
+import { type TestCache, testCache } from './http-cache.fixture.ts'
+
+let store: BlobStore
+let cache: TestCache
+beforeAll(async () => {
+  store = memoryStore()
+  cache = await testCache(store)
+})
+afterAll(() => cache.close())
+
+const NOTHING: ActionResult = {
+  exitCode: 0,
+  outputFiles: [],
+  outputDirectories: [],
+  outputSymlinks: [],
+  legacyFileSymlinks: [],
+  legacyDirectorySymlinks: [],
+  stdout: { digest: undefined, raw: undefined },
+  stderr: { digest: undefined, raw: undefined },
+  metadata: { worker: 'w1', times: {}, virtualDurationMs: undefined, auxiliary: [] },
+}
+const withFile = (digest: Digest): ActionResult => ({
+  ...NOTHING,
+  outputFiles: [{ path: 'out', digest, executable: false, contents: undefined, properties: undefined }],
+})
+
+let actions = 0
+const newAction = (): Digest => digestOf(Buffer.from(`action ${++actions}`))
+const put = (path: string, body: Uint8Array, headers: Record<string, string> = {}) =>
+  fetch(`${cache.url}${path}`, { method: 'PUT', body: Uint8Array.from(body), headers })
+const bytesIn = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
+
+describe('a result', () => {
+  test('that was put is got again, while its outputs are there', async () => {
+    const { hash } = newAction()
+    const bytes = actionResultToProto(withFile(await putOne(store, Buffer.from('an output'))))
+    expect((await put(`/ac/${hash}`, bytes)).status).toBe(200)
+    const answer = await fetch(`${cache.url}/ac/${hash}`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/octet-stream'])
+    expect((await bytesIn(answer)).equals(bytes)).toBe(true)
+    const head = await askRaw(cache.address, [`HEAD /ac/${hash} HTTP/1.1`, 'Host: localhost', 'Connection: close'])
+    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(bytes.length), ''])
+  })
+
+  test('is not there before, nor with an output missing, nor when it is a failure', async () => {
+    const results = [withFile(digestOf(Buffer.from('never uploaded'))), { ...NOTHING, exitCode: 1 }]
+    for (const result of results) {
+      const { hash } = newAction()
+      const path = `${cache.url}/ac/${hash}`
+      expect((await fetch(path)).status).toBe(404)
+      expect((await put(`/ac/${hash}`, actionResultToProto(result))).status).toBe(200)
+      const answer = await fetch(path)
+      expect([answer.status, await answer.text()]).toEqual([404, `no result for action ${hash}\n`])
+      expect((await fetch(path, { method: 'HEAD' })).status).toBe(404)
+    }
+  })
+
+  test('belongs to its instance', async () => {
+    const { hash } = newAction()
+    await put(`/team/linux/ac/${hash}`, actionResultToProto(NOTHING))
+    const statuses = ['/team/linux', '/team', '', '/team/linux/x'].map(
+      async (instance) => (await fetch(`${cache.url}${instance}/ac/${hash}`)).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 404, 404, 404])
+  })
+
+  test('that is no ActionResult is refused in words, and what was there stays', async () => {
+    const { hash } = newAction()
+    const bytes = actionResultToProto(NOTHING)
+    await put(`/ac/${hash}`, bytes)
+    const badDigest = Buffer.from(actionResultToProto(withFile(digestOf(Buffer.from('x'))))).fill('Z', 20, 30)
+    for (const wrong of [Buffer.from('{"exitCode": 0}'), Buffer.from([0x12, 0x99]), badDigest]) {
+      const answer = await put(`/ac/${hash}`, wrong)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/plain; charset=UTF-8'])
+    }
+    expect((await bytesIn(await fetch(`${cache.url}/ac/${hash}`))).equals(bytes)).toBe(true)
+  })
+
+  test('that is packed, typed or far too large is refused', async () => {
+    const { hash } = newAction()
+    const bytes = actionResultToProto(NOTHING)
+    expect((await put(`/ac/${hash}`, bytes, { 'content-encoding': 'zstd' })).status).toBe(415)
+    expect((await put(`/ac/${hash}`, bytes, { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await put(`/ac/${hash}`, Buffer.alloc(9_000_000))).status).toBe(413)
+    expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
+  })
+})
+
+describe('with the Remote Execution API beside it', () => {
+  /** Digest { hash, size_bytes }, of sizes below 128. */
+  const digestBytes = ({ hash, size }: Digest) =>
+    Buffer.concat([Buffer.of(0x0a, 64), Buffer.from(hash), Buffer.of(0x10, size)])
+  const field = (tag: number, bytes: Uint8Array) => Buffer.concat([Buffer.of(tag, bytes.length), bytes])
+  const unary = async (method: ReturnType<typeof getActionResult>, request: Uint8Array) =>
+    Buffer.from((await method.handle(request, fakeCall())) as Uint8Array)
+
+  test('what one wrote, the other reads', async () => {
+    const digest = newAction()
+    const { hash } = digest
+    const bytes = actionResultToProto(NOTHING)
+    await put(`/ac/${hash}`, bytes)
+    const get = () => unary(getActionResult(cache.instances), field(0x12, digestBytes(digest)))
+    expect((await get()).equals(bytes)).toBe(true)
+
+    const newer = actionResultToProto({ ...NOTHING, stdout: { digest: undefined, raw: Buffer.from('newer') } })
+    await unary(
+      updateActionResult(cache.instances),
+      Buffer.concat([field(0x12, digestBytes(digest)), field(0x1a, newer)]),
+    )
+    expect((await bytesIn(await fetch(`${cache.url}/ac/${hash}`))).equals(newer)).toBe(true)
+    const wrongSize = field(0x12, digestBytes({ ...digest, size: digest.size + 1 }))
+    await expect(unary(getActionResult(cache.instances), wrongSize)).rejects.toMatchObject({
+      fault: { kind: 'absent' },
+    })
+  })
+
+  test('a result without a maker gets one on either way, so that it is never empty', async () => {
+    const { hash } = newAction()
+    expect((await put(`/ac/${hash}`, Buffer.alloc(0))).status).toBe(200)
+    const kept = actionResultFromProto(await bytesIn(await fetch(`${cache.url}/ac/${hash}`)), 'sha256')
+    expect(kept.metadata?.worker).toBe('unknown')
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { byteRangeIn } from './byte-range.ts'
+
+test.each([
+  ['bytes=0-0', { first: 0, last: 0 }],
+  ['bytes=0-99', { first: 0, last: 99 }],
+  ['bytes=10-', { first: 10, last: 99 }],
+  ['bytes=10-1000', { first: 10, last: 99 }],
+  ['bytes=-1', { first: 99, last: 99 }],
+  ['bytes=-1000', { first: 0, last: 99 }],
+  ['Bytes=5-6', { first: 5, last: 6 }],
+])('%s of a hundred bytes', (header, range) => {
+  expect(byteRangeIn(header, 100)).toEqual(range)
+})
+
+test.each(['bytes=100-', 'bytes=100-200', 'bytes=-0', 'bytes=999999999999999-'])('%s has nothing of them', (header) => {
+  expect(byteRangeIn(header, 100)).toBe('beyond')
+})
+
+test.each([
+  undefined,
+  '',
+  'bytes=',
+  'bytes=-',
+  'bytes=9-5',
+  'bytes=1-2,4-5',
+  'bytes=a-b',
+  'bytes=1-2-3',
+  'lines=1-2',
+  'bytes=+1-2',
+  `bytes=${'9'.repeat(30)}-`,
+])('%s is no range that we know, and the whole is meant', (header) => {
+  expect(byteRangeIn(header, 100)).toBeUndefined()
+})
+
+test('of nothing, nothing can be had', () => {
+  for (const header of ['bytes=0-', 'bytes=-5', 'bytes=0-0']) expect(byteRangeIn(header, 0)).toBe('beyond')
+})

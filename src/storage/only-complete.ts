@@ -1,0 +1,35 @@
+import type { DigestFunction } from '../base/digest.ts'
+import { FaultError } from '../base/fault.ts'
+import { type ActionResultView, viewActionResult } from '../wire/hot/action-result.ts'
+import type { ActionCache } from './action-cache.ts'
+import type { BlobStore } from './blob-store.ts'
+import { isComplete } from './completeness.ts'
+
+/** Answers only with successes whose outputs are all there: a client would believe the rest, and then stand without. */
+export const onlyComplete =
+  (blobs: BlobStore) =>
+  (inner: ActionCache): ActionCache => ({
+    ...inner,
+    async get(instance, action) {
+      const result = await inner.get(instance, action)
+      if (result === undefined) return undefined
+      const isOfUse = isUseful(result, action.fn, blobs)
+      return (typeof isOfUse === 'boolean' ? isOfUse : await isOfUse) ? result : undefined
+    },
+  })
+
+/** A failure is never served: Bazel takes it for a miss anyway, and runs the action again. */
+function isUseful(result: Uint8Array, fn: DigestFunction, blobs: BlobStore): boolean | Promise<boolean> {
+  const view = viewOrNone(result, fn)
+  return view !== undefined && view.exitCode === 0 && isComplete(view, blobs)
+}
+
+/** Doors let no bad result in. One that is bad all the same is not its reader's mistake, and the action can run again. */
+function viewOrNone(result: Uint8Array, fn: DigestFunction): ActionResultView | undefined {
+  try {
+    return viewActionResult(result, fn)
+  } catch (error) {
+    if (error instanceof FaultError && error.fault.kind === 'invalid') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { bytesOf, digestOf, listOf, missingOf, putOne } from '../blobs.fixture.ts'
+import { forgetfulFiles } from './forgetful-files.fixture.ts'
+import { openOn } from './pack-store.fixture.ts'
+
+/** As if a digest function were broken: stores believe what they are told, and the checks are in front of them. */
+test('one hash under ever more sizes fills neither the index nor anybody’s time, and others are kept as before', async () => {
+  const files = forgetfulFiles()
+  const opened = await openOn(files)
+  const space = opened.store.space(0)
+  const hash = digestOf(Buffer.from('broken')).hash
+  const digests = Array.from({ length: 1000 }, (_, i) => ({ fn: 'sha256', hash, size: 20_000 - i * 10 }) as const)
+  await space.writeMany(
+    listOf(digests),
+    digests.map(({ size }) => Buffer.alloc(size)),
+  )
+  const held = (await missingOf(space, digests)).filter((isMissing) => !isMissing).length
+  expect(held).toBe(64)
+  expect(await space.find('sha256', hash)).toMatchObject({ fn: 'sha256', hash })
+  const honest = await putOne(space, Buffer.from('honest'))
+  expect(await bytesOf(space, honest)).toEqual(Buffer.from('honest'))
+  expect(opened.store.figures().blobs).toBe(65)
+  await opened.store.close()
+
+  const again = (await openOn(files)).store
+  expect(again.figures().blobs).toBe(65)
+  expect(await bytesOf(again.space(0), honest)).toEqual(Buffer.from('honest'))
+  await again.close()
+})

@@ -1,0 +1,75 @@
+/** What the pack store offers to whoever looks after it: figures, and space when they ask for it. */
+import type { Clock } from '../../base/clock.ts'
+import { invalid } from '../../base/fault.ts'
+import type { ReclaimProgress, ReclaimWish, StorageFigures } from '../../model/storage-figures.ts'
+import type { PackFigures } from './pack-store.ts'
+import type { Reclaimer, ReclaimListener, ReclaimTools } from './reclaim.ts'
+import { estimate } from './reclaim-estimate.ts'
+
+const SLICE_RECORDS = 16_384
+/** Finding the oldest touch goes through all blobs, and anybody may ask as often as they like. */
+const OLDEST_HOLDS_MS = 10_000
+
+export interface PackAdmin {
+  figures(): Promise<StorageFigures>
+  /** One at a time; throws `exists` when somebody else's is under way, and `cancelled` when the caller leaves. */
+  reclaim(wish: ReclaimWish, listener: ReclaimListener): Promise<ReclaimProgress>
+}
+
+export interface PackAdminTools extends ReclaimTools {
+  readonly reclaimer: Reclaimer
+  readonly clock: Clock
+  readonly limitBytes: number
+  seconds(): number
+  figures(): PackFigures
+}
+
+export function packAdmin(tools: PackAdminTools): PackAdmin {
+  const { reclaimer, clock, limitBytes, seconds } = tools
+  let oldest: Promise<number | undefined> | undefined
+  let foundAt = Number.NEGATIVE_INFINITY
+  let isEstimating = false
+  const oldestTouch = (): Promise<number | undefined> => {
+    if (oldest === undefined || clock.monotonic() - foundAt >= OLDEST_HOLDS_MS) {
+      foundAt = clock.monotonic()
+      oldest = findOldestTouch(tools)
+    }
+    return oldest
+  }
+  return {
+    async figures() {
+      const touched = await oldestTouch()
+      const { roots, ...held } = tools.figures()
+      const { freedBytes, evictedBlobs } = reclaimer.totals
+      return {
+        ...held,
+        limitBytes,
+        pinnedBlobs: roots,
+        evictedBlobs,
+        freedBytes,
+        openSeconds: seconds(),
+        oldestTouchSeconds: touched === undefined ? undefined : Math.max(0, seconds() - touched),
+        isReclaiming: reclaimer.isRunning,
+      }
+    },
+    async reclaim({ goal, isDryRun }, listener) {
+      if (!isDryRun) return await reclaimer.now(goal, listener)
+      if (isEstimating) throw invalid('a dry run is under way already: try again when that is done', 'exists')
+      isEstimating = true
+      try {
+        return await estimate(tools, goal, seconds())
+      } finally {
+        isEstimating = false
+      }
+    },
+  }
+}
+
+async function findOldestTouch({ catalogue }: ReclaimTools): Promise<number | undefined> {
+  let oldest: number | undefined
+  await catalogue.eachRecord(SLICE_RECORDS, (record) => {
+    const touch = catalogue.index.touch(record)
+    if (oldest === undefined || touch < oldest) oldest = touch
+  })
+  return oldest
+}

@@ -1,0 +1,14 @@
+import { FaultError } from '../base/fault.ts'
+import type { ActionCache } from './action-cache.ts'
+
+/** Lets nobody put a result: for instances whose results come from elsewhere. */
+export const readOnlyActions = (inner: ActionCache): ActionCache => ({
+  ...inner,
+  async put(instance) {
+    const where = instance === '' ? 'the unnamed instance' : `instance "${instance}"`
+    throw new FaultError({
+      kind: 'denied',
+      what: `results of actions in ${where} are read-only: callers may not put any`,
+    })
+  },
+})

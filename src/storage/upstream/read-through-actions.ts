@@ -1,0 +1,30 @@
+import type { ActionCache } from '../action-cache.ts'
+import type { Asking, UpstreamEvents } from './outage.ts'
+
+export interface ReadThroughActionsOptions {
+  readonly upstream: ActionCache
+  readonly asking: Asking
+  readonly events: UpstreamEvents
+  /** Whether results that are put here go to the upstream too. */
+  readonly writeThrough: boolean
+}
+
+/** Answers from the local cache, and where that has nothing from an upstream, keeping what comes. */
+export const readThroughActions =
+  ({ upstream, asking, events, writeThrough }: ReadThroughActionsOptions) =>
+  (local: ActionCache): ActionCache => ({
+    async get(instance, action) {
+      const held = await local.get(instance, action)
+      // Without a size there is no name that the upstream would know.
+      if (held !== undefined || action.size === undefined) return held
+      const came = await asking.ask('read a result', () => upstream.get(instance, action), undefined)
+      if (came !== undefined) await local.put(instance, action, came).catch(events.notKept)
+      return came
+    },
+    async put(instance, action, result) {
+      // The upstream takes it after us: should it look for the blobs, those that came with it are there by now.
+      await local.put(instance, action, result)
+      if (writeThrough && action.size !== undefined)
+        await asking.attempt('store a result', () => upstream.put(instance, action, result))
+    },
+  })

@@ -1,0 +1,76 @@
+import type { DigestList } from '../../base/digest.ts'
+import type { BlobSink, BlobStore } from '../blob-store.ts'
+import { batchesOf, pick } from './batches.ts'
+import { blobKeyAt } from './content-messages.ts'
+import type { Asking, UpstreamEvents } from './outage.ts'
+
+export interface SharedReadsOptions {
+  readonly upstream: BlobStore
+  readonly asking: Asking
+  readonly events: UpstreamEvents
+}
+
+/** In memory at once for one call. */
+const MOST_BYTES = 8 * 1024 * 1024
+
+type Bytes = Uint8Array | undefined
+
+/** Some blobs of a list from the upstream: tells `into` of each. */
+export type SharedReads = (list: DigestList, wanted: readonly number[], into: BlobSink) => Promise<void>
+
+/**
+ * Whole blobs that are not here, fetched and kept. A blob that another call is fetching already is not fetched again,
+ * but waited for: many clients that begin one build ask for the same things at the same time.
+ */
+export function sharedReads(local: BlobStore, { upstream, asking, events }: SharedReadsOptions): SharedReads {
+  const coming = new Map<string, Promise<Bytes>>()
+
+  const fetch = async (list: DigestList, resolvers: readonly PromiseWithResolvers<Bytes>[]): Promise<void> => {
+    const kept: number[] = []
+    const blobs: Uint8Array[] = []
+    const question = async (): Promise<void> =>
+      await upstream.readMany(list, {
+        found(index, bytes) {
+          const copy = Uint8Array.from(bytes)
+          kept.push(index)
+          blobs.push(copy)
+          resolvers[index]?.resolve(copy)
+        },
+        absent: (index) => resolvers[index]?.resolve(undefined),
+      })
+    try {
+      await asking.ask('read blobs', question, undefined)
+      for (const { resolve } of resolvers) resolve(undefined)
+    } catch (error) {
+      for (const { reject } of resolvers) reject(error)
+    }
+    if (blobs.length > 0) await local.writeMany(pick(list, kept), blobs).catch(events.notKept)
+  }
+
+  const readSome: SharedReads = async (list, wanted, into) => {
+    const keyOf = (index: number) => `${list.fn}/${blobKeyAt(list, index)}`
+    const fresh = [...new Map(wanted.map((index) => [keyOf(index), index]))].filter(([key]) => !coming.has(key))
+    const resolvers = fresh.map(([key]) => {
+      const answer = Promise.withResolvers<Bytes>()
+      answer.promise.catch(() => {})
+      coming.set(key, answer.promise)
+      return answer
+    })
+    const answers = wanted.map((index) => [index, coming.get(keyOf(index))] as const)
+    const indexes = fresh.map(([, index]) => index)
+    const fetched = fetch(pick(list, indexes), resolvers).finally(() => {
+      for (const [key] of fresh) coming.delete(key)
+    })
+    for (const [index, answer] of answers) {
+      const bytes = await answer
+      if (bytes === undefined) into.absent(index)
+      else into.found(index, bytes)
+    }
+    // What came is here now too; a caller who asks next finds it, and memory holds no more than one answer of each.
+    await fetched
+  }
+  return async (list, wanted, into) => {
+    const { batches, large } = batchesOf(list, wanted, MOST_BYTES)
+    for (const some of [...batches, ...large.map((index) => [index])]) await readSome(list, some, into)
+  }
+}

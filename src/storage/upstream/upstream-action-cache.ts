@@ -1,0 +1,43 @@
+import type { Digest } from '../../base/digest.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import { viewActionResult } from '../../wire/hot/action-result.ts'
+import type { ActionCache, ActionName } from '../action-cache.ts'
+import { getActionResultRequest, updateActionResultRequest } from './action-messages.ts'
+import type { Upstream } from './upstream.ts'
+import { understood } from './upstream-fault.ts'
+
+export interface UpstreamActionCacheOptions {
+  readonly upstream: Upstream
+  /** What the upstream calls one of our instances. */
+  readonly instanceThere: (instance: string) => string
+}
+
+const SERVICE = '/build.bazel.remote.execution.v2.ActionCache'
+
+/**
+ * Results of actions at another server of the Remote Execution API. It may add to a result that it is given (who made
+ * it), keeps only what is one, and answers only with those whose blobs it holds. A result cannot be checked against its
+ * name as a blob can: whoever reads from an upstream believes it.
+ */
+export const upstreamActionCache = ({ upstream, instanceThere }: UpstreamActionCacheOptions): ActionCache => ({
+  async get(instance, action) {
+    if (!isWholeName(action)) return undefined
+    try {
+      const request = getActionResultRequest(instanceThere(instance), action)
+      const result = await upstream.ask(`${SERVICE}/GetActionResult`, request, (answer) => Uint8Array.from(answer))
+      understood(() => viewActionResult(result, action.fn))
+      return result
+    } catch (error) {
+      if (error instanceof FaultError && error.fault.kind === 'absent') return undefined
+      throw error
+    }
+  },
+  async put(instance, action, result) {
+    if (!isWholeName(action)) throw invalid('an upstream takes no result of an action of unknown size', 'unsupported')
+    const request = updateActionResultRequest(instanceThere(instance), action, result)
+    await upstream.ask(`${SERVICE}/UpdateActionResult`, request, () => {})
+  },
+})
+
+/** The protocol has no name of an action without its size. */
+const isWholeName = (action: ActionName): action is Digest => action.size !== undefined

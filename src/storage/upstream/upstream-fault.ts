@@ -1,0 +1,82 @@
+import { type Fault, FaultError } from '../../base/fault.ts'
+import { GrpcError, STATUS, STATUS_NAMES, type StatusCode } from '../../grpc/status.ts'
+import { type StatusReport, statusFromProto } from '../../wire/status.ts'
+
+/** How long to stay away from an upstream that is full, when it does not say. */
+const RETRY_AFTER_MS = 1000
+
+/**
+ * What went wrong at the upstream, in words for our own callers. That it took too long or gave up is no fault of the
+ * caller's, so neither becomes `late` or `cancelled`: to them the upstream is simply not there. That it turns us away
+ * says nothing about the caller either, who therefore is not asked to say who they are.
+ */
+export function upstreamFault(error: unknown, signal?: AbortSignal): FaultError {
+  if (error instanceof FaultError) return error
+  if (signal?.aborted === true) return new FaultError({ kind: 'cancelled', what: 'the reader turned away' }, error)
+  if (!(error instanceof GrpcError)) return unavailable(`asking the upstream failed: ${error}`, error)
+  return new FaultError(faultOf(reportOf(error)), error)
+}
+
+/** The same of one blob in a batch. */
+export const batchFault = (status: StatusReport): FaultError => new FaultError(faultOf(status))
+
+/** What an upstream sends is for it to get right: a message that cannot be read is no fault of our caller's. */
+export function understood<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw unavailable(`the upstream's answer makes no sense: ${error instanceof Error ? error.message : error}`, error)
+  }
+}
+
+export const unavailable = (what: string, cause?: unknown): FaultError =>
+  new FaultError({ kind: 'unavailable', what }, cause)
+
+/** Bytes that are not what was asked for: the upstream is there, and what it holds is bad. */
+export const untrue = (what: string): FaultError => new FaultError({ kind: 'bug', what, why: 'data-loss' })
+
+/** Worth another try, and safe: every call that is tried again asks or stores the same as before. */
+export const isPassing = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.unavailable
+
+export const isAbsence = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.notFound
+
+function reportOf(error: GrpcError): StatusReport {
+  const plain = { code: error.code, message: error.message, details: [] }
+  if (error.details === undefined) return plain
+  try {
+    return { ...statusFromProto(error.details), code: error.code }
+  } catch {
+    return plain
+  }
+}
+
+function faultOf(status: StatusReport): Fault {
+  const said = status.message.slice(0, 500)
+  const what = `the upstream says ${STATUS_NAMES[status.code] ?? status.code}: ${said}`
+  switch (status.code as StatusCode) {
+    case STATUS.invalidArgument:
+      return { kind: 'invalid', what }
+    case STATUS.outOfRange:
+      return { kind: 'invalid', what, why: 'range' }
+    case STATUS.unimplemented:
+      return { kind: 'invalid', what, why: 'unsupported' }
+    case STATUS.alreadyExists:
+      return { kind: 'invalid', what, why: 'exists' }
+    case STATUS.notFound:
+      return { kind: 'absent', what }
+    case STATUS.permissionDenied:
+    case STATUS.unauthenticated:
+      return { kind: 'denied', what }
+    case STATUS.resourceExhausted:
+      return { kind: 'exhausted', resource: `the upstream (${said})`, retryAfterMs: retryAfterMs(status) }
+    case STATUS.dataLoss:
+      return { kind: 'bug', what, why: 'data-loss' }
+    default:
+      return { kind: 'unavailable', what }
+  }
+}
+
+function retryAfterMs({ details }: StatusReport): number {
+  for (const detail of details) if (detail.kind === 'RetryInfo') return detail.retryDelayMs
+  return RETRY_AFTER_MS
+}

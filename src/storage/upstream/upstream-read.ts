@@ -1,0 +1,153 @@
+import type { Digest } from '../../base/digest.ts'
+import { formatDigest } from '../../base/digest-text.ts'
+import type { ClientCall } from '../../grpc/client-call.ts'
+import { formatReadName } from '../../wire/resource-name.ts'
+import type { BlobReader, StoredForm } from '../blob-store.ts'
+import { readReadResponse, readRequest } from './stream-messages.ts'
+import type { Upstream } from './upstream.ts'
+import { isAbsence, isPassing, unavailable, understood, untrue, upstreamFault } from './upstream-fault.ts'
+
+/**
+ * One blob by ByteStream.Read. The first message is waited for before there is a reader at all, for only then is it
+ * known that the blob is there. A download that breaks off goes on where it stopped, on a new connection if need be;
+ * where that cannot be said, because the bytes are compressed, it ends. A reader that takes nothing stops the upstream
+ * from sending; one that does not even begin in time lets go of the call, and makes another should it begin after all.
+ */
+export interface Download {
+  readonly instance: string
+  readonly digest: Digest
+  readonly form: StoredForm
+  readonly offset: number
+  /** How many bytes of the blob; at least one. */
+  readonly count: number
+}
+
+const PATH = '/google.bytestream.ByteStream/Read'
+/** In a row. */
+const MOST_EMPTY_MESSAGES = 1000
+
+export async function openDownload(
+  upstream: Upstream,
+  download: Download,
+  signal?: AbortSignal,
+): Promise<BlobReader | undefined> {
+  const first = await open(upstream, { download, have: 0 }, signal)
+  if (first === undefined) return undefined
+  let isGivenUp = false
+  const forget = upstream.clock.after(upstream.timeoutMs, () => {
+    isGivenUp = true
+    first.call.cancel('nobody reads it')
+  })
+  const begin = async (): Promise<Opened | undefined> => {
+    forget()
+    return isGivenUp ? await open(upstream, { download, have: 0 }, signal) : first
+  }
+  return { form: download.form, pieces: piecesOf(upstream, { download, begin, signal }) }
+}
+
+interface Opened {
+  readonly call: ClientCall
+  /** Undefined when there was nothing. */
+  readonly message: Uint8Array | undefined
+}
+
+interface Progress {
+  readonly download: Download
+  readonly have: number
+}
+
+/** Undefined when the upstream does not hold it. */
+async function open(
+  upstream: Upstream,
+  { download, have }: Progress,
+  signal: AbortSignal | undefined,
+): Promise<Opened | undefined> {
+  const { instance, digest, form, offset, count } = download
+  const limit = offset + count < digest.size ? count - have : 0
+  const resourceName = formatReadName({ instance, digest, compressor: form })
+  const request = readRequest({ resourceName, offset: offset + have, limit })
+  return await upstream.retrying(async () => {
+    const call = upstream.channel.serverStreaming(PATH, request, signal === undefined ? {} : { signal })
+    try {
+      return { call, message: await upstream.within(call, call.next()) }
+    } catch (error) {
+      if (isAbsence(error)) return undefined
+      throw error
+    }
+  }, signal)
+}
+
+interface Begun {
+  readonly download: Download
+  begin(): Promise<Opened | undefined>
+  readonly signal: AbortSignal | undefined
+}
+
+async function* piecesOf(upstream: Upstream, { download, begin, signal }: Begun): AsyncGenerator<Uint8Array> {
+  const tally = new Tally(download)
+  let failures = 0
+  let opened = stillThere(await begin(), download)
+  try {
+    for (let { message } = opened; message !== undefined; ) {
+      const data = tally.take(message)
+      if (data.length > 0) {
+        failures = 0
+        yield data
+      }
+      try {
+        message = await upstream.within(opened.call, opened.call.next())
+      } catch (error) {
+        if (tally.isWhole && isPassing(error)) break
+        const mayGoOn = download.form === 'identity' && isPassing(error) && failures++ < upstream.retries
+        if (!mayGoOn || signal?.aborted === true) throw upstreamFault(error, signal)
+        opened = stillThere(await open(upstream, { download, have: tally.have }, signal), download)
+        message = opened.message
+      }
+    }
+    tally.end()
+  } finally {
+    opened.call.cancel('the reader is done')
+  }
+}
+
+function stillThere(opened: Opened | undefined, { digest }: Download): Opened {
+  if (opened === undefined) throw unavailable(`the upstream lost ${formatDigest(digest)} while it was read`)
+  return opened
+}
+
+/** Counts what came, and stops what cannot be right. */
+class Tally {
+  readonly #download: Download
+  readonly #most: number
+  #empty = 0
+  have = 0
+
+  constructor(download: Download) {
+    this.#download = download
+    const { form, count } = download
+    // Zstd may be larger than the blob, but not by much.
+    this.#most = form === 'zstd' ? count + count / 8 + 64 * 1024 : count
+  }
+
+  get isWhole(): boolean {
+    return this.#download.form === 'identity' && this.have === this.#download.count
+  }
+
+  take(message: Uint8Array): Uint8Array {
+    const data = understood(() => readReadResponse(message))
+    this.#empty = data.length === 0 ? this.#empty + 1 : 0
+    if (this.#empty > MOST_EMPTY_MESSAGES) throw unavailable('the upstream sends messages without end or content')
+    this.have += data.length
+    if (this.have > this.#most) throw this.#wrong(`more than ${this.#most}`)
+    return data
+  }
+
+  end(): void {
+    if (this.#download.form === 'identity' && !this.isWhole) throw this.#wrong(`only ${this.have}`)
+  }
+
+  #wrong(count: string) {
+    const { digest } = this.#download
+    return untrue(`the upstream sent ${count} bytes where ${this.#download.count} of ${formatDigest(digest)} belong`)
+  }
+}

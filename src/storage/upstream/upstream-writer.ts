@@ -1,0 +1,135 @@
+import type { Digest } from '../../base/digest.ts'
+import { formatDigest } from '../../base/digest-text.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import type { ClientCall } from '../../grpc/client-call.ts'
+import { GrpcError, STATUS } from '../../grpc/status.ts'
+import { formatWriteName } from '../../wire/resource-name.ts'
+import type { BlobWriter, StoredForm } from '../blob-store.ts'
+import { decompressing } from '../zstd.ts'
+import { readWriteResponse, writeRequest } from './stream-messages.ts'
+import type { Upstream } from './upstream.ts'
+import { understood, untrue, upstreamFault } from './upstream-fault.ts'
+
+/** Well below what servers take in one message. */
+const PIECE_BYTES = 1024 * 1024
+const PATH = '/google.bytestream.ByteStream/Write'
+const NOTHING = new Uint8Array(0)
+
+export interface UploadTarget {
+  readonly instance: string
+  readonly digest: Digest
+  readonly form: StoredForm
+}
+
+/**
+ * One blob by ByteStream.Write. A piece is done with when it has left our hands, which it does no faster than the
+ * upstream reads. The upstream may answer before it has seen everything, when it has the blob: the rest then goes
+ * nowhere, and the commit succeeds.
+ */
+export function streamedUpload(upstream: Upstream, target: UploadTarget): BlobWriter {
+  const { instance, digest, form } = target
+  const name = formatWriteName({ instance, digest, compressor: form, uploadId: upstream.newId() })
+  let call: ClientCall | undefined
+  let sent = 0
+
+  const send = async (data: Uint8Array, finish: boolean): Promise<ClientCall> => {
+    const resourceName = call === undefined ? name : ''
+    call ??= upstream.channel.open(PATH)
+    call.write(writeRequest({ resourceName, offset: sent, finish, data }))
+    sent += data.length
+    await upstream.within(call, call.sent())
+    return call
+  }
+
+  return {
+    async write(bytes) {
+      try {
+        for (let at = 0; at < bytes.length; at += PIECE_BYTES) await send(bytes.subarray(at, at + PIECE_BYTES), false)
+      } catch (error) {
+        if (!isThereAlready(error)) throw upstreamFault(error)
+      }
+    },
+    async commit() {
+      try {
+        const finished = await send(NOTHING, true)
+        finished.finish()
+        const answer = await upstream.within(finished, finished.next())
+        await finished.trailers
+        const committed = understood(() => readWriteResponse(answer ?? NOTHING))
+        if (!isWhole(committed, target, sent)) {
+          throw untrue(`the upstream took ${committed} bytes of ${formatDigest(digest)}`)
+        }
+      } catch (error) {
+        if (!isThereAlready(error)) throw upstreamFault(error)
+      }
+    },
+    abort: () => call?.cancel('the upload was given up'),
+  }
+}
+
+const isThereAlready = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.alreadyExists
+
+/** Of a compressed upload some say what came, some the size of the blob, and some -1 because they had it. */
+const isWhole = (committed: number, { digest, form }: UploadTarget, sent: number): boolean =>
+  committed === digest.size || (form === 'zstd' && (committed === sent || committed === -1))
+
+/** Takes zstd for a store that does not: hands on what it unpacks to, one piece at a time. */
+export function unpackingUpload(inner: BlobWriter, { size }: Digest): BlobWriter {
+  const handed = handover()
+  let have = 0
+  const unpacked = (async () => {
+    for await (const piece of decompressing(handed.pieces)) {
+      have += piece.length
+      if (have > size) throw invalid(`the zstd unpacks to more than the ${size} bytes of its digest`)
+      await inner.write(piece)
+    }
+  })().catch((error: unknown) => {
+    throw error instanceof FaultError ? error : invalid(`the data is not zstd: ${(error as Error).message}`)
+  })
+  unpacked.catch(() => {})
+  return {
+    write: (bytes) => Promise.race([handed.give(Uint8Array.from(bytes)), unpacked]),
+    async commit() {
+      handed.end()
+      await unpacked
+      await inner.commit()
+    },
+    abort() {
+      handed.end()
+      inner.abort()
+    },
+  }
+}
+
+/** From who has pieces to who asks for them, one at a time. */
+function handover() {
+  let waiting: { piece: Uint8Array | undefined; taken: () => void } | undefined
+  let came = Promise.withResolvers<void>()
+  const offer = (piece: Uint8Array | undefined): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiting = { piece, taken: resolve }
+    came.resolve()
+    return promise
+  }
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      await came.promise
+      came = Promise.withResolvers<void>()
+      const { piece, taken } = waiting ?? { piece: undefined, taken() {} }
+      if (piece === undefined) return
+      yield piece
+      taken()
+    }
+  }
+  return { pieces: pieces(), give: offer, end: () => void offer(undefined) }
+}
+
+/** A writer that is still being decided on. */
+export function eventualWriter(decided: Promise<BlobWriter>): BlobWriter {
+  decided.catch(() => {})
+  return {
+    write: async (bytes) => await (await decided).write(bytes),
+    commit: async () => await (await decided).commit(),
+    abort: () => void decided.then((writer) => writer.abort()).catch(() => {}),
+  }
+}

@@ -1,0 +1,37 @@
+import type { BlobWriter } from '../blob-store.ts'
+import type { Asking } from './outage.ts'
+
+export interface There {
+  there: () => BlobWriter
+  readonly asking: Asking
+}
+
+/** Writes here and there. Only here decides: an upstream that fails is left out of the rest. */
+export function bothWriter(here: BlobWriter, { there, asking }: There): BlobWriter {
+  let upstream: BlobWriter | undefined
+  let isOut = false
+  const inStep = async (step: (writer: BlobWriter) => void | Promise<void>): Promise<void> => {
+    if (isOut) return
+    let isDone = false
+    await asking.attempt('store a blob', async () => {
+      upstream ??= there()
+      await step(upstream)
+      isDone = true
+    })
+    if (isDone) return
+    isOut = true
+    upstream?.abort()
+  }
+  return {
+    async write(bytes) {
+      await Promise.all([here.write(bytes), inStep((writer) => writer.write(bytes))])
+    },
+    async commit() {
+      await Promise.all([here.commit(), inStep((writer) => writer.commit())])
+    },
+    abort() {
+      here.abort()
+      upstream?.abort()
+    },
+  }
+}

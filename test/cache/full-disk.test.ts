@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { resultOf } from '../../src/check/reapi/actions.ts'
+import type { Blob } from '../../src/check/reapi/probe.ts'
+import { STATUS } from '../../src/grpc/status.ts'
+import { type CacheClient, cacheClient, refusal } from './cache-client.ts'
+import { type ServerProcess, startProcess } from './server-process.ts'
+import { describeOnSmallDisk, mountSmallDisk, type SmallDisk } from './small-disk.ts'
+
+// Tens of megabytes go through the doors, many times.
+vi.setConfig({ testTimeout: 120_000 })
+
+const MiB = 1024 * 1024
+const FULL = { code: STATUS.resourceExhausted, details: [{ kind: 'RetryInfo', retryDelayMs: 5000 }] }
+
+let disk: SmallDisk
+let server: ServerProcess
+let client: CacheClient
+const held: Blob[] = []
+
+async function start(): Promise<void> {
+  server = await startProcess(disk.folder)
+  client = cacheClient(server.grpc)
+}
+
+async function restart(how: 'kill' | 'stop'): Promise<void> {
+  client.close()
+  await server[how]()
+  await start()
+}
+
+/** A result without blobs, that a lookup brings back. */
+const update = (action: Blob, stdout: string) =>
+  client.api.updateResult({
+    actionDigest: action.digest,
+    actionResult: resultOf({ stdoutRaw: Buffer.from(stdout) }),
+  })
+
+async function stdoutOf({ digest }: Blob): Promise<string> {
+  return Buffer.from((await client.api.getResult(digest, { inlineStdout: true })).stdoutRaw).toString()
+}
+
+/** Uploads in every way until each is refused; all that was acknowledged joins `held`. */
+async function writeUntilFull(): Promise<void> {
+  for (const size of [6 * MiB, MiB, 100_000, 2000, 50]) {
+    for (let isFull = false; !isFull; ) {
+      const blob = client.blob(size)
+      const sent = size > 100_000 ? client.write(blob) : client.put(blob)
+      await sent.then(
+        () => held.push(blob),
+        () => {
+          isFull = true
+        },
+      )
+      if (isFull) expect(await refusal(sent)).toMatchObject(FULL)
+    }
+  }
+}
+
+async function putMany(count: number): Promise<void> {
+  const many = Array.from({ length: count }, () => client.blob(500))
+  await client.put(...many)
+  held.push(...many)
+}
+
+async function expectAllHeld(): Promise<void> {
+  expect(server.isAlive()).toBe(true)
+  expect(await client.missing(held)).toEqual([])
+  const looked = held.filter(({ bytes }, index) => bytes.length > 500 || index % 50 === 0)
+  for (const blob of looked) expect(Buffer.compare(await client.read(blob), blob.bytes)).toBe(0)
+}
+
+describeOnSmallDisk('on a disk that is full', () => {
+  beforeEach(async () => {
+    const mounted = mountSmallDisk(40)
+    if (typeof mounted === 'string') throw new Error(mounted)
+    disk = mounted
+    disk.take('ballast', 10 * MiB)
+    held.length = 0
+    await start()
+  })
+  afterEach(async () => {
+    client.close()
+    await server.kill()
+    disk.unmount()
+  })
+
+  test('uploads are refused with a time to come back, and reads and questions go on', async () => {
+    const action = client.blob()
+    await update(action, 'before')
+    await writeUntilFull()
+    disk.fill('filler')
+    const refused = client.blob(100_000)
+    for (const call of [client.put(refused), client.write(refused), client.write(client.blob(9 * MiB))]) {
+      const { message, ...rest } = await refusal(call)
+      expect(rest).toEqual(FULL)
+      expect(message).toBe('disk space is exhausted; retry in 5000 ms')
+    }
+    expect(await refusal(update(action, 'x'.repeat(50_000)))).toMatchObject(FULL)
+    await expectAllHeld()
+    expect(await client.missing([refused])).toEqual([refused])
+    expect(await stdoutOf(action)).toBe('before')
+  })
+
+  test('uploads go on as soon as there is space, also those that were broken off', async () => {
+    await writeUntilFull()
+    const large = client.blob(9 * MiB)
+    const name = client.names.write(large.digest)
+    expect(await refusal(client.bytestream.write(name, large.bytes))).toMatchObject(FULL)
+    disk.free('ballast')
+    // A client that lost its way asks how much is there, and goes on from what it is told.
+    const { committedSize } = await client.bytestream.query(name)
+    const rest = { resourceName: name, writeOffset: committedSize, finishWrite: true }
+    await client.bytestream.send([{ ...rest, data: large.bytes.subarray(committedSize) }])
+    const small = [client.blob(), client.blob(300_000)]
+    await client.put(...small)
+    held.push(large, ...small)
+    await expectAllHeld()
+    await restart('kill')
+    await expectAllHeld()
+  })
+
+  test.each(['kill', 'stop'] as const)('a server comes up again after a %s, and serves what it has', comesUpAgain)
+
+  // The journal has no room for them when the store is opened, and the opening fails.
+  for (const how of ['kill', 'stop'] as const) {
+    test.fails(`a server comes up again after a ${how}, with thousands of blobs that its journal does not know`, async () => {
+      await putMany(3000)
+      await comesUpAgain(how)
+    })
+  }
+})
+
+async function comesUpAgain(how: 'kill' | 'stop'): Promise<void> {
+  const action = client.blob()
+  await update(action, 'before')
+  await writeUntilFull()
+  disk.fill('filler')
+  await restart(how)
+  await expectAllHeld()
+  expect(await stdoutOf(action)).toBe('before')
+  disk.fill('more filler')
+  expect(await refusal(client.put(client.blob(100_000)))).toMatchObject(FULL)
+  disk.free('ballast')
+  const after = client.blob()
+  await client.put(after)
+  held.push(after)
+  await restart(how)
+  await expectAllHeld()
+}
