@@ -65,7 +65,7 @@ describe('our own server does everything that windlass check reapi asks of one',
   test('for an instance with a slash', () => expectEverything('a/b', { notOffered: [] }))
 
   // The suite takes SHA-256 wherever it is advertised, and here no name can say that it is meant.
-  test.fails('for an instance whose clients use BLAKE3 without saying so', () =>
+  test('for an instance whose clients use BLAKE3 without saying so', () =>
     expectEverything('of/blake3', {
       settings: '[storage.digest_functions]\n"of/blake3" = "blake3"\n',
       notOffered: ['digests.inferred', 'digests.sha256', 'names.needless-segment'],

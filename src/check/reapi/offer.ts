@@ -24,7 +24,8 @@ export function offerOf(capabilities: ServerCapabilities, instance: string): Off
   const functions = DIGEST_FNS.filter(({ number }) => cache.digestFunctions.includes(number))
   const execution = capabilities.executionCapabilities
   // A server that advertises nothing usable fails the checks about that; the others still need a function to try.
-  const fn = functions[0] ?? (DIGEST_FNS[0] as DigestFn)
+  const first = functions.find(({ number }) => number === cache.digestFunctions[0])
+  const fn = first ?? functions[0] ?? (DIGEST_FNS[0] as DigestFn)
   return { instance, capabilities, cache, execution: execution?.execEnabled ? execution : undefined, functions, fn }
 }
 

@@ -12,7 +12,7 @@ export const getCapabilities = (instances: Instances, limits: ReapiLimits): Unar
     const { unnamedFunction, mayUpdateActions = true } = instances(capabilitiesRequestFromProto(bytes))
     return capabilitiesToProto({
       cache: {
-        digestFunctions: [unnamedFunction, ...FUNCTIONS.filter((fn) => fn !== unnamedFunction)],
+        digestFunctions: [unnamedFunction, ...FUNCTIONS.filter((fn) => mayBeTold(fn, unnamedFunction))],
         updateEnabled: mayUpdateActions,
         priorities: [{ min: 0, max: 0 }],
         maxBatchBytes: limits.maxBatchBytes,
@@ -35,3 +35,7 @@ export const getCapabilities = (instances: Instances, limits: ReapiLimits): Unar
 })
 
 const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
+
+/** SHA-256 is told by its length alone: where that length stands for another function, nobody could ask for it. */
+const mayBeTold = (fn: DigestFunction, unnamed: DigestFunction): boolean =>
+  fn !== unnamed && (fn !== 'sha256' || DIGEST_FUNCTIONS[unnamed].hashBytes !== DIGEST_FUNCTIONS.sha256.hashBytes)

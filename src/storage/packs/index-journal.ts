@@ -9,7 +9,7 @@
  * Everything that happens meanwhile goes to both; once the new one is whole and safe it takes the old one's name.
  */
 import type { BlobIndex } from '../index/blob-index.ts'
-import { UNIT_BYTES as ENTRY_BYTES, JournalWriter } from '../index/journal-format.ts'
+import { UNIT_BYTES as ENTRY_BYTES, HEADER, JournalWriter } from '../index/journal-format.ts'
 import { type JournalEnd, JournalLoader } from '../index/journal-loader.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
 import type { Pack } from './pack-set.ts'
@@ -25,6 +25,8 @@ const APPEND_BYTES = 256 * 1024
 /** Rewritten when it is this many times as long as it need be, and not small anyway. */
 const EXCESS = 3
 const SMALL_BYTES = 4 * 1024 * 1024
+/** The word of a clean close, in a block of its own: a header and one entry. */
+const CLOSE_BYTES = 2 * ENTRY_BYTES
 
 /** A file that is appended to, and what is still to be appended. */
 class Appender {
@@ -106,7 +108,9 @@ export class IndexJournal {
     }
     const end = loader.end()
     if (end.tornBytes > 0) await file.truncate(end.wholeBytes)
-    this.#current = new Appender(file, end.wholeBytes, end.nextSequence)
+    const isTakenBack = end.closed && (await takeBackClose(file, end.wholeBytes))
+    const position = isTakenBack ? end.wholeBytes - CLOSE_BYTES : end.wholeBytes
+    this.#current = new Appender(file, position, isTakenBack ? end.nextSequence - 1 : end.nextSequence)
     if (isNew) await this.#files.syncFolder(INDEX)
     return end
   }
@@ -186,6 +190,7 @@ export class IndexJournal {
 
   /** Says that all is well, and that nothing need be looked at when the store is opened again. */
   async close(): Promise<void> {
+    await this.append() // so that the last word has a block of its own, and can be taken back
     this.#current?.writer.closed()
     await this.sync()
     this.#current?.close()
@@ -205,4 +210,17 @@ export class IndexJournal {
         this.#appending = false
       })
   }
+}
+
+/**
+ * From here on the close before this one counts for nothing. It is cut off rather than overruled by what is appended:
+ * that takes no space, and a full disk has none. False when it shares its block with other entries.
+ */
+async function takeBackClose(file: DataFile, end: number): Promise<boolean> {
+  const header = Buffer.alloc(ENTRY_BYTES)
+  await file.read(header, end - CLOSE_BYTES)
+  if (header.readUInt32LE(HEADER.entries) !== 1) return false
+  await file.truncate(end - CLOSE_BYTES)
+  await file.sync()
+  return true
 }

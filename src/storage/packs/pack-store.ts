@@ -25,7 +25,7 @@ import type { PackEvents } from './pack-events.ts'
 import { INCOMING, PACKS, type Pack, PackSet, SOLO } from './pack-set.ts'
 import { packSpace } from './pack-space.ts'
 import { PackWalk } from './pack-walk.ts'
-import { type Durability, PackWriter, PUT } from './pack-writer.ts'
+import { type Durability, isFullDisk, PackWriter, PUT } from './pack-writer.ts'
 import { Reclaimer } from './reclaim.ts'
 import { type PackAdmin, packAdmin } from './reclaim-admin.ts'
 import { type RecordHeader, UNIT_BYTES } from './record-format.ts'
@@ -188,7 +188,11 @@ class OpenStore {
     }
     // From here on the close before this one counts for nothing, and a loss of power must not bring it back.
     this.#journal.opened()
-    await this.#journal.sync()
+    await this.#journal.sync().catch((error: unknown) => {
+      // A full disk must not keep us from serving what we have: the journal is told as soon as there is space.
+      if (!isFullDisk(error)) throw error
+      events.failed(error, 'journal')
+    })
     if (isFresh) for (const folder of [SOLO, '']) await files.syncFolder(folder)
     this.#resumeWriting()
     this.#tick()

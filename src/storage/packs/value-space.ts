@@ -19,11 +19,15 @@ const keyOf = (name: Uint8Array): Key => ({ tag: VALUE_TAG, hash: name, at: 0, w
 export const valueSpace = ({ catalogue, reader, writer, room, wrote }: SpaceTools): ValueStore => ({
   async get(name) {
     const key = keyOf(name)
-    const record = catalogue.find(key)
-    if (record === NONE) return undefined
-    catalogue.touch(record)
-    const stored = await reader.payloadWhole(record, key)
-    return stored?.subarray(VALUE_PROOF_BYTES)
+    for (;;) {
+      const record = catalogue.find(key)
+      if (record === NONE) return undefined
+      catalogue.touch(record)
+      const place = { pack: catalogue.index.pack(record), unit: catalogue.index.offset(record) }
+      const stored = await reader.payloadWhole(record, key)
+      // In several pieces, and replaced meanwhile, it may be some of the old and some of the new: it is read again.
+      if (catalogue.isAt(record, place)) return stored?.subarray(VALUE_PROOF_BYTES)
+    }
   },
   async put(name, value) {
     await room.wait(value.length)

@@ -64,13 +64,13 @@ function candidates(reader: MessageReader, wish: InlineWish): Candidate[] {
         else reader.skip()
         break
       case 5:
-        wantsStdout &&= reader.view().length === 0
+        wantsStdout = reader.view().length === 0 && wantsStdout
         break
       case 6:
         stdout.merge(reader)
         break
       case 7:
-        wantsStderr &&= reader.view().length === 0
+        wantsStderr = reader.view().length === 0 && wantsStderr
         break
       case 8:
         stderr.merge(reader)
