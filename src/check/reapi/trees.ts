@@ -15,9 +15,9 @@ const MiB = 1024 * 1024
 const MOST_REQUESTS = 50
 
 /** A directory of its own kind, with these below it. */
-function directory({ blobOf, random }: Probe, children: readonly Blob[] = [], more: DeepPartial<Directory> = {}): Blob {
+function directory({ blobOf, random, fn }: Probe, children: readonly Blob[] = [], more: DeepPartial<Directory> = {}): Blob {
   const directories = children.map(({ digest }, index) => ({ name: `d${index}`, digest }))
-  const files = [{ name: random.word(), digest: { hash: 'a'.repeat(64), sizeBytes: 1 } }]
+  const files = [{ name: random.word(), digest: { hash: 'a'.repeat(fn.hexLength), sizeBytes: 1 } }]
   return blobOf(directoryBytes({ files, directories, ...more }))
 }
 

@@ -28,10 +28,10 @@ export const getActionResult = (instances: Instances): UnaryMethod => ({
       throw new FaultError({ kind: 'absent', what: `no result for action ${actionDigest.hash}/${actionDigest.size}` })
     }
     if (!wantsInline(request)) return result
-    const view = viewActionResult(result, actionDigest.fn)
-    const wanted = inlineWanted(view, request, MAX_RESULT_BYTES)
+    const into = { bytes: result, fn: actionDigest.fn }
+    const wanted = inlineWanted(into, request, MAX_RESULT_BYTES)
     if (wanted.digests.count === 0) return result
-    return withInlined(view, wanted, await readWhole(wanted.digests, blobs))
+    return withInlined(into, wanted, await readWhole(wanted.digests, blobs))
   },
 })
 

@@ -1,5 +1,5 @@
 import type { DigestList } from '../../base/digest.ts'
-import { DigestListBuilder, hashAt } from '../../base/digest-list.ts'
+import { DigestListBuilder, digestAt, digestListOf, hashAt } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { hashOf } from '../../base/hashing/hash-of.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
@@ -12,6 +12,9 @@ import { findMissingResponse, readFindMissingRequest } from '../../wire/hot/find
 import type { Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'
 import { type Packed, pack, unpack } from './packing.ts'
+
+/** More is hashed by another thread, and stored by itself: the rest of the loop must not wait for it. */
+const HASHED_HERE_BYTES = 64 * 1024
 
 /** The calls of ContentAddressableStorage that carry many blobs, or many names of blobs, in one message. */
 export const findMissingBlobs = (instances: Instances): UnaryMethod => ({
@@ -41,18 +44,23 @@ export const batchUpdateBlobs = (instances: Instances, limits: ReapiLimits): Una
     const statuses: (Uint8Array | undefined)[] = new Array(digests.count).fill(undefined)
     const sound = new DigestListBuilder(digests.fn, digests.count)
     const contents: Uint8Array[] = []
+    const { blobs: store, uploads } = instances(instance)
     for (let index = 0; index < digests.count; index++) {
       try {
         const blob = await unpacked(blobs[index] as Uint8Array, compressors[index], digests.sizes[index] as number)
-        check(digests, index, blob)
-        sound.addRaw(digests.hashes, index * digests.width, blob.length)
-        contents.push(blob)
+        if (blob.length > HASHED_HERE_BYTES)
+          await uploads.writeMany(digestListOf(digests.fn, [digestAt(digests, index)]), [blob])
+        else {
+          check(digests, index, blob)
+          sound.addRaw(digests.hashes, index * digests.width, blob.length)
+          contents.push(blob)
+        }
       } catch (error) {
         if (!(error instanceof FaultError)) throw error
         statuses[index] = faultStatusToProto(error)
       }
     }
-    if (contents.length > 0) await instances(instance).blobs.writeMany(sound.build(), contents)
+    if (contents.length > 0) await store.writeMany(sound.build(), contents)
     return batchUpdateResponse(digests, statuses)
   },
 })

@@ -81,7 +81,13 @@ export interface Unpacker {
   abort(): void
 }
 
-export function unpacker(compressor: Packed, onPiece: (bytes: Uint8Array) => void | Promise<void>): Unpacker {
+export interface UnpackerOptions {
+  readonly maxPackedBytes: number
+  onPiece(bytes: Uint8Array): void | Promise<void>
+}
+
+export function unpacker(compressor: Packed, { maxPackedBytes, onPiece }: UnpackerOptions): Unpacker {
+  let have = 0
   const stream = UNPACKER[compressor]()
   const done = (async () => {
     for await (const piece of stream as AsyncIterable<Uint8Array>) await onPiece(piece)
@@ -92,6 +98,8 @@ export function unpacker(compressor: Packed, onPiece: (bytes: Uint8Array) => voi
   failure.catch(() => {})
   return {
     async write(bytes) {
+      have += bytes.length
+      if (have > maxPackedBytes) throw invalid(`the ${compressor} data is longer than its digest allows`)
       if (stream.destroyed) return await failure
       // A stream keeps what it is given until its turn comes; these bytes are only lent.
       if (!stream.write(Uint8Array.from(bytes)))

@@ -24,9 +24,12 @@ export function beginUpload({ uploads }: Instance, { digest, compressor }: Uploa
   const through =
     compressor === 'identity' || compressor === 'zstd'
       ? undefined
-      : unpacker(compressor, (bytes) => writer.write(bytes))
+      : unpacker(compressor, { onPiece: (bytes) => writer.write(bytes), maxPackedBytes: mostPackedBytes(digest.size) })
   return upload(writer, through)
 }
+
+/** Packing makes nothing much larger; without a limit, empty blocks could go on for ever. */
+const mostPackedBytes = (size: number): number => size + size / 8 + 64 * 1024
 
 const upload = (writer: BlobWriter, through: Unpacker | undefined): Upload => ({
   committed: 0,

@@ -259,8 +259,8 @@ class SoloFile {
     const bytes = this.#filled
     if (bytes === 0) return
     await this.#tools.room.take(bytes)
+    if (this.#hasEnded) return this.#tools.room.give(bytes)
     this.#taken += bytes
-    if (this.#hasEnded) return
     const full = this.#buffer
     const position = this.#position
     this.#position += bytes

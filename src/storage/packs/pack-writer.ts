@@ -193,6 +193,13 @@ export class PackWriter {
     return batch
   }
 
+  /** Writes no more to the newest pack, so that it can be reclaimed like the others; unless it is being written to. */
+  async endPack(): Promise<void> {
+    await this.flush()
+    const pack = this.#current
+    if (pack !== undefined && pack.end > 0 && !this.#writing && this.#waiting.length === 0) this.#abandon(pack)
+  }
+
   /** Resolves when everything that was handed in before is written and synced. */
   async flush(): Promise<void> {
     if (this.#writing || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))

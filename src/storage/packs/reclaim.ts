@@ -172,6 +172,7 @@ export class Reclaimer {
     this.#serving = asked
     asked.from = this.totals
     asked.fromSeconds = this.#options.seconds()
+    await this.#tools.writer.endPack()
     try {
       if (asked.goal.kind === 'size') return await this.#shrink()
       if (asked.goal.kind === 'age') await this.#evictOlderThan(asked.goal.olderThanSeconds)

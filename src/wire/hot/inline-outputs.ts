@@ -14,6 +14,9 @@ export interface InlineWish {
   readonly inlineOutputFiles: readonly string[]
 }
 
+/** A result of which it is known that it is one. */
+export type InlinedInto = Pick<ActionResultView, 'bytes' | 'fn'>
+
 /** Blobs that a client would like to have in the result itself; read them, and give them to `withInlined`. */
 export interface Inlining {
   readonly digests: DigestList
@@ -34,7 +37,7 @@ interface Candidate {
 }
 
 /** Only what is wished for, is not there already, is not empty, and leaves the result within `maxBytes`. */
-export function inlineWanted(view: ActionResultView, wish: InlineWish, maxBytes: number): Inlining {
+export function inlineWanted(view: InlinedInto, wish: InlineWish, maxBytes: number): Inlining {
   const reader = new MessageReader(view.bytes, 'ActionResult')
   const builder = new DigestListReader(view.fn)
   const targets: (Place | number)[] = []
@@ -105,7 +108,7 @@ function wantedFile(reader: MessageReader, paths: ReadonlySet<string>): Candidat
 
 /** `blobs[i]` are the bytes of `inlining.digests`; an undefined one is left out, for its digest is there anyway. */
 export function withInlined(
-  { bytes }: ActionResultView,
+  { bytes }: InlinedInto,
   { targets }: Inlining,
   blobs: readonly (Uint8Array | undefined)[],
 ): Uint8Array {
