@@ -2,13 +2,13 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-export interface OnPath {
+interface OnPath {
   readonly name: string
   /** Who publishes it, for whoever misses it. */
   readonly home: string
 }
 
-export type Obtained = { readonly program: string } | { readonly absent: string }
+type Obtained = { readonly program: string } | { readonly absent: string }
 
 export function findOnPath({ name, home }: OnPath): Obtained {
   // An empty entry would mean the current folder: what lies there by chance is not run.

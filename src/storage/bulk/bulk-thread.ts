@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { createHasher, prepareHashing } from '../../base/hashing/create-hasher.ts'
 import { decompressing } from '../zstd.ts'
+import { inLists } from './in-lists.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 interface Task {
@@ -85,8 +86,8 @@ function unpacking(
 function serve(port: MessagePort): void {
   const slabs: Uint8Array[] = []
   const tasks = new Map<number, Task>()
-  const say = (message: FromThread): void => port.postMessage(message)
-  port.on('message', (message: ToThread) => {
+  const say = inLists<FromThread>((list) => port.postMessage(list), queueMicrotask)
+  const hear = (message: ToThread): void => {
     switch (message.kind) {
       case 'slab':
         slabs[message.slab] = new Uint8Array(message.memory)
@@ -110,7 +111,8 @@ function serve(port: MessagePort): void {
         tasks.get(message.id)?.cancel()
         tasks.delete(message.id)
     }
-  })
+  }
+  port.on('message', (list: readonly ToThread[]) => list.forEach(hear))
 }
 
 await prepareHashing()

@@ -5,7 +5,10 @@ import type { ToThread } from './thread-messages.ts'
 /** The slabs and the voice of the thread that an inspection is on. */
 interface Thread {
   say(message: ToThread): void
-  takeSlab(): number
+  /** -1 when there is none now; `onSlab` follows. */
+  takeSlab(inspection: ThreadInspection): number
+  /** So few are left that none must be kept which is not full. */
+  readonly hasFewSlabs: boolean
   giveSlab(slab: number): void
   slab(number: number): Uint8Array
   forget(id: number): void
@@ -36,6 +39,12 @@ export class ThreadInspection implements Inspection {
     if (this.#failure !== undefined) throw this.#failure
     const at = this.#fill(bytes, 0)
     if (at < bytes.length) return this.#updateRest(bytes, at)
+    this.#keepNoneOfFew()
+  }
+
+  /** There is one again, for whoever takes it first. */
+  onSlab(): void {
+    this.#wake?.()
   }
 
   async finish(): Promise<Inspected | undefined> {
@@ -55,6 +64,7 @@ export class ThreadInspection implements Inspection {
 
   used(): void {
     this.#inFlight--
+    this.#keepNoneOfFew()
     this.#wake?.()
   }
 
@@ -72,18 +82,26 @@ export class ThreadInspection implements Inspection {
   /** Back pressure comes with the promise: until it resolves, the caller's bytes stay as they are. */
   async #updateRest(rest: Uint8Array, from: number): Promise<void> {
     for (let at = from; at < rest.length; ) {
-      while (this.#inFlight >= IN_FLIGHT && !this.#isAnswered && this.#failure === undefined) await this.#change()
       if (this.#failure !== undefined) throw this.#failure
       if (this.#isAnswered) return // refused already: the rest makes no difference
-      at = this.#fill(rest, at)
+      const filled = this.#fill(rest, at)
+      if (filled === at) await this.#change()
+      at = filled
     }
+    this.#keepNoneOfFew()
+  }
+
+  /** A slow upload must not keep others waiting for a slab that it has half filled. */
+  #keepNoneOfFew(): void {
+    if (this.#filled > 0 && this.#inFlight < IN_FLIGHT && this.#thread.hasFewSlabs) this.#send()
   }
 
   /** Takes what fits without waiting, and answers how far it came. */
   #fill(bytes: Uint8Array, from: number): number {
     let at = from
     while (at < bytes.length && this.#inFlight < IN_FLIGHT) {
-      if (this.#slab === -1) this.#slab = this.#thread.takeSlab()
+      if (this.#slab === -1) this.#slab = this.#thread.takeSlab(this)
+      if (this.#slab === -1) return at
       const slab = this.#thread.slab(this.#slab)
       const take = Math.min(slab.length - this.#filled, bytes.length - at)
       slab.set(at === 0 && take === bytes.length ? bytes : bytes.subarray(at, at + take), this.#filled)

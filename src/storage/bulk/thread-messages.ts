@@ -1,7 +1,10 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import type { StoredForm } from '../blob-store.ts'
 
-/** What the main thread says to a bulk thread. Bytes lie in slabs of shared memory that are made known once. */
+/**
+ * What the main thread says to a bulk thread. Bytes lie in slabs of shared memory that are made known once. Both sides
+ * speak in lists, all that they have to say in a turn at once: waking the other costs more than the words.
+ */
 export type ToThread =
   | { readonly kind: 'slab'; readonly slab: number; readonly memory: SharedArrayBuffer }
   | {

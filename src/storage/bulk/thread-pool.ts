@@ -1,11 +1,16 @@
 import { Worker } from 'node:worker_threads'
 import { FaultError } from '../../base/fault.ts'
 import type { BulkPool } from './bulk-pool.ts'
+import { inLists } from './in-lists.ts'
 import { ThreadInspection } from './thread-inspection.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 /** Enough to overlap copying with hashing, and few hops. */
 const SLAB_BYTES = 256 * 1024
+/** Of one thread: however many uploads there are, they share these. */
+const MOST_SLABS = 64
+/** With fewer left, nobody keeps one that is not full. */
+const FEW_SLABS = 16
 
 const SOURCE = new URL('./bulk-thread.ts', import.meta.url)
 /** The same file as it is published. */
@@ -17,12 +22,15 @@ class BulkThread {
   readonly #inspections = new Map<number, ThreadInspection>()
   readonly #slabs: Uint8Array[] = []
   readonly #free: number[] = []
+  readonly #waiting = new Set<ThreadInspection>()
   #ids = 0
   failure: FaultError | undefined
 
   constructor() {
     this.#worker.unref()
-    this.#worker.on('message', (message: FromThread) => this.#hear(message))
+    this.#worker.on('message', (list: readonly FromThread[]) => {
+      for (const message of list) this.#hear(message)
+    })
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', () => this.#fail(new Error('the thread has ended')))
   }
@@ -40,18 +48,24 @@ class BulkThread {
   }
 
   forget(id: number): void {
+    const inspection = this.#inspections.get(id)
     this.#inspections.delete(id)
+    if (inspection !== undefined) this.#waiting.delete(inspection)
+    // It may have been woken for a slab that it does not want any more.
+    this.#wakeWaiting()
     this.#keepAlive()
   }
 
-  say(message: ToThread): void {
-    this.#worker.postMessage(message)
-  }
+  readonly say = inLists<ToThread>((list) => this.#worker.postMessage(list), setImmediate)
 
-  /** A slab to fill; there are as many as are in use at once. */
-  takeSlab(): number {
+  /** A slab to fill, or -1: then it is told when there may be one. */
+  takeSlab(inspection: ThreadInspection): number {
     const free = this.#free.pop()
     if (free !== undefined) return free
+    if (this.#slabs.length === MOST_SLABS) {
+      this.#waiting.add(inspection)
+      return -1
+    }
     const memory = new SharedArrayBuffer(SLAB_BYTES)
     const slab = this.#slabs.push(new Uint8Array(memory)) - 1
     this.say({ kind: 'slab', slab, memory })
@@ -60,6 +74,18 @@ class BulkThread {
 
   giveSlab(slab: number): void {
     this.#free.push(slab)
+    this.#wakeWaiting()
+  }
+
+  get hasFewSlabs(): boolean {
+    return MOST_SLABS - this.#slabs.length + this.#free.length < FEW_SLABS
+  }
+
+  #wakeWaiting(): void {
+    const [first] = this.#waiting
+    if (first === undefined || this.#free.length === 0) return
+    this.#waiting.delete(first)
+    first.onSlab()
   }
 
   slab(number: number): Uint8Array {

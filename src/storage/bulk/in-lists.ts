@@ -1,0 +1,13 @@
+/** Gathers what is said until `later` comes, and sends it as one list. */
+export function inLists<T>(send: (list: readonly T[]) => void, later: (flush: () => void) => void): (word: T) => void {
+  let list: T[] = []
+  const flush = (): void => {
+    const said = list
+    list = []
+    send(said)
+  }
+  return (word) => {
+    list.push(word)
+    if (list.length === 1) later(flush)
+  }
+}
