@@ -28,18 +28,21 @@ export function readEnvironment(env: Environment, fields: readonly Field[]): Env
   for (const [name, text] of Object.entries(env).sort()) {
     if (!name.startsWith('WINDLASS_') || text === undefined || text === '') continue
     const field = byVariable.get(name)
-    if (field !== undefined) place(values, field.key, parseText(text, field.form))
+    if (field !== undefined) place(values, field.key, parseText(text, field))
     else if (!NOT_SETTINGS.has(name)) unknown.push(withGuess(name, [...byVariable.keys()]))
   }
   return { values, unknown }
 }
 
 /** Text that does not fit stays text, so that the schema complains about it in its own words. */
-function parseText(text: string, form: Field['form']): unknown {
+function parseText(text: string, { form, valueForm }: Pick<Field, 'form' | 'valueForm'>): unknown {
   if (form === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
   if (form === 'boolean') return SWITCH.get(text.toLowerCase()) ?? text
   if (form === 'list') return parts(text)
-  if (form === 'map') return mapOf(parts(text)) ?? text
+  if (form === 'map')
+    return (
+      mapOf(parts(text), (value) => parseText(value, { form: valueForm ?? 'string', valueForm: undefined })) ?? text
+    )
   return text
 }
 
@@ -50,9 +53,11 @@ const parts = (text: string): string[] =>
     .filter((part) => part !== '')
 
 /** `OSFamily=Linux,Arch=x86_64` */
-function mapOf(pairs: readonly string[]): Record<string, string> | undefined {
+function mapOf(pairs: readonly string[], parse: (text: string) => unknown): Table | undefined {
   if (!pairs.every((pair) => pair.indexOf('=') > 0)) return undefined
-  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), parse(pair.slice(pair.indexOf('=') + 1))]),
+  )
 }
 
 function withGuess(name: string, known: readonly string[]): string {

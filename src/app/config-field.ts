@@ -22,6 +22,8 @@ export interface Field extends About {
   /** `WINDLASS_EXECUTION_SCHEDULER_MAX_QUEUE_SIZE` */
   readonly variable: string
   readonly form: 'string' | 'number' | 'boolean' | 'list' | 'map'
+  /** Of the values of a map. */
+  readonly valueForm: Field['form'] | undefined
   readonly choices: readonly string[] | undefined
   readonly standard: unknown
 }
@@ -55,6 +57,7 @@ export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []):
       name: path.at(-1) ?? '',
       variable: `WINDLASS_${path.join('_').toUpperCase()}`,
       form: formOf(inner),
+      valueForm: inner instanceof z.ZodRecord ? formOf(inner.def.valueType) : undefined,
       choices: inner instanceof z.ZodEnum ? inner.options.map(String) : undefined,
       standard,
     },

@@ -60,12 +60,14 @@ describe('where a value comes from', () => {
         WINDLASS_SERVER_DRAIN_SECONDS: '2.5',
         WINDLASS_HTTP_ALLOWED_HOSTS: 'grid.example.com, grid:8080',
         WINDLASS_WORKER_PLATFORM: 'OSFamily=Linux,flags=a=b',
+        WINDLASS_STORAGE_SPACES: 'apart=3, other=4',
         WINDLASS_LOG_LEVEL: '',
       },
     })
     expect(config.server).toMatchObject({ insecure: true, drain_seconds: 2.5 })
     expect(config.http.allowed_hosts).toEqual(['grid.example.com', 'grid:8080'])
     expect(config.worker.platform).toEqual({ OSFamily: 'Linux', flags: 'a=b' })
+    expect(config.storage.spaces).toEqual({ apart: 3, other: 4 })
     expect(config.log.level).toBe('info')
   })
 
