@@ -1,0 +1,90 @@
+import type { Digest } from '../base/digest.ts'
+
+/**
+ * What is to run, whatever door it came through: a build action, a step of a workflow and a snippet are all lowered to
+ * this. It says nothing about who asked or which worker runs it.
+ */
+export interface Command {
+  /** The program first. With a slash it is a path from the working directory, else it is looked for in the PATH declared. */
+  readonly argv: readonly string[]
+  /** All that the program gets, apart from the few defaults that a worker documents. */
+  readonly env: readonly EnvVariable[]
+  /** From the root of the inputs, with slashes; empty for the root itself. */
+  readonly workingDirectory: string
+  readonly inputs: CommandInputs
+  readonly outputs: WantedOutputs
+  readonly platform: readonly PlatformProperty[]
+  /** The container image, where the runtime takes one. */
+  readonly image: string | undefined
+  readonly limits: Limits
+  readonly network: boolean
+  readonly cacheable: boolean
+}
+
+export interface EnvVariable {
+  readonly name: string
+  readonly value: string
+}
+
+export interface PlatformProperty {
+  readonly name: string
+  readonly value: string
+}
+
+/** Laid out over each other in this order; a path that comes twice is a mistake. */
+export interface CommandInputs {
+  /** Of a Directory message, all of whose descendants are blobs too; undefined for no tree. */
+  readonly root: Digest | undefined
+  readonly files: readonly InlineFile[]
+  readonly uris: readonly UriInput[]
+}
+
+/** A small file that travels with the command, such as the code of a snippet. */
+export interface InlineFile {
+  /** From the root of the inputs, with slashes. */
+  readonly path: string
+  readonly contents: Uint8Array
+  readonly executable: boolean
+}
+
+/** A file that a stager brings, by the scheme of its URI. */
+export interface UriInput {
+  readonly path: string
+  readonly uri: string
+}
+
+/** What to carry out of the room when the command has ended. What is not there is left out. */
+export interface WantedOutputs {
+  readonly paths: WantedPaths
+  /** Patterns of files from the working directory: `*`, `**`, `?`, `[…]` and `{…}`. */
+  readonly globs: readonly string[]
+  readonly directoryFormat: DirectoryFormat
+  readonly properties: readonly OutputProperty[]
+}
+
+/** Paths from the working directory. Clients before version 2.1 of the Remote Execution API say what each must be. */
+export type WantedPaths =
+  | { readonly kind: 'any'; readonly paths: readonly string[] }
+  | { readonly kind: 'typed'; readonly files: readonly string[]; readonly directories: readonly string[] }
+
+/** As one Tree blob, as a Directory blob for each level, or both. */
+export type DirectoryFormat = 'tree' | 'directories' | 'both'
+
+export type OutputProperty = 'mtime' | 'unixMode'
+
+/** The most that a command may use; what is left out is not limited by the command. */
+export interface Limits {
+  /** From its start to its end; waiting, fetching inputs and storing outputs do not count. */
+  readonly wallMs?: number
+  /** Processor time of all its processes together. */
+  readonly cpuMs?: number
+  readonly memoryBytes?: number
+  /** Processes and threads at a time. */
+  readonly pids?: number
+  /** Of any one file that it writes. */
+  readonly fileBytes?: number
+  /** Of standard output, and as many of standard error. What is more is left out of the middle. */
+  readonly outputBytes?: number
+  /** Of any one process. */
+  readonly openFiles?: number
+}

@@ -1,0 +1,21 @@
+import type { Random } from '../../testing/random-source.ts'
+import type { Journal } from './journal.ts'
+
+/** Tells of each `record` some loop turns after it is durable, and so perhaps after one that came later. */
+export const answeringLate = (inner: Journal, random: Random, mostTurns = 8): Journal => {
+  const later = async (): Promise<void> => {
+    for (let turns = random.below(mostTurns + 1); turns > 0; turns--) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  }
+  return {
+    ...inner,
+    record: async (facts, durability) => {
+      try {
+        return await inner.record(facts, durability)
+      } finally {
+        await later()
+      }
+    },
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Facts as bytes, for the way from one thread to another. All calls of a loop turn go over as one buffer that changes
+ * hands. Measured for lives of three facts with 500 bytes of spec and of result, that costs the main thread 1.5 µs a life
+ * against 2.2 for sending the objects; and an object that is a view into a large buffer would bring all of it along.
+ *
+ * A pack is one call after another: how many facts, then each as its kind and its fields in the order of the type.
+ * Numbers are doubles, texts and bytes have their length before them, and what may be absent has a 0 or a 1. Both ends
+ * are the same program: nothing of this is ever stored.
+ */
+import { invalid } from '../../base/fault.ts'
+import type { Accepted, Fact, Finished, Requeued } from './fact.ts'
+
+export const KINDS = [
+  'accepted',
+  'joined',
+  'left',
+  'raised',
+  'leased',
+  'started',
+  'requeued',
+  'cancel-asked',
+  'finished',
+] as const satisfies readonly Fact['kind'][]
+
+const CODES = Object.fromEntries(KINDS.map((kind, code) => [kind, code])) as Record<Fact['kind'], number>
+
+const LEAST_BYTES = 4096
+
+export class FactPack {
+  #bytes: Buffer
+  #view: DataView
+  #at = 0
+  /** How far the call that is being packed may go. */
+  #end = 0
+  /** How large the last one was: the next is probably like it. */
+  #usual = LEAST_BYTES
+
+  constructor() {
+    this.#bytes = Buffer.allocUnsafeSlow(LEAST_BYTES)
+    this.#view = viewOf(this.#bytes)
+  }
+
+  get size(): number {
+    return this.#at
+  }
+
+  /** One call. When a fact cannot be packed, or all are more than `mostBytes`, nothing of the call is in. */
+  add(facts: readonly Fact[], mostBytes: number): void {
+    const start = this.#at
+    this.#end = start + mostBytes
+    try {
+      this.#number(facts.length)
+      for (const fact of facts) this.#fact(fact)
+    } catch (error) {
+      this.#at = start
+      throw error
+    }
+  }
+
+  /** Hands over what is packed, and begins anew. */
+  take(): { readonly memory: ArrayBuffer; readonly size: number } {
+    const taken = { memory: this.#bytes.buffer as ArrayBuffer, size: this.#at }
+    this.#usual = Math.max(LEAST_BYTES, (this.#usual * 3 + this.#at * 1.5) / 4)
+    this.#bytes = Buffer.allocUnsafeSlow(Math.ceil(this.#usual))
+    this.#view = viewOf(this.#bytes)
+    this.#at = 0
+    return taken
+  }
+
+  #fact(fact: Fact): void {
+    this.#room(1)
+    this.#bytes[this.#at++] = CODES[fact.kind]
+    this.#text(fact.task)
+    switch (fact.kind) {
+      case 'accepted':
+        return this.#accepted(fact)
+      case 'joined':
+        this.#text(fact.operation)
+        this.#maybeBytes(fact.note)
+        return this.#number(fact.at)
+      case 'left':
+        this.#text(fact.operation)
+        return this.#number(fact.at)
+      case 'raised':
+        return this.#number(fact.priority)
+      case 'leased':
+        this.#text(fact.worker)
+        this.#number(fact.fencing.epoch)
+        this.#number(fact.fencing.counter)
+        this.#number(fact.attempt)
+        return this.#number(fact.at)
+      case 'started':
+        this.#number(fact.fencing.epoch)
+        this.#number(fact.fencing.counter)
+        return this.#number(fact.at)
+      case 'requeued':
+        return this.#requeued(fact)
+      case 'cancel-asked':
+        this.#text(fact.reason)
+        return this.#number(fact.at)
+      case 'finished':
+        return this.#finished(fact)
+    }
+  }
+
+  #accepted(fact: Accepted): void {
+    this.#text(fact.operation)
+    this.#maybeBytes(fact.note)
+    this.#text(fact.instance)
+    this.#text(fact.invocation)
+    this.#number(fact.priority)
+    this.#text(fact.origin)
+    this.#maybeBytes(fact.spec)
+    this.#flag(fact.actionKey !== undefined)
+    if (fact.actionKey !== undefined) this.#text(fact.actionKey)
+    this.#flag(fact.durability === 'power')
+    this.#number(fact.at)
+  }
+
+  #requeued(fact: Requeued): void {
+    this.#flag(fact.state === 'retrying')
+    this.#number(fact.attempt)
+    this.#number(fact.lostWorkers.length)
+    for (const worker of fact.lostWorkers) this.#text(worker)
+    this.#flag(fact.due !== undefined)
+    if (fact.due !== undefined) this.#number(fact.due)
+    this.#text(fact.reason)
+    this.#number(fact.at)
+  }
+
+  #finished(fact: Finished): void {
+    this.#text(fact.state)
+    this.#flag(fact.fencing !== undefined)
+    if (fact.fencing !== undefined) {
+      this.#number(fact.fencing.epoch)
+      this.#number(fact.fencing.counter)
+    }
+    this.#maybeBytes(fact.result)
+    this.#text(fact.reason)
+    this.#number(fact.at)
+  }
+
+  #flag(value: boolean): void {
+    this.#room(1)
+    this.#bytes[this.#at++] = value ? 1 : 0
+  }
+
+  #number(value: number): void {
+    this.#room(8)
+    this.#view.setFloat64(this.#at, value, true)
+    this.#at += 8
+  }
+
+  #text(value: string): void {
+    this.#room(4 + value.length * 3)
+    const size = this.#bytes.write(value, this.#at + 4)
+    this.#view.setUint32(this.#at, size, true)
+    this.#at += 4 + size
+  }
+
+  #maybeBytes(value: Uint8Array | undefined): void {
+    this.#flag(value !== undefined)
+    if (value === undefined) return
+    this.#room(4 + value.length)
+    this.#view.setUint32(this.#at, value.length, true)
+    this.#bytes.set(value, this.#at + 4)
+    this.#at += 4 + value.length
+  }
+
+  #room(size: number): void {
+    if (this.#at + size > this.#end) throw invalid('more facts at once than may be recorded together', 'range')
+    if (this.#at + size <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + size))
+    larger.set(this.#bytes.subarray(0, this.#at))
+    this.#bytes = larger
+    this.#view = viewOf(larger)
+  }
+}
+
+const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { accepted, finished } from './facts.fixture.ts'
+import type { HistoryQuery, Journal, TaskRecord } from './journal.ts'
+
+type Make = () => Promise<{ readonly journal: Journal }>
+
+/** What every journal promises about what it can be asked for; part of its contract. */
+export function historyContract(make: Make): void {
+  describe('finds', () => finding(make))
+  describe('lists', () => listing(make))
+  describe('forgets', () => forgetting(make))
+}
+
+export async function find(journal: Journal, operation: string): Promise<TaskRecord> {
+  const found = await journal.find(operation)
+  if (found === undefined) throw new Error(`nothing is found under ${operation}`)
+  return found
+}
+
+export const textOf = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString()
+export const tasksOf = (tasks: readonly { readonly task: string }[]): string[] => tasks.map(({ task }) => task)
+
+function finding(make: Make): void {
+  test('a task by each of its operations, those that left included', async () => {
+    const { journal } = await make()
+    const names = ['one', 'two', 'three']
+    await journal.record([accepted('other'), accepted('t')], 'process')
+    await journal.record(
+      names.map((operation) => ({ kind: 'joined', task: 't', operation, at: 1100 }) as const),
+      'process',
+    )
+    await journal.record([{ kind: 'left', task: 't', operation: 'operations/t', at: 1200 }], 'process')
+    await journal.record([{ kind: 'left', task: 't', operation: 'two', at: 1300 }, finished('t', undefined)], 'process')
+    for (const name of ['operations/t', ...names]) expect((await find(journal, name)).task).toBe('t')
+    const { operations } = await find(journal, 'three')
+    expect(operations.map(({ name, leftAt }) => `${name} ${leftAt}`).join(', ')).toBe(
+      'operations/t 1200, one undefined, two 1300, three undefined',
+    )
+  })
+
+  test('nothing under a name that nobody has', async () => {
+    const { journal } = await make()
+    await journal.record([accepted('t')], 'process')
+    const strangers = ['t', '', 'operations/', 'operations/T', `operations/t' OR 1`]
+    for (const name of strangers) expect(await journal.find(name)).toBeUndefined()
+  })
+}
+
+function listing(make: Make): void {
+  test('the newest first, page after page', async () => {
+    const { journal } = await make()
+    const names = Array.from({ length: 25 }, (_, i) => `t${i}`)
+    await journal.record(
+      names.map((task) => accepted(task)),
+      'process',
+    )
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const { tasks, next } = await journal.list({ limit: 10 }, cursor)
+      expect(tasks.length).toBeLessThanOrEqual(10)
+      seen.push(...tasksOf(tasks))
+      cursor = next
+    } while (cursor !== undefined)
+    expect(seen).toEqual(names.reverse())
+  })
+
+  test('what is asked for', async () => {
+    const { journal } = await make()
+    await journal.record([accepted('a', { instance: 'x', at: 1 }), accepted('b', { origin: 'step', at: 2 })], 'process')
+    await journal.record([accepted('c', { invocation: 'i', at: 3 }), finished('c', undefined)], 'process')
+    const asked = async (query: HistoryQuery) => tasksOf((await journal.list(query)).tasks).join('')
+    expect(await asked({ instance: 'x' })).toBe('a')
+    expect(await asked({ origin: 'action' })).toBe('ca')
+    expect(await asked({ invocation: 'i' })).toBe('c')
+    expect(await asked({ states: ['completed', 'failed'] })).toBe('c')
+    expect(await asked({ states: ['queued'], instance: 'main' })).toBe('b')
+    expect(await asked({ states: [] })).toBe('')
+    expect(await asked({ acceptedFrom: 2 })).toBe('cb')
+    expect(await asked({ acceptedFrom: 1, acceptedBefore: 3 })).toBe('ba')
+    expect(await asked({ limit: -1 })).toBe('cba')
+  })
+
+  test('nothing for a cursor that it did not make', async () => {
+    const { journal } = await make()
+    for (const cursor of ['', '0', '-1', 'x', '1e3', '9'.repeat(40), '1 OR 1']) {
+      await expect(journal.list({}, cursor)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
+    }
+  })
+}
+
+function forgetting(make: Make): void {
+  test('tasks that ended before, with their operations, and keeps the others', async () => {
+    const { journal } = await make()
+    for (const [task, at] of [
+      ['old', 2000],
+      ['new', 3000],
+    ] as const) {
+      await journal.record([accepted(task), { kind: 'joined', task, operation: `${task} too`, at: 1 }], 'process')
+      await journal.record([finished(task, undefined, { at }), finished(task, 5, { at })], 'process')
+    }
+    await journal.record([accepted('open')], 'process')
+    expect(await journal.forget(3000)).toBe(1)
+    for (const name of ['operations/old', 'old too']) expect(await journal.find(name)).toBeUndefined()
+    expect((await find(journal, 'new too')).superseded).toHaveLength(1)
+    expect(textOf((await find(journal, 'operations/new')).result)).toBe('result of new')
+    expect(tasksOf((await journal.list({})).tasks)).toEqual(['open', 'new'])
+    expect(await journal.forget(3000)).toBe(0)
+    await journal.record([finished('open', undefined, { at: 2000 })], 'process')
+    expect(await journal.forget(3000)).toBe(1)
+  })
+
+  test('thousands while others are being recorded', async () => {
+    const { journal } = await make()
+    const tasks = Array.from({ length: 2300 }, (_, i) => `t${i}`)
+    await journal.record(
+      tasks.flatMap((task, i) => (i % 100 === 0 ? [accepted(task)] : [accepted(task), finished(task, undefined)])),
+      'process',
+    )
+    const forgotten = journal.forget(2000)
+    const recorded = Array.from({ length: 20 }, (_, i) => journal.record([accepted(`n${i}`, { at: 3000 })], 'process'))
+    expect(await forgotten).toBe(2277)
+    await Promise.all(recorded)
+    expect((await journal.list({ limit: 1000 })).tasks).toHaveLength(43)
+  })
+}

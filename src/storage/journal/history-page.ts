@@ -1,0 +1,15 @@
+import { invalid } from '../../base/fault.ts'
+import type { HistoryQuery } from './journal.ts'
+
+const MOST_LISTED = 1000
+const USUALLY_LISTED = 100
+
+/** How many tasks a page may have. */
+export const pageSize = ({ limit = USUALLY_LISTED }: HistoryQuery): number =>
+  Number.isInteger(limit) && limit > 0 ? Math.min(limit, MOST_LISTED) : USUALLY_LISTED
+
+/** Cursors come back from clients: anything but a number that we may have given is refused. */
+export function keyIn(cursor: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw invalid('the cursor is not one that a list was answered with')
+  return Number(cursor)
+}

@@ -1,0 +1,211 @@
+import { FaultError, invalid } from '../../base/fault.ts'
+import type { Accepted, Fact, Joined } from './fact.ts'
+import { keyIn, pageSize } from './history-page.ts'
+import type {
+  HistoryQuery,
+  Journal,
+  OpenTask,
+  OperationRecord,
+  Superseded,
+  TaskRecord,
+  TaskSummary,
+} from './journal.ts'
+import { applyFact, beginLife, CHANGED, type TaskLife } from './task-life.ts'
+
+interface Entry {
+  readonly key: number
+  readonly accepted: Accepted
+  readonly life: TaskLife
+  readonly operations: readonly OperationRecord[]
+}
+
+/** What a memory journal holds; give it to the next one, and that one has outlived a stop. */
+export interface MemoryRecords {
+  epoch: number
+  nextKey: number
+  /** By key, and so in the order of arrival. */
+  readonly entries: Map<number, Entry>
+  /** The key of each task that is open. */
+  readonly open: Map<string, number>
+  /** The key of the task of each operation. */
+  readonly names: Map<string, number>
+  superseded: readonly LateEnd[]
+}
+
+interface LateEnd extends Superseded {
+  readonly task: string
+}
+
+export const memoryRecords = (): MemoryRecords => ({
+  epoch: 0,
+  nextKey: 1,
+  entries: new Map(),
+  open: new Map(),
+  names: new Map(),
+  superseded: [],
+})
+
+/** A journal that forgets all when the process ends: for tests, and for those who want no history. */
+export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal {
+  let state: 'new' | 'recovered' | 'closed' = 'new'
+  const refuseIfClosed = (): void => {
+    if (state === 'closed') throw new FaultError({ kind: 'unavailable', what: 'the journal is closed' })
+  }
+  return {
+    async recover() {
+      refuseIfClosed()
+      state = 'recovered'
+      const open = [...records.entries.values()].filter(({ life }) => life.end === undefined)
+      return { epoch: ++records.epoch, tasks: open.map(openTaskOf) }
+    },
+    async record(facts) {
+      refuseIfClosed()
+      if (state === 'new') {
+        throw new FaultError({ kind: 'bug', what: 'a fact was recorded before the journal was recovered' })
+      }
+      const draft = new Draft(records)
+      const late = facts.filter((fact) => draft.add(fact) === 'late')
+      draft.apply()
+      return late.map(({ task }) => task)
+    },
+    async find(operation) {
+      refuseIfClosed()
+      const entry = records.entries.get(records.names.get(operation) ?? 0)
+      return entry && recordOf(entry, records)
+    },
+    async list(query, cursor) {
+      refuseIfClosed()
+      const before = cursor === undefined ? records.nextKey : keyIn(cursor)
+      const found = [...records.entries.values()]
+        .reverse()
+        .filter((entry) => entry.key < before && isAskedFor(summaryOf(entry), query))
+      const page = found.slice(0, pageSize(query))
+      const next = found.length > page.length ? String(page.at(-1)?.key) : undefined
+      return { tasks: page.map(summaryOf), next }
+    },
+    async forget(before) {
+      refuseIfClosed()
+      const old = [...records.entries.values()].filter(({ life }) => life.end !== undefined && life.end.at < before)
+      for (const { key, operations } of old) {
+        records.entries.delete(key)
+        for (const { name } of operations) records.names.delete(name)
+      }
+      records.superseded = records.superseded.filter(({ at }) => at >= before)
+      return old.length
+    },
+    async close() {
+      state = 'closed'
+    },
+  }
+}
+
+/** A call on its way in: it changes nothing before it is applied, so one that fails has left nothing behind. */
+class Draft {
+  readonly #records: MemoryRecords
+  /** Of the tasks that the call is about, by id. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #names = new Map<string, number>()
+  readonly #late: LateEnd[] = []
+  #nextKey: number
+
+  constructor(records: MemoryRecords) {
+    this.#records = records
+    this.#nextKey = records.nextKey
+  }
+
+  apply(): void {
+    const { entries, open, names } = this.#records
+    for (const [task, entry] of this.#entries) {
+      entries.set(entry.key, entry)
+      if (entry.life.end === undefined) open.set(task, entry.key)
+      else open.delete(task)
+    }
+    for (const [name, key] of this.#names) names.set(name, key)
+    if (this.#late.length > 0) this.#records.superseded = [...this.#records.superseded, ...this.#late]
+    this.#records.nextKey = this.#nextKey
+  }
+
+  add(fact: Fact): 'late' | undefined {
+    if (fact.kind === 'accepted') return this.#accept(fact)
+    const entry = this.#entryOf(fact.task)
+    const isOpen = entry !== undefined && entry.life.end === undefined
+    if ((isOpen && this.#change(entry, fact)) || fact.kind !== 'finished') return undefined
+    const { task, state, fencing, reason, at } = fact
+    this.#late.push({ task, state, fencing, reason, at })
+    return 'late'
+  }
+
+  #entryOf(task: string): Entry | undefined {
+    return this.#entries.get(task) ?? this.#records.entries.get(this.#records.open.get(task) ?? 0)
+  }
+
+  #accept(fact: Accepted): undefined {
+    if (this.#entryOf(fact.task)) throw invalid(`a task with the id ${fact.task} is open already`, 'exists')
+    const key = this.#nextKey++
+    const accepted = { ...fact, spec: new Uint8Array(fact.spec) }
+    this.#entries.set(fact.task, { key, accepted, life: beginLife(fact), operations: [this.#operation(key, fact)] })
+  }
+
+  /** False when the fact came too late. */
+  #change(entry: Entry, fact: Exclude<Fact, Accepted>): boolean {
+    const life = { ...entry.life }
+    if (applyFact(life, fact) === CHANGED.late) return false
+    life.result = life.result && new Uint8Array(life.result)
+    this.#entries.set(fact.task, { ...entry, life, operations: this.#operationsAfter(entry, fact) })
+    return true
+  }
+
+  #operationsAfter({ key, operations }: Entry, fact: Fact): readonly OperationRecord[] {
+    if (fact.kind === 'joined') return [...operations, this.#operation(key, fact)]
+    if (fact.kind !== 'left') return operations
+    return operations.map((one) => (one.name === fact.operation ? { ...one, leftAt: one.leftAt ?? fact.at } : one))
+  }
+
+  #operation(key: number, { operation, note, at }: Accepted | Joined): OperationRecord {
+    if (this.#names.has(operation) || this.#records.names.has(operation)) {
+      throw invalid(`an operation is already named ${operation}`, 'exists')
+    }
+    this.#names.set(operation, key)
+    return { name: operation, note: note && new Uint8Array(note), joinedAt: at, leftAt: undefined }
+  }
+}
+
+const summaryOf = ({ accepted, life }: Entry): TaskSummary => ({
+  task: accepted.task,
+  instance: accepted.instance,
+  invocation: accepted.invocation,
+  priority: life.priority,
+  origin: accepted.origin,
+  actionKey: accepted.actionKey,
+  durability: accepted.durability,
+  acceptedAt: accepted.at,
+  state: life.state,
+  attempt: life.attempt,
+  lease: life.lease,
+  cancel: life.cancel,
+  end: life.end,
+  operation: accepted.operation,
+})
+
+const openTaskOf = (entry: Entry): OpenTask => ({
+  ...summaryOf(entry),
+  spec: entry.accepted.spec,
+  operations: entry.operations,
+  lostWorkers: entry.life.lostWorkers,
+  due: entry.life.state === 'retrying' ? entry.life.due : undefined,
+  requeueReason: entry.life.requeueReason,
+})
+
+const recordOf = (entry: Entry, { superseded }: MemoryRecords): TaskRecord => ({
+  ...openTaskOf(entry),
+  result: entry.life.result,
+  superseded: superseded.filter(({ task }) => task === entry.accepted.task).map(({ task: _, ...rest }) => rest),
+})
+
+const isAskedFor = (task: TaskSummary, query: HistoryQuery): boolean =>
+  (query.instance ?? task.instance) === task.instance &&
+  (query.invocation ?? task.invocation) === task.invocation &&
+  (query.origin ?? task.origin) === task.origin &&
+  (query.states?.includes(task.state) ?? true) &&
+  task.acceptedAt >= (query.acceptedFrom ?? Number.NEGATIVE_INFINITY) &&
+  task.acceptedAt < (query.acceptedBefore ?? Number.POSITIVE_INFINITY)

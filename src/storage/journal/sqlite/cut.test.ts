@@ -1,0 +1,150 @@
+import { cpSync, statSync, truncateSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Random, randomFrom, seedOfRun } from '../../../testing/random-source.ts'
+import type { Fact, Finished } from '../fact.ts'
+import { accepted, finished, leased, requeued, started } from '../facts.fixture.ts'
+import type { TaskRecord } from '../journal.ts'
+import { memoryJournal } from '../memory-journal.ts'
+import { FactWriter } from './fact-writer.ts'
+import { history } from './history.ts'
+import { databaseFile, logFile, openForWriting } from './open-database.ts'
+import { knownFrom, openTasks, takeEpoch } from './recovery.ts'
+import { migrate } from './schema.ts'
+import { folderForTest } from './sqlite-journal.fixture.ts'
+import { watched } from './watched-database.fixture.ts'
+
+const TASKS = Array.from({ length: 8 }, (_, i) => `t${i}`)
+const seed = seedOfRun()
+
+/** A fact of any kind about any task, sensible or not. */
+function anyFact(random: Random, step: number): Fact {
+  const task = TASKS[random.below(TASKS.length)] as string
+  const counter = 1 + random.below(4)
+  const state = (['completed', 'failed', 'timeout', 'cancelled'] as const)[random.below(4)] as Finished['state']
+  const facts: readonly Fact[] = [
+    accepted(task, { operation: `${task} at ${step}`, at: step }),
+    accepted(task, { operation: `${task} again at ${step}`, at: step, spec: random.bytes(random.below(3000)) }),
+    { kind: 'joined', task, operation: `joined at ${step}`, at: step },
+    { kind: 'left', task, operation: `joined at ${step - 1 - random.below(5)}`, at: step },
+    { kind: 'raised', task, priority: step },
+    leased(task, counter, { attempt: counter, at: step }),
+    started(task, counter),
+    requeued(task, { attempt: counter, lostWorkers: ['w1'], at: step }),
+    { kind: 'cancel-asked', task, reason: 'enough', at: step },
+    finished(task, random.chance(0.2) ? undefined : counter, { state, result: random.bytes(random.below(3000)) }),
+  ]
+  return facts[random.below(facts.length)] as Fact
+}
+
+/** Some transactions of some calls of some facts. */
+const anyHistory = (random: Random, transactions: number): Fact[][][] => {
+  let step = 10
+  return Array.from({ length: transactions }, () =>
+    Array.from({ length: 1 + random.below(4) }, () =>
+      Array.from({ length: 1 + random.below(4) }, () => anyFact(random, ++step)),
+    ),
+  )
+}
+
+const plain = (task: TaskRecord | undefined): unknown => JSON.parse(JSON.stringify(task ?? null))
+
+/** All that a database has to tell, as text that can be compared. */
+function toldBy(db: DatabaseSync): string {
+  const asked = history(db)
+  return JSON.stringify(
+    asked.list({ limit: 1000 }, undefined).tasks.map(({ operation }) => plain(asked.find(operation))),
+  )
+}
+
+function toldByCopy(from: string, to: string, mostLogBytes = Number.POSITIVE_INFINITY): string {
+  for (const file of [databaseFile, logFile]) cpSync(file(from), file(to), { force: true })
+  if (statSync(logFile(to)).size > mostLogBytes) truncateSync(logFile(to), mostLogBytes)
+  const db = new DatabaseSync(databaseFile(to))
+  try {
+    expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    const open = [...openTasks(db, 3)].flat()
+    const told = toldBy(db)
+    const states = (JSON.parse(told) as TaskRecord[]).filter(({ end }) => end === undefined || end === null)
+    expect(open.map(({ task }) => task).sort()).toEqual(states.map(({ task }) => task).sort())
+    const next = new FactWriter(db, { by: { owner: 1, epoch: 9 }, open: open.map(knownFrom) })
+    expect(next.write([[accepted('new')]])).toEqual([{ late: [] }])
+    return told
+  } finally {
+    db.close()
+  }
+}
+
+/** What a journal in memory makes of the same calls, after each transaction. */
+async function modelled(transactions: readonly (readonly (readonly Fact[])[])[]): Promise<string[]> {
+  const model = memoryJournal()
+  await model.recover()
+  const told: string[] = ['[]']
+  for (const calls of transactions) {
+    for (const facts of calls) await model.record(facts, 'process').catch(() => {})
+    const { tasks } = await model.list({ limit: 1000 })
+    const records = await Promise.all(tasks.map(({ operation }) => model.find(operation)))
+    told.push(JSON.stringify(records.map(plain)))
+  }
+  return told
+}
+
+function openWatched(folder: string, ran: (sql: string) => void) {
+  const db = openForWriting(folder)
+  onTestFinished(() => db.close())
+  migrate(db)
+  const by = takeEpoch(db, 'this server')
+  return new FactWriter(watched(db, ran), { by, open: [], markDistance: 3 })
+}
+
+describe(`whatever was recorded (WINDLASS_SEED=${seed})`, () => {
+  test('a process that dies between any two statements leaves a transaction whole or not at all', async () => {
+    const [folder, copies] = [folderForTest(), folderForTest()]
+    const transactions = anyHistory(randomFrom(seed), 25)
+    const told = await modelled(transactions)
+    const seen: { sql: string; told: string }[] = []
+    const writer = openWatched(folder, (sql) => seen.push({ sql, told: toldByCopy(folder, copies) }))
+    for (const [i, calls] of transactions.entries()) {
+      seen.length = 0
+      writer.write(calls)
+      // A transaction with a bad call in it is tried again call by call: its parts lie between before and after.
+      const commits = seen.filter(({ sql }) => sql === 'COMMIT').length
+      if (commits <= 1) {
+        for (const { sql, told: found } of seen) expect(found).toBe(told[sql === 'COMMIT' ? i + 1 : i])
+      }
+      expect(seen.at(-1)?.told ?? told[i]).toBe(told[i + 1])
+    }
+  })
+
+  test('a log that is cut anywhere tells of all that was there at some moment, and of nothing else', async () => {
+    const [folder, copies] = [folderForTest(), folderForTest()]
+    const random = randomFrom(seed + 1)
+    const transactions = anyHistory(random, 40).map((calls) => calls.slice(0, 1)) // one call: no moment in between
+    const told = await modelled(transactions)
+    const writer = openWatched(folder, () => {})
+    const base = statSync(logFile(folder)).size
+    for (const calls of transactions) writer.write(calls)
+    const size = statSync(logFile(folder)).size
+    let last = -1
+    const cuts = Array.from({ length: 60 }, () => base + random.below(size - base)).sort((one, other) => one - other)
+    for (const cut of cuts) {
+      const at = told.lastIndexOf(toldByCopy(folder, copies, cut))
+      expect(at, `cut at ${cut} of ${size}`).toBeGreaterThanOrEqual(last)
+      last = at
+    }
+    expect(toldByCopy(folder, copies)).toBe(told.at(-1))
+  })
+})
+
+test('a whole life in one transaction is one insert, and one over several is never written again', () => {
+  const ran: string[] = []
+  const writer = openWatched(folderForTest(), (sql) => ran.push(sql.trim().split(/\s+/).slice(0, 3).join(' ')))
+  writer.write([[accepted('a'), leased('a', 1)], [started('a', 1)], [finished('a', 1)]])
+  expect(ran.splice(0)).toEqual(['BEGIN IMMEDIATE', 'INSERT INTO tasks', 'COMMIT'])
+  for (const fact of [accepted('b'), leased('b', 2), finished('b', 2)]) writer.write([[fact]])
+  expect(ran.filter((sql) => !/^(BEGIN|COMMIT)/.test(sql))).toEqual([
+    'INSERT INTO tasks',
+    'INSERT OR REPLACE',
+    'INSERT INTO ends',
+  ])
+})

@@ -1,0 +1,157 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { invalid } from '../../../base/fault.ts'
+import type { Accepted, Finished, Joined, Left } from '../fact.ts'
+import type { TaskLife } from '../task-life.ts'
+import { STATE_CODES } from './schema.ts'
+
+export type Database = Pick<DatabaseSync, 'exec' | 'prepare' | 'isTransaction'>
+
+/** Who writes, and since when: in every row. */
+export interface Ownership {
+  readonly owner: number
+  readonly epoch: number
+}
+
+/** What the writer says to the database, one function a sentence. */
+export interface FactStatements {
+  insertTask(task: NewTask): void
+  /** Its state, and the lease if it has one. */
+  stand(key: number, life: TaskLife): void
+  updateCourse(key: number, life: TaskLife): void
+  /** There can be one only: a second is refused by the key. `wasOld`: it is below the mark. */
+  end(key: number, life: TaskLife, wasOld: boolean): void
+  join(key: number, fact: Joined): void
+  leave(key: number, fact: Left): void
+  supersede(fact: Finished): void
+  /** From here on, tasks that are open are not written down as such; these below it are, from now on. */
+  moveMark(to: number, open: readonly number[]): void
+}
+
+export interface NewTask {
+  readonly key: number
+  readonly fact: Accepted
+  readonly life: TaskLife
+}
+
+/** Who writes does not change while it does: as literals, they need not be bound a hundred thousand times a second. */
+export const factStatements = (db: Database, by: Ownership): FactStatements => ({
+  ...inserting(db, by),
+  ...following(db, by),
+  ...ofOperations(db, by),
+})
+
+/** The columns that every new task has a value for. */
+const ACCEPTED =
+  'owner, epoch, key, state, task, operation, instance, invocation, origin, action_key, power, note, accepted_at, spec'
+/** And those that only later facts fill. */
+const LIVED =
+  'worker, lease_epoch, lease_counter, leased_at, started_at, lost_workers, due, requeue_reason, cancel_reason, cancel_at'
+const ENDED = 'end_reason, ended_at, result'
+
+const places = (columns: string): string => columns.replace(/\w+/g, '?')
+
+function inserting(db: Database, { owner, epoch }: Ownership): Pick<FactStatements, 'insertTask' | 'supersede'> {
+  const insertion = (columns: string): StatementSync =>
+    db.prepare(
+      `INSERT INTO tasks (${columns}) SELECT ${places(columns).replace('?, ?', `${owner}, ${epoch}`)}
+       WHERE NOT EXISTS (SELECT 1 FROM operations WHERE name = ?)`,
+    )
+  // Most transactions see a task come, and not yet go: what is empty then is not bound.
+  const arrival = insertion(`${ACCEPTED}, priority, attempt`)
+  const whole = insertion(`${ACCEPTED}, priority, attempt, ${LIVED}, ${ENDED}`)
+  const supersede = db.prepare(
+    `INSERT INTO superseded (owner, epoch, task, state, lease_epoch, lease_counter, reason, at)
+     VALUES (${owner}, ${epoch}, ?, ?, ?, ?, ?, ?)`,
+  )
+  return {
+    insertTask({ key, fact, life }) {
+      const { task, operation, instance, invocation, origin, actionKey = null, note = null, at, spec } = fact
+      const { priority, attempt, result = null } = life
+      const state = STATE_CODES[life.state]
+      const power = fact.durability === 'power' ? 1 : 0
+      // biome-ignore format: in the order of the columns
+      const { changes } =
+        isJustAccepted(life)
+          ? arrival.run(
+              key, state, task, operation, instance, invocation, origin, actionKey, power, note, at, spec, priority, attempt, operation,
+            )
+          : whole.run(
+              key, state, task, operation, instance, invocation, origin, actionKey, power, note, at, spec, priority, attempt,
+              ...leaseIn(life), ...courseIn(life), life.end?.reason ?? null, life.end?.at ?? null, result, operation,
+            )
+      if (changes === 0) throw taken(operation)
+    },
+    supersede({ task, state, fencing, reason, at }) {
+      supersede.run(task, STATE_CODES[state], fencing?.epoch ?? null, fencing?.counter ?? null, reason, at)
+    },
+  }
+}
+
+function following(
+  db: Database,
+  { owner, epoch }: Ownership,
+): Pick<FactStatements, 'stand' | 'updateCourse' | 'end' | 'moveMark'> {
+  const stand = db.prepare(`INSERT OR REPLACE INTO standings VALUES (?, ${owner}, ${epoch}, ?, ?, ?, ?, ?, ?, ?)`)
+  const course = db.prepare(
+    `UPDATE tasks SET priority = ?, lost_workers = ?, due = ?, requeue_reason = ?, cancel_reason = ?, cancel_at = ?
+     WHERE key = ?`,
+  )
+  const end = db.prepare(`INSERT INTO ends VALUES (?, ${owner}, ${epoch}, ?, ?, ?, ?)`)
+  const open = db.prepare('INSERT INTO open VALUES (?)')
+  const close = db.prepare('DELETE FROM open WHERE key = ?')
+  const mark = db.prepare('UPDATE mark SET at = ?')
+  return {
+    stand: (key, life) => void stand.run(key, STATE_CODES[life.state], life.attempt, ...leaseIn(life)),
+    updateCourse: (key, life) => void course.run(life.priority, ...courseIn(life), key),
+    end(key, { state, end: ending, result = null }, wasOld) {
+      end.run(key, STATE_CODES[state], ending?.reason ?? '', ending?.at ?? 0, result)
+      if (wasOld) close.run(key)
+    },
+    moveMark(to, keys) {
+      for (const key of keys) open.run(key)
+      mark.run(to)
+    },
+  }
+}
+
+function ofOperations(db: Database, { owner, epoch }: Ownership): Pick<FactStatements, 'join' | 'leave'> {
+  const join = db.prepare(
+    `INSERT INTO operations (owner, epoch, task_key, name, note, joined_at)
+     SELECT ${owner}, ${epoch}, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE operation = ?)`,
+  )
+  const leaveFirst = db.prepare(
+    'UPDATE tasks SET operation_left_at = ? WHERE key = ? AND operation = ? AND operation_left_at IS NULL',
+  )
+  const leaveJoined = db.prepare(
+    'UPDATE operations SET left_at = ? WHERE name = ? AND task_key = ? AND left_at IS NULL',
+  )
+  return {
+    join(key, { operation, note = null, at }) {
+      const { changes } = join.run(key, operation, note, at, operation)
+      if (changes === 0) throw taken(operation)
+    },
+    leave(key, { operation, at }) {
+      if (leaveFirst.run(at, key, operation).changes === 0) leaveJoined.run(at, operation, key)
+    },
+  }
+}
+
+const isJustAccepted = ({ lease, end, cancel, requeueReason, due }: TaskLife): boolean =>
+  (lease ?? end ?? cancel ?? requeueReason ?? due) === undefined
+
+const taken = (operation: string): Error => invalid(`an operation is already named ${operation}`, 'exists')
+
+type Value = string | number | null
+
+const leaseIn = ({ lease }: TaskLife): [Value, Value, Value, Value, Value] =>
+  lease === undefined
+    ? [null, null, null, null, null]
+    : [lease.worker, lease.fencing.epoch, lease.fencing.counter, lease.at, lease.startedAt ?? null]
+
+const courseIn = ({ lostWorkers, due, requeueReason, cancel }: TaskLife): [Value, Value, Value, Value, Value] => [
+  lostWorkers.length === 0 ? null : JSON.stringify(lostWorkers),
+  due ?? null,
+  requeueReason ?? null,
+  cancel?.reason ?? null,
+  cancel?.at ?? null,
+]

@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { keyIn, pageSize } from '../history-page.ts'
+import type { HistoryPage, HistoryQuery, TaskRecord } from '../journal.ts'
+import { STATE_CODES } from './schema.ts'
+import { type Row, STATE, SUMMARY_COLUMNS, summaryOf, TASK_COLUMNS, TASKS, taskReader } from './task-row.ts'
+
+/** What can be asked about tasks, over one connection that need not be able to write. */
+export interface History {
+  find(operation: string): TaskRecord | undefined
+  list(query: HistoryQuery, cursor: string | undefined): HistoryPage
+}
+
+/** How many rows one page may look at: some ten milliseconds. */
+const MOST_SCANNED = 10_000
+
+export function history(db: Pick<DatabaseSync, 'prepare'>): History {
+  const reader = taskReader(db)
+  const from = `SELECT ${TASK_COLUMNS}, COALESCE(ends.result, tasks.result) AS result FROM ${TASKS}`
+  const byFirst = db.prepare(`${from} WHERE operation = ?`)
+  const byJoined = db.prepare(`${from} WHERE tasks.key = (SELECT task_key FROM operations WHERE name = ?)`)
+  const newest = db.prepare('SELECT max(key) AS key FROM tasks')
+  const floor = db.prepare('SELECT key FROM tasks WHERE key < ? ORDER BY key DESC LIMIT 1 OFFSET ?')
+  const page = db.prepare(
+    `SELECT ${SUMMARY_COLUMNS} FROM ${TASKS}
+     WHERE tasks.key < :before AND tasks.key >= :from
+       AND (:instance IS NULL OR instance = :instance)
+       AND (:invocation IS NULL OR invocation = :invocation)
+       AND (:origin IS NULL OR origin = :origin)
+       AND (1 << ${STATE}) & :states
+       AND accepted_at >= :acceptedFrom AND accepted_at < :acceptedBefore
+     ORDER BY tasks.key DESC LIMIT :limit`,
+  )
+  return {
+    find(operation) {
+      const row = byFirst.get(operation) ?? byJoined.get(operation)
+      return row && reader.record(row)
+    },
+    list(query, cursor) {
+      const before = cursor === undefined ? Number(newest.get()?.key ?? 0) + 1 : keyIn(cursor)
+      const oldest = Number(floor.get(before, MOST_SCANNED - 1)?.key ?? 0)
+      const limit = pageSize(query)
+      const rows: Row[] = page.all({
+        before,
+        from: oldest,
+        instance: query.instance ?? null,
+        invocation: query.invocation ?? null,
+        origin: query.origin ?? null,
+        states: maskOf(query.states),
+        acceptedFrom: query.acceptedFrom ?? -Number.MAX_VALUE,
+        acceptedBefore: query.acceptedBefore ?? Number.MAX_VALUE,
+        limit,
+      })
+      const next = rows.length === limit ? Number(rows.at(-1)?.key) : oldest
+      return { tasks: rows.map(summaryOf), next: next > 0 ? String(next) : undefined }
+    },
+  }
+}
+
+const maskOf = (states: HistoryQuery['states']): number =>
+  (states ?? (Object.keys(STATE_CODES) as (keyof typeof STATE_CODES)[])).reduce(
+    (mask, state) => mask | (1 << STATE_CODES[state]),
+    0,
+  )

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { FaultError } from '../../../base/fault.ts'
+import { unpackCalls } from '../fact-unpacking.ts'
+import { accepted, leased } from '../facts.fixture.ts'
+import { RecordQueue } from './record-queue.ts'
+import type { Packed } from './thread-messages.ts'
+
+function queue() {
+  const sent: Packed[] = []
+  const told: string[] = []
+  const records = new RecordQueue((pack) => sent.push(pack))
+  const record = (name: string, durability: 'process' | 'power', bytes = 10): void => {
+    records.add([accepted(name, { spec: Buffer.alloc(bytes) })], durability).then(
+      (late) => told.push(`${name} ${late.length === 0 ? 'done' : `late for ${late}`}`),
+      (error: FaultError) => told.push(`${name} ${error.fault.kind}`),
+    )
+  }
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const toldNow = async () => {
+    await turn()
+    return told.splice(0).join(', ')
+  }
+  return { records, record, sent, turn, toldNow }
+}
+
+const commit = (upTo: number) => ({ kind: 'committed', upTo, late: [], failed: [] }) as const
+
+test('calls of one turn go together at its end, and those of the next with the next', async () => {
+  const { records, record, sent, turn } = queue()
+  record('a', 'process')
+  record('b', 'power')
+  expect(sent).toHaveLength(0)
+  await turn()
+  records.add([leased('a', 1), leased('b', 2)], 'process').catch(() => {})
+  await turn()
+  expect(sent.map(({ first, power }) => `${first} ${power}`)).toEqual(['1 true', '3 false'])
+  expect(sent.map(({ memory, size }) => unpackCalls(memory, size).map((facts) => facts.length))).toEqual([[1, 1], [2]])
+  await turn()
+  expect(sent).toHaveLength(2)
+})
+
+test('what is much already does not wait for the end of the turn', () => {
+  const { record, sent } = queue()
+  record('a', 'process')
+  record('b', 'process', 2_000_000)
+  record('c', 'process')
+  expect(sent.map(({ first }) => first)).toEqual([1])
+})
+
+test('who asked for power is told after the sync, and who did not is not kept waiting by it', async () => {
+  const { records, record, toldNow } = queue()
+  for (const name of ['a', 'c', 'e']) {
+    record(name, 'power')
+    record(`${name}+`, 'process')
+  }
+  records.committed(commit(4))
+  expect(await toldNow()).toBe('a+ done, c+ done')
+  records.synced(2, undefined)
+  expect(await toldNow()).toBe('a done')
+  records.committed(commit(6))
+  records.synced(6, { kind: 'unavailable', what: 'the disk is gone' })
+  expect(await toldNow()).toBe('e+ done, c unavailable, e unavailable')
+  expect(records.waiting).toBe(0)
+})
+
+test('each call is told of its own failure and of its own late ends', async () => {
+  const { records, record, toldNow } = queue()
+  for (const name of ['a', 'b', 'c', 'd']) record(name, name === 'c' ? 'power' : 'process')
+  records.committed({
+    kind: 'committed',
+    upTo: 3,
+    late: [{ call: 3, tasks: ['t'] }],
+    failed: [{ call: 2, fault: { kind: 'invalid', what: 'no' } }],
+  })
+  records.synced(3, undefined)
+  expect(await toldNow()).toBe('a done, b invalid, c late for t')
+  records.fail(new FaultError({ kind: 'unavailable', what: 'the thread is gone' }))
+  expect(await toldNow()).toBe('d unavailable')
+})
+
+test('a line of thousands keeps its order', async () => {
+  const { records, record, toldNow } = queue()
+  for (let i = 1; i <= 5000; i++) record(`${i}`, 'process')
+  for (let i = 1; i <= 5000; i += 7) records.committed(commit(i))
+  records.committed(commit(5000))
+  expect(await toldNow()).toBe(Array.from({ length: 5000 }, (_, i) => `${i + 1} done`).join(', '))
+})

@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { FaultError } from '../../../base/fault.ts'
+import type { FinalState, TaskState } from '../../../model/task-state.ts'
+
+/** How states are stored. Never renumbered. */
+export const STATE_CODES = {
+  pending: 0,
+  queued: 1,
+  assigned: 2,
+  running: 3,
+  stopping: 4,
+  retrying: 5,
+  completed: 6,
+  failed: 7,
+  timeout: 8,
+  cancelled: 9,
+} as const satisfies Record<TaskState, number>
+
+const STATES = Object.keys(STATE_CODES) as TaskState[]
+export const stateOf = (code: number): TaskState => STATES[code] as TaskState
+export const finalStateOf = (code: number): FinalState => STATES[code] as FinalState
+
+/**
+ * One step from each version of the schema to the next; what has been released is never edited.
+ *
+ * Rows are appended and hardly ever written again: keys are integers in the order of arrival, and what becomes of a task
+ * goes beside its row and not into it: its newest standing (its state, and the lease if it has one), and its end, of
+ * which there can be one only, for its key is the task's. Measured with 500 bytes of spec and of result, that is 8 µs
+ * and 2.2 kB of log a life, against 15 µs and 3.2 kB with updates in place. What falls into the transaction that a task
+ * arrives with is in its own row. A reader takes the end before the standing, and that before the row.
+ *
+ * Which tasks are open is not in an index, for every short life would pay for it twice: those below the mark are in
+ * `open`, those from the mark on are found by looking, and the mark follows the newest key at a distance.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE owners (
+     key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, epoch INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE tasks (
+     key INTEGER PRIMARY KEY, owner INTEGER NOT NULL, epoch INTEGER NOT NULL, state INTEGER NOT NULL,
+     task TEXT NOT NULL, operation TEXT NOT NULL, operation_left_at INTEGER,
+     instance TEXT NOT NULL, invocation TEXT NOT NULL, origin TEXT NOT NULL, action_key TEXT,
+     power INTEGER NOT NULL, priority INTEGER NOT NULL, accepted_at INTEGER NOT NULL, attempt INTEGER NOT NULL,
+     worker TEXT, lease_epoch INTEGER, lease_counter INTEGER, leased_at INTEGER, started_at INTEGER,
+     lost_workers TEXT, due INTEGER, requeue_reason TEXT, cancel_reason TEXT, cancel_at INTEGER,
+     end_reason TEXT, ended_at INTEGER, note BLOB, result BLOB, spec BLOB NOT NULL
+   ) STRICT;
+   CREATE UNIQUE INDEX task_operation ON tasks (operation);
+   CREATE TABLE standings (
+     key INTEGER PRIMARY KEY, owner INTEGER NOT NULL, epoch INTEGER NOT NULL, state INTEGER NOT NULL,
+     attempt INTEGER NOT NULL, worker TEXT, lease_epoch INTEGER, lease_counter INTEGER, leased_at INTEGER,
+     started_at INTEGER
+   ) STRICT;
+   CREATE TABLE ends (
+     key INTEGER PRIMARY KEY, owner INTEGER NOT NULL, epoch INTEGER NOT NULL, state INTEGER NOT NULL,
+     reason TEXT NOT NULL, at INTEGER NOT NULL, result BLOB
+   ) STRICT;
+   CREATE TABLE open (key INTEGER PRIMARY KEY) STRICT;
+   CREATE TABLE mark (at INTEGER NOT NULL) STRICT;
+   INSERT INTO mark VALUES (1);
+   CREATE TABLE operations (
+     key INTEGER PRIMARY KEY, owner INTEGER NOT NULL, epoch INTEGER NOT NULL, task_key INTEGER NOT NULL,
+     name TEXT NOT NULL UNIQUE, note BLOB, joined_at INTEGER NOT NULL, left_at INTEGER
+   ) STRICT;
+   CREATE INDEX operation_task ON operations (task_key);
+   CREATE TABLE superseded (
+     key INTEGER PRIMARY KEY, owner INTEGER NOT NULL, epoch INTEGER NOT NULL, task TEXT NOT NULL,
+     state INTEGER NOT NULL, lease_epoch INTEGER, lease_counter INTEGER, reason TEXT NOT NULL, at INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX superseded_task ON superseded (task);
+   CREATE INDEX superseded_at ON superseded (at);`,
+]
+
+type Database = Pick<DatabaseSync, 'exec' | 'prepare'>
+
+/** Brings a database to the newest schema, each step whole or not at all. One that is newer than we are is left alone. */
+export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (version > migrations.length) {
+    const what =
+      `the journal was written by a newer program (its schema is ${version}, this program knows ${migrations.length}): ` +
+      'start that program, or give this one another data folder'
+    throw new FaultError({ kind: 'unavailable', what })
+  }
+  for (const [step, sql] of migrations.slice(version).entries()) {
+    db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version + step + 1}; COMMIT`)
+  }
+}

@@ -1,0 +1,91 @@
+import type { FinalState, TaskState } from '../../model/task-state.ts'
+import type { Accepted, Fact, Fencing, Finished, Requeued } from './fact.ts'
+import type { Lease } from './journal.ts'
+
+/** Where a task stands, as its facts left it. Parts are replaced and never changed, so a shallow copy is a copy. */
+export interface TaskLife {
+  readonly task: string
+  readonly acceptedAt: number
+  state: TaskState
+  priority: number
+  attempt: number
+  lease: Lease | undefined
+  lostWorkers: readonly string[]
+  due: number | undefined
+  requeueReason: string | undefined
+  cancel: { readonly reason: string; readonly at: number } | undefined
+  end: { readonly state: FinalState; readonly reason: string; readonly at: number } | undefined
+  result: Uint8Array | undefined
+}
+
+export const beginLife = (fact: Accepted): TaskLife => ({
+  task: fact.task,
+  acceptedAt: fact.at,
+  state: 'queued',
+  priority: fact.priority,
+  attempt: 0,
+  lease: undefined,
+  lostWorkers: [],
+  due: undefined,
+  requeueReason: undefined,
+  cancel: undefined,
+  end: undefined,
+  result: undefined,
+})
+
+/** Which parts of a life a fact has changed; `late` is the end that came too late and changed nothing. */
+export const CHANGED = { nothing: 0, lease: 1, course: 2, end: 4, late: 8 } as const
+
+/** What every fact but those about operations does to a life that is open. */
+export function applyFact(life: TaskLife, fact: Fact): number {
+  switch (fact.kind) {
+    case 'leased':
+      if (life.lease !== undefined && !isLater(fact.fencing, life.lease.fencing)) return CHANGED.nothing
+      life.lease = { worker: fact.worker, fencing: fact.fencing, at: fact.at, startedAt: undefined }
+      life.attempt = fact.attempt
+      life.state = 'assigned'
+      return CHANGED.lease
+    case 'started':
+      if (life.lease === undefined || !isSame(fact.fencing, life.lease.fencing)) return CHANGED.nothing
+      life.lease = { ...life.lease, startedAt: fact.at }
+      if (life.state === 'assigned') life.state = 'running'
+      return CHANGED.lease
+    case 'requeued':
+      return requeue(life, fact)
+    case 'raised':
+      life.priority = fact.priority
+      return CHANGED.course
+    case 'cancel-asked':
+      life.cancel ??= { reason: fact.reason, at: fact.at }
+      if (life.state === 'assigned' || life.state === 'running') life.state = 'stopping'
+      return CHANGED.lease | CHANGED.course
+    case 'finished':
+      return finish(life, fact)
+    default:
+      return CHANGED.nothing
+  }
+}
+
+function requeue(life: TaskLife, fact: Requeued): number {
+  life.lease = undefined
+  life.state = fact.state
+  life.attempt = fact.attempt
+  life.lostWorkers = fact.lostWorkers
+  life.due = fact.due
+  life.requeueReason = fact.reason
+  return CHANGED.lease | CHANGED.course
+}
+
+function finish(life: TaskLife, fact: Finished): number {
+  const { fencing } = fact
+  if (fencing !== undefined && !(life.lease !== undefined && isSame(fencing, life.lease.fencing))) return CHANGED.late
+  life.state = fact.state
+  life.end = { state: fact.state, reason: fact.reason, at: fact.at }
+  life.result = fact.result
+  return CHANGED.end
+}
+
+const isSame = (one: Fencing, other: Fencing): boolean => one.epoch === other.epoch && one.counter === other.counter
+
+const isLater = (one: Fencing, other: Fencing): boolean =>
+  one.epoch > other.epoch || (one.epoch === other.epoch && one.counter > other.counter)
