@@ -1,4 +1,5 @@
 import type { Digest } from '../base/digest.ts'
+import { readReadResponse, readWriteResponse } from '../wire/calls/byte-stream.ts'
 import { capabilitiesFromProto, capabilitiesRequestToProto } from '../wire/capabilities.ts'
 import * as wire from '../wire/cas-calls.ts'
 import type { Rpc } from './rpc.ts'
@@ -32,11 +33,11 @@ export const casRpcs = (scope: wire.CasScope) => ({
     encode: (digests: readonly Digest[]) => wire.batchReadToProto(scope, digests),
     decode: (bytes) => wire.batchReadFromProto(bytes, scope.fn),
   }),
-  read: careful({ path: `${BYTE_STREAM}/Read`, encode: wire.readToProto, decode: wire.readFromProto }),
+  read: careful({ path: `${BYTE_STREAM}/Read`, encode: wire.readToProto, decode: readReadResponse }),
 })
 
 export const WRITE_RPC: Rpc<wire.WritePiece, number> = careful({
   path: `${BYTE_STREAM}/Write`,
   encode: wire.writeToProto,
-  decode: wire.writtenFromProto,
+  decode: readWriteResponse,
 })

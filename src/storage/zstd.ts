@@ -1,39 +1,18 @@
 import { pipeline } from 'node:stream'
-import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
-import { ZstdFrames } from './zstd-frames.ts'
+import { createZstdDecompress } from 'node:zlib'
+import { ZstdFrames } from '../base/zstd-frames.ts'
+import { zstdDecompressed } from '../base/zstd-whole.ts'
 
 const OUTPUT_BYTES = 256 * 1024
 
 /** One blob, decompressed on this thread: for small ones. Undefined when it is not zstd of exactly `size` bytes. */
 export function decompressedNow(stored: Uint8Array, size: number): Uint8Array | undefined {
-  const frames = wholeFrames(stored)
-  if (frames === undefined) return undefined
   try {
-    const parts: Uint8Array[] = []
-    let have = 0
-    for (const frame of frames) {
-      const part = zstdDecompressSync(frame, { maxOutputLength: Math.max(1, size - have) })
-      parts.push(part)
-      have += part.length
-    }
-    if (have !== size) return undefined
-    return parts.length === 1 ? parts[0] : Buffer.concat(parts)
+    const bytes = zstdDecompressed(stored, size)
+    return bytes.length === size ? bytes : undefined
   } catch {
     return undefined
   }
-}
-
-function wholeFrames(stored: Uint8Array): Uint8Array[] | undefined {
-  const frames: Uint8Array[] = []
-  let parts: Uint8Array[] = []
-  const walker = new ZstdFrames({
-    bytes: (part) => parts.push(part),
-    frameEnd() {
-      frames.push(Buffer.concat(parts))
-      parts = []
-    },
-  })
-  return walker.push(stored) && walker.isWhole ? frames : undefined
 }
 
 /**

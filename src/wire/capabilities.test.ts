@@ -110,3 +110,56 @@ test('an older server names one function, and others name what we do not know', 
     lowApiVersion: { major: 0, minor: 0 },
   })
 })
+
+/** As bazel-remote 2.6.2 sends them: with the largest int64 for the limit of a blob. */
+const FROM_BAZEL_REMOTE = '0a1f0a0101120208011a020a0028023201013a010140ffffffffffffffff7f5001220208022a0408021003'
+
+test('a limit beyond what can be counted is as good as none, and hides nothing else', () => {
+  const capabilities = capabilitiesFromProto(Buffer.from(FROM_BAZEL_REMOTE, 'hex'))
+  expect(capabilities).toEqual({
+    cache: {
+      digestFunctions: ['sha256'],
+      updateEnabled: true,
+      priorities: [{ min: 0, max: 0 }],
+      maxBatchBytes: 0,
+      maxBlobBytes: Number.MAX_SAFE_INTEGER,
+      absoluteSymlinks: 'allowed',
+      compressors: ['zstd'],
+      batchUpdateCompressors: ['zstd'],
+      splitBlob: false,
+      spliceBlob: true,
+      fastCdc: undefined,
+      repMaxCdc: undefined,
+    },
+    execution: undefined,
+    lowApiVersion: { major: 2, minor: 0 },
+    highApiVersion: { major: 2, minor: 3 },
+    deprecatedApiVersion: undefined,
+  })
+})
+
+const LAST = Number.MAX_SAFE_INTEGER
+
+test.each([
+  ['2^53 - 1', 'ffffffffffffff0f', LAST],
+  ['2^53', '8080808080808010', LAST],
+  ['2^63 - 1', 'ffffffffffffffff7f', LAST],
+  ['-1', 'ffffffffffffffffff01', -1],
+  ['-2^63', '80808080808080808001', -LAST],
+])('a limit of %s is read', (_, number, expected) => {
+  for (const [tag, field] of [
+    ['20', 'maxBatchBytes'],
+    ['40', 'maxBlobBytes'],
+  ] as const) {
+    const cache = Buffer.from(tag + number, 'hex')
+    const bytes = Buffer.concat([Uint8Array.of(0x0a, cache.length), cache])
+    expect(capabilitiesFromProto(bytes).cache[field]).toBe(expected)
+  }
+})
+
+test('parameters of chunking are unsigned, and read up to there too', () => {
+  const average = Buffer.from('08ffffffffffffffffff01', 'hex')
+  const cache = Buffer.concat([Uint8Array.of(0x5a, average.length), average])
+  const bytes = Buffer.concat([Uint8Array.of(0x0a, cache.length), cache])
+  expect(capabilitiesFromProto(bytes).cache.fastCdc).toEqual({ averageChunkBytes: LAST, seed: 0 })
+})

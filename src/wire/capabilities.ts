@@ -12,6 +12,7 @@ import * as proto from './gen/build/bazel/remote/execution/v2/remote_execution.t
 import { SemVer } from './gen/build/bazel/semver/semver.ts'
 import { MessageReader } from './hot/message-reader.ts'
 import { decodeWellFormed, type Shape } from './well-formed.ts'
+import { withinCount } from './within-count.ts'
 
 /** Of a GetCapabilitiesRequest: the instance that it asks about, which is all there is in it. */
 export function capabilitiesRequestFromProto(bytes: Uint8Array): string {
@@ -40,7 +41,8 @@ export function capabilitiesToProto(capabilities: ServerCapabilities): Uint8Arra
 
 /** What we have no word for (digest functions and compressors of others) is left out. */
 export function capabilitiesFromProto(bytes: Uint8Array): ServerCapabilities {
-  const from = decodeWellFormed(proto.ServerCapabilities, bytes, { name: 'ServerCapabilities', shape: SHAPE })
+  const codec = withinCount(proto.ServerCapabilities)
+  const from = decodeWellFormed(codec, bytes, { name: 'ServerCapabilities', shape: SHAPE })
   return {
     cache: cacheFromProto(from.cacheCapabilities ?? proto.CacheCapabilities.create()),
     execution: from.executionCapabilities && executionOf(from.executionCapabilities),

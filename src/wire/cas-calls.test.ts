@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DIGEST_FUNCTIONS, type Digest, type DigestFunction } from '../base/digest.ts'
 import { digestAt, digestListOf } from '../base/digest-list.ts'
 import type { Directory } from '../model/directory.ts'
+import { readReadResponse, readWriteResponse } from './calls/byte-stream.ts'
 import {
   batchReadFromProto,
   batchReadToProto,
@@ -9,11 +10,9 @@ import {
   batchUpdateToProto,
   findMissingToProto,
   missingFromProto,
-  readFromProto,
   readToProto,
   treeDirectories,
   writeToProto,
-  writtenFromProto,
 } from './cas-calls.ts'
 import { directoryToProto, treeToProto } from './directory.ts'
 import { batchReadResponse, readBatchReadRequest } from './hot/batch-read.ts'
@@ -84,18 +83,19 @@ test('a blob that the server packed unasked is refused', () => {
 
 test('streams are asked for and read', () => {
   expect(readReadRequest(readToProto('blobs/x/3'))).toEqual({ resourceName: 'blobs/x/3', offset: 0, limit: 0 })
-  expect(Buffer.from(readFromProto(Buffer.concat(readResponse(Buffer.from('abc')))))).toEqual(Buffer.from('abc'))
+  expect(Buffer.from(readReadResponse(Buffer.concat(readResponse(Buffer.from('abc')))))).toEqual(Buffer.from('abc'))
   const piece = { resourceName: 'uploads/1/blobs/x/3', offset: 7, isLast: true, data: Buffer.from('abc') }
   const { data, ...rest } = readWriteRequest(writeToProto(piece))
   expect(rest).toEqual({ resourceName: 'uploads/1/blobs/x/3', offset: 7, finish: true })
   expect(Buffer.from(data)).toEqual(piece.data)
-  expect([writtenFromProto(writeResponse(10)), writtenFromProto(writeResponse(-1))]).toEqual([10, -1])
+  expect([readWriteResponse(writeResponse(10)), readWriteResponse(writeResponse(-1))]).toEqual([10, -1])
 })
 
 test.each([
   ['a digest that is none', () => missingFromProto(Uint8Array.of(0x12, 3, 0x0a, 1, 0x61), 'sha256')],
-  ['a message without its end', () => readFromProto(Uint8Array.of(0x52, 9))],
+  ['a message without its end', () => readReadResponse(Uint8Array.of(0x52, 9))],
   ['an answer about nothing', () => batchUpdatedFromProto(Uint8Array.of(0x0a, 0), 'sha256')],
+  ['a status that is none', () => batchUpdatedFromProto(Uint8Array.of(0x0a, 4, 0x12, 2, 0x12, 9), 'sha256')],
   ['a tree without a root', () => treeDirectories(new Uint8Array())],
 ])('%s from a server is refused', (_, read) => {
   expect(read).toThrow(expect.objectContaining({ fault: expect.objectContaining({ kind: 'invalid' }) }))

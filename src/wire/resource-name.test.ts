@@ -13,6 +13,8 @@ const foo = { fn: 'sha256', hash: HASH, size: 3 } as const
 describe('a name to read', () => {
   test.each([
     [`blobs/${HASH}/3`, { instance: '', digest: foo, compressor: 'identity' }],
+    [`/blobs/${HASH}/3`, { instance: '', digest: foo, compressor: 'identity' }],
+    [`/compressed-blobs/zstd/${HASH}/3`, { instance: '', digest: foo, compressor: 'zstd' }],
     [`main/blobs/${HASH}/3`, { instance: 'main', digest: foo, compressor: 'identity' }],
     [`a/b/c/blobs/${HASH}/3`, { instance: 'a/b/c', digest: foo, compressor: 'identity' }],
     [`blobs/${HASH}/0`, { instance: '', digest: { ...foo, size: 0 }, compressor: 'identity' }],
@@ -34,7 +36,12 @@ describe('a name to read', () => {
     ['', 'has neither blobs/ nor uploads/'],
     ['main', 'has neither blobs/ nor uploads/'],
     ['blobs', 'has a hash of 0 digits'],
-    [`/blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`//blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`///blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`/a/blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`/../blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`/operations/blobs/${HASH}/3`, 'has "operations" where blobs/ should be'],
+    ['/', 'has neither blobs/ nor uploads/'],
     [`a//b/blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
     [`a//blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
     [`../blobs/${HASH}/3`, 'has an instance name that has the segment ".."'],
@@ -97,6 +104,8 @@ describe('a name to write', () => {
 
   test.each([
     [`uploads/${uploadId}/blobs/${HASH}/3`, plain],
+    [`/uploads/${uploadId}/blobs/${HASH}/3`, plain],
+    [`/uploads/${uploadId}/compressed-blobs/zstd/${HASH}/3/x`, { ...plain, compressor: 'zstd' }],
     [`a/b/uploads/${uploadId}/blobs/${HASH}/3`, { ...plain, instance: 'a/b' }],
     [`uploads/${uploadId}/blobs/${HASH}/3/src/main.c`, plain],
     [`uploads/${uploadId}/blobs/${HASH}/3/`, plain],
@@ -113,6 +122,9 @@ describe('a name to write', () => {
     [`uploads//blobs/${HASH}/3`, 'has no id after uploads/'],
     [`uploads/../blobs/${HASH}/3`, 'has no id after uploads/'],
     ['uploads', 'has no id after uploads/'],
+    [`//uploads/${uploadId}/blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`/a/uploads/${uploadId}/blobs/${HASH}/3`, 'has an instance name that has an empty segment'],
+    [`/uploads//blobs/${HASH}/3`, 'has no id after uploads/'],
     [`uploads/${uploadId}`, 'has "" where blobs/ should be'],
     [`uploads/${uploadId}/uploads/${HASH}/3`, 'has "uploads" where blobs/ should be'],
     [`uploads/${uploadId}/blobs/${HASH}/x/3`, 'has no proper size'],

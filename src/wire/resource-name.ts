@@ -9,7 +9,8 @@ import { sha256Unnamed, type UnnamedFunction } from './digest-function.ts'
  * The names that ByteStream knows blobs by:
  *   to read    [instance/]blobs/[function/]hash/size   or   [instance/]compressed-blobs/compressor/[function/]hash/size
  *   to write   [instance/]uploads/id/ and the same, then anything at all
- * An instance may hold slashes, so the way in is the first segment that no instance may have.
+ * An instance may hold slashes, so the way in is the first segment that no instance may have. Some clients put the
+ * slash after an instance without a name too: one such slash before everything is read as if it were not there.
  */
 export interface BlobName {
   readonly instance: InstanceName
@@ -75,7 +76,7 @@ function opened(name: string): Opened {
   const keyword = segments[at]
   if (keyword === undefined) throw wrong('has neither blobs/ nor uploads/')
   const instance = segments.slice(0, at).join('/')
-  const problem = at > 0 && instance === '' ? 'has an empty segment' : instanceNameProblem(instance)
+  const problem = instanceNameProblem(instance)
   if (problem !== undefined) throw wrong(`has an instance name that ${problem}`)
   return { segments, at, keyword, instance, wrong }
 }

@@ -55,7 +55,7 @@ const casload: Client = {
     const output = await runCommand({
       program: obtain('casload', TOOLS),
       // Without an instance name it puts a slash before resource names, where the specification has none.
-      args: ['--remote', server, '--instance-name', 'casload', ...CASLOAD_ACTIONS],
+      args: ['--remote', server, ...CASLOAD_ACTIONS],
     })
     const tally = (count: number) =>
       RegExp(`success: ${count}\\s+errors: 0\\s+byteStream\\w+: [1-9]\\d*\\s+blob\\w+: [1-9]`)

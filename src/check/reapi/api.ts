@@ -2,6 +2,7 @@ import { gather, type RpcClient } from '../../client/rpc.ts'
 import type { CallOptions } from '../../grpc/channel.ts'
 import * as re from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type DigestFn, fieldOf } from './digest-functions.ts'
+import { ifImplemented } from './implemented.ts'
 import { RPC } from './rpcs.ts'
 
 /** The parts of a message that a check cares about. */
@@ -20,7 +21,7 @@ export interface Api {
     digests: readonly re.Digest[],
     more?: Some<re.BatchReadBlobsRequest>,
   ): Promise<readonly re.BatchReadBlobsResponse_Response[]>
-  /** All pages that the server sends for one request. */
+  /** All pages that the server sends for one request. Not offered, where the server does not implement it. */
   getTree(rootDigest: re.Digest, more?: Some<re.GetTreeRequest>): Promise<re.GetTreeResponse[]>
   split(request: Some<re.SplitBlobRequest>): Promise<re.SplitBlobResponse>
   splice(request: Some<re.SpliceBlobRequest>): Promise<re.SpliceBlobResponse>
@@ -47,7 +48,10 @@ export function reapi(rpcs: RpcClient, instanceName: string, fn: DigestFn): Api 
       return (await rpcs.unary(RPC.batchReadBlobs, request)).responses
     },
     getTree: (rootDigest, more) =>
-      gather(rpcs.stream(RPC.getTree, { ...common, rootDigest, pageSize: 0, pageToken: '', ...more })),
+      ifImplemented(
+        'GetTree',
+        gather(rpcs.stream(RPC.getTree, { ...common, rootDigest, pageSize: 0, pageToken: '', ...more })),
+      ),
     split: (request) =>
       rpcs.unary(RPC.splitBlob, { ...common, blobDigest: undefined, chunkingFunction: 0, ...request }),
     splice: (request) =>

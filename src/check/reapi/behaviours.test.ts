@@ -4,6 +4,7 @@ import { capabilitiesFor } from './broken/profile.ts'
 import { docsPage } from './docs-page.ts'
 import { isMet, needSays } from './needs.ts'
 import { offerOf, unoffered } from './offer.ts'
+import { RPC } from './rpcs.ts'
 
 const offer = (minor: number, splice: boolean) => {
   const capabilities = capabilitiesFor({ update: true, split: false, splice })
@@ -44,4 +45,13 @@ test('what came with a later version is not offered by an older server', () => {
 
 test('but a server that advertises it speaks for itself', () => {
   expect(unoffered(behaviour('splice.joins'), offer(3, true))).toBeUndefined()
+})
+
+test('a limit for blobs that is beyond counting is none: what is over it cannot be asked for', () => {
+  // What bazel-remote 2.6.2 answers; its limit is the largest int64.
+  const answer = '0a1f0a0101120208011a020a0028023201013a010140ffffffffffffffff7f5001220208022a0408021003'
+  const server = offerOf(RPC.getCapabilities.decode(Buffer.from(answer, 'hex')), '')
+  expect(server.cache).toMatchObject({ digestFunctions: [1], supportedCompressors: [1], spliceBlobSupport: true })
+  expect(unoffered(behaviour('bytestream.write.over-limit'), server)).toBe('needs a limit for blobs')
+  expect(unoffered(behaviour('splice.joins'), server)).toBeUndefined()
 })

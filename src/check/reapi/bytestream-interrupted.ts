@@ -1,6 +1,7 @@
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { ensure, NotOffered, refused, sameBytes } from '../unmet.ts'
+import { ensure, refused, sameBytes } from '../unmet.ts'
 import type { BehaviourId } from './behaviours.ts'
+import { implemented } from './implemented.ts'
 import type { Check } from './probe.ts'
 
 /** How far an upload got, by the server's account; 0 where it knows nothing. */
@@ -64,8 +65,7 @@ export const interruptedChecks = {
     await refused('the write', STATUS.invalidArgument, call)
   },
   async 'bytestream.query.implemented'({ bytestream, names, blob }) {
-    const query = bytestream.query(names.write(blob().digest)).catch((error: unknown) => error)
-    ensure(!((await query) instanceof NotOffered), 'an answer', 'UNIMPLEMENTED')
+    await implemented(bytestream.query(names.write(blob().digest)))
   },
   async 'bytestream.query.after-write'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()

@@ -1,11 +1,5 @@
-import {
-  brotliCompressSync,
-  brotliDecompressSync,
-  deflateRawSync,
-  inflateRawSync,
-  zstdCompressSync,
-  zstdDecompressSync,
-} from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, deflateRawSync, inflateRawSync, zstdCompressSync } from 'node:zlib'
+import { zstdDecompressed } from '../../base/zstd-whole.ts'
 import type { CacheCapabilities } from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { Unmet } from '../unmet.ts'
 
@@ -17,6 +11,10 @@ export interface Compressor {
   /** Tells what it saw when the bytes are no such thing. */
   decompress(bytes: Uint8Array): Uint8Array
 }
+
+/** More than any blob of this suite has: a server may send what it likes. */
+const MOST_BYTES = 64 * 1024 * 1024
+const BOUNDED = { maxOutputLength: MOST_BYTES }
 
 type Pair = readonly [compress: (bytes: Uint8Array) => Uint8Array, decompress: (bytes: Uint8Array) => Uint8Array]
 
@@ -33,9 +31,9 @@ const compressor = (name: Compressor['name'], number: Compressor['number'], [com
   },
 })
 
-export const ZSTD = compressor('zstd', 1, [zstdCompressSync, zstdDecompressSync])
-export const DEFLATE = compressor('deflate', 2, [deflateRawSync, inflateRawSync])
-export const BROTLI = compressor('brotli', 3, [brotliCompressSync, brotliDecompressSync])
+export const ZSTD = compressor('zstd', 1, [zstdCompressSync, (bytes) => zstdDecompressed(bytes, MOST_BYTES)])
+export const DEFLATE = compressor('deflate', 2, [deflateRawSync, (bytes) => inflateRawSync(bytes, BOUNDED)])
+export const BROTLI = compressor('brotli', 3, [brotliCompressSync, (bytes) => brotliDecompressSync(bytes, BOUNDED)])
 const COMPRESSORS: readonly Compressor[] = [ZSTD, DEFLATE, BROTLI]
 
 export const compressorNumbered = (number: number): Compressor | undefined =>

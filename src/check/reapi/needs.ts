@@ -1,4 +1,5 @@
 import type { CacheCapabilities } from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { isRealLimit } from '../../wire/within-count.ts'
 import type { Offer } from './offer.ts'
 
 interface Terms {
@@ -54,7 +55,7 @@ const TERMS = {
     isMet: (_, { functions }) => new Set(functions.map(({ hexLength }) => hexLength)).size < functions.length,
   },
   'batch-limit': { says: 'a limit for batches', isMet: (cache) => cache.maxBatchTotalSizeBytes > 0 },
-  'blob-limit': { says: 'a limit for blobs', isLater: true, isMet: (cache) => cache.maxCasBlobSizeBytes > 0 },
+  'blob-limit': { says: 'a limit for blobs', isLater: true, isMet: (cache) => isRealLimit(cache.maxCasBlobSizeBytes) },
   update: { says: 'updates of the action cache', isMet: updates },
   'read-only': { says: 'no updates of the action cache', isMet: (cache) => !updates(cache) },
   split: { says: 'SplitBlob', isLater: true, isMet: (cache) => cache.splitBlobSupport },

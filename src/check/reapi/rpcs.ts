@@ -1,13 +1,17 @@
 import type { Rpc } from '../../client/rpc.ts'
 import * as re from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import * as bs from '../../wire/gen/google/bytestream/bytestream.ts'
+import { withinCount } from '../../wire/within-count.ts'
 
-interface Message<T> {
+interface Encoder<T> {
   encode(message: T): { finish(): Uint8Array }
+}
+
+interface Decoder<T> {
   decode(bytes: Uint8Array): T
 }
 
-const rpc = <Request, Response>(path: string, request: Message<Request>, response: Message<Response>) =>
+const rpc = <Request, Response>(path: string, request: Encoder<Request>, response: Decoder<Response>) =>
   ({
     path,
     encode: (message) => request.encode(message).finish(),
@@ -21,7 +25,11 @@ const BYTESTREAM = '/google.bytestream.ByteStream'
 
 /** The methods of a cache. */
 export const RPC = {
-  getCapabilities: rpc(`${CAPABILITIES}/GetCapabilities`, re.GetCapabilitiesRequest, re.ServerCapabilities),
+  getCapabilities: rpc(
+    `${CAPABILITIES}/GetCapabilities`,
+    re.GetCapabilitiesRequest,
+    withinCount(re.ServerCapabilities),
+  ),
   findMissingBlobs: rpc(`${CAS}/FindMissingBlobs`, re.FindMissingBlobsRequest, re.FindMissingBlobsResponse),
   batchUpdateBlobs: rpc(`${CAS}/BatchUpdateBlobs`, re.BatchUpdateBlobsRequest, re.BatchUpdateBlobsResponse),
   batchReadBlobs: rpc(`${CAS}/BatchReadBlobs`, re.BatchReadBlobsRequest, re.BatchReadBlobsResponse),

@@ -1,13 +1,12 @@
 import { gather, type RpcClient, type Upload } from '../../client/rpc.ts'
 import type { CallOptions } from '../../grpc/channel.ts'
-import { GrpcError, STATUS } from '../../grpc/status.ts'
 import type {
   QueryWriteStatusResponse,
   ReadResponse,
   WriteRequest,
   WriteResponse,
 } from '../../wire/gen/google/bytestream/bytestream.ts'
-import { NotOffered } from '../unmet.ts'
+import { ifImplemented } from './implemented.ts'
 import { RPC } from './rpcs.ts'
 
 export interface ReadOptions extends CallOptions {
@@ -59,11 +58,7 @@ export function streams(rpcs: RpcClient): Streams {
     read: async (resourceName, options) => Buffer.concat(await gather(messages(resourceName, options))),
     write: async (resourceName, bytes, { pieceBytes = PIECE_BYTES, ...options } = {}) =>
       (await send(pieces(resourceName, bytes, pieceBytes), options)).committedSize,
-    query: (resourceName) =>
-      rpcs.unary(RPC.queryWriteStatus, { resourceName }).catch((error: unknown) => {
-        const isAbsent = error instanceof GrpcError && error.code === STATUS.unimplemented
-        throw isAbsent ? new NotOffered('needs QueryWriteStatus, which is UNIMPLEMENTED') : error
-      }),
+    query: (resourceName) => ifImplemented('QueryWriteStatus', rpcs.unary(RPC.queryWriteStatus, { resourceName })),
   }
 }
 

@@ -8,6 +8,7 @@ import type {
 import { ensure, NotOffered, refused, same } from '../unmet.ts'
 import { directoryBytes } from './actions.ts'
 import type { BehaviourId } from './behaviours.ts'
+import { implemented } from './implemented.ts'
 import type { Blob, Check, Probe } from './probe.ts'
 
 const MiB = 1024 * 1024
@@ -15,7 +16,11 @@ const MiB = 1024 * 1024
 const MOST_REQUESTS = 50
 
 /** A directory of its own kind, with these below it. */
-function directory({ blobOf, random, fn }: Probe, children: readonly Blob[] = [], more: DeepPartial<Directory> = {}): Blob {
+function directory(
+  { blobOf, random, fn }: Probe,
+  children: readonly Blob[] = [],
+  more: DeepPartial<Directory> = {},
+): Blob {
   const directories = children.map(({ digest }, index) => ({ name: `d${index}`, digest }))
   const files = [{ name: random.word(), digest: { hash: 'a'.repeat(fn.hexLength), sizeBytes: 1 } }]
   return blobOf(directoryBytes({ files, directories, ...more }))
@@ -42,6 +47,9 @@ function sameSet(what: string, seen: readonly string[], expected: readonly Blob[
 }
 
 export const treeChecks = {
+  async 'get-tree.implemented'(probe) {
+    await implemented(probe.api.getTree(directory(probe).digest))
+  },
   async 'get-tree.root'(probe) {
     const root = await probe.put(directory(probe))
     const seen = hashesIn(await wholeTree(probe, root), probe)

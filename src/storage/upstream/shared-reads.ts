@@ -1,7 +1,7 @@
 import type { DigestList } from '../../base/digest.ts'
+import { blobKeyAt } from '../../wire/calls/content-answers.ts'
 import type { BlobSink, BlobStore } from '../blob-store.ts'
 import { batchesOf, pick } from './batches.ts'
-import { blobKeyAt } from './content-messages.ts'
 import type { Asking, UpstreamEvents } from './outage.ts'
 
 export interface SharedReadsOptions {

@@ -1,8 +1,8 @@
 import type { Digest } from '../../base/digest.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
+import { getActionResultRequest, updateActionResultRequest } from '../../wire/calls/action-cache.ts'
 import { viewActionResult } from '../../wire/hot/action-result.ts'
 import type { ActionCache, ActionName } from '../action-cache.ts'
-import { getActionResultRequest, updateActionResultRequest } from './action-messages.ts'
 import type { Upstream } from './upstream.ts'
 import { understood } from './upstream-fault.ts'
 

@@ -1,9 +1,9 @@
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import type { ClientCall } from '../../grpc/client-call.ts'
+import { readReadResponse, readRequest } from '../../wire/calls/byte-stream.ts'
 import { formatReadName } from '../../wire/resource-name.ts'
 import type { BlobReader, StoredForm } from '../blob-store.ts'
-import { readReadResponse, readRequest } from './stream-messages.ts'
 import type { Upstream } from './upstream.ts'
 import { isAbsence, isPassing, unavailable, understood, untrue, upstreamFault } from './upstream-fault.ts'
 

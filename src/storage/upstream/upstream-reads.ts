@@ -3,16 +3,11 @@ import { digestAt } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { type FaultError, invalid } from '../../base/fault.ts'
 import { STATUS } from '../../grpc/status.ts'
+import { type BlobAnswer, type BlobKey, blobKeyAt, readBatchReadResponse } from '../../wire/calls/content-answers.ts'
+import { batchReadRequest } from '../../wire/calls/content-requests.ts'
 import type { BlobSink, BlobStore } from '../blob-store.ts'
 import type { BulkPool } from '../bulk/bulk-pool.ts'
 import { batchesOf, pick } from './batches.ts'
-import {
-  type BlobAnswer,
-  type BlobKey,
-  batchReadRequest,
-  blobKeyAt,
-  readBatchReadResponse,
-} from './content-messages.ts'
 import type { Lanes } from './lanes.ts'
 import type { Offers } from './offers.ts'
 import { isTrue } from './truth.ts'

@@ -1,8 +1,9 @@
 import type { DigestFunction, DigestList } from '../../base/digest.ts'
 import { DigestListBuilder, digestAt } from '../../base/digest-list.ts'
+import { type BlobKey, blobKeyAt, readBatchUpdateResponse } from '../../wire/calls/content-answers.ts'
+import { batchUpdateRequest } from '../../wire/calls/content-requests.ts'
 import type { BlobStore } from '../blob-store.ts'
 import { batchesOf, pick } from './batches.ts'
-import { type BlobKey, batchUpdateRequest, blobKeyAt, readBatchUpdateResponse } from './content-messages.ts'
 import type { Lanes } from './lanes.ts'
 import type { Offers } from './offers.ts'
 import type { Upstream } from './upstream.ts'
@@ -90,11 +91,7 @@ async function sendBatch(
 ): Promise<void> {
   const byKey = new Map<BlobKey, Parcel>(parcels.map((parcel) => [blobKeyAt(parcel.list, parcel.index), parcel]))
   try {
-    const request = batchUpdateRequest(
-      instance,
-      list,
-      parcels.map(({ bytes }) => bytes),
-    )
+    const request = batchUpdateRequest(instance, list, parcels)
     for (const { key, status } of await upstream.ask(PATH, request, readBatchUpdateResponse)) {
       const parcel = byKey.get(key)
       if (parcel === undefined) continue

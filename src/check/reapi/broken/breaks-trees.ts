@@ -18,6 +18,7 @@ const children = (directories: readonly Directory[]): Digest[] =>
   directories.flatMap((each) => each.directories.flatMap(({ digest }) => digest ?? []))
 
 export const treeBreaks = {
+  'get-tree.implemented': when('getTree', () => true, fail(STATUS.unimplemented)),
   'get-tree.root': after('getTree', (pages) => onePage(all(pages).slice(1))),
   'get-tree.descendants': after('getTree', (pages) =>
     all(pages).length === 7 ? onePage(all(pages).slice(0, 3)) : pages,

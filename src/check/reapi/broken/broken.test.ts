@@ -3,6 +3,8 @@ import type { Clock } from '../../../base/clock.ts'
 import type { Result } from '../../behaviour.ts'
 import { BEHAVIOURS, type ReapiBehaviour } from '../behaviours.ts'
 import { CHECKS } from '../checks.ts'
+import { ZSTD } from '../compressors.ts'
+import { after, type Break } from './break.ts'
 import { BREAKS } from './breaks.ts'
 import { EVERYTHING } from './profile.ts'
 import { profileFor, tryServer } from './try-server.ts'
@@ -19,6 +21,17 @@ const clock: Clock = {
 const idsOf = (results: readonly Result[], kind: Result['outcome']['kind']): string[] =>
   results.filter(({ outcome }) => outcome.kind === kind).map(({ behaviour }) => behaviour.id)
 
+const isAboutReading = ({ id }: ReapiBehaviour): boolean => /read\.|read-compressed|compressors-work/.test(id)
+
+/** No mistake: the format allows frames one after another, and skippable ones among them. */
+const inFrames: Break = after('read', (pieces, { resourceName }) => {
+  if (!resourceName.includes('/zstd/')) return pieces
+  const skippable = Buffer.from('502a4d18020000006869', 'hex')
+  const plain = ZSTD.decompress(Buffer.concat(pieces))
+  const half = plain.length >> 1
+  return [skippable, ZSTD.compress(plain.subarray(0, half)), skippable, ZSTD.compress(plain.subarray(half))]
+})
+
 const isForLess = ({ needs }: ReapiBehaviour): boolean => needs.some((need) => /^(no-.*|read-only)$/.test(need))
 
 test('every behaviour has a check and a way to break it, and neither is there in vain', () => {
@@ -34,11 +47,28 @@ describe('a server that is right', () => {
     expect(idsOf(results, 'not offered')).toEqual(BEHAVIOURS.filter(isForLess).map(({ id }) => id))
   })
 
+  test('whatever frames its zstd comes in', async () => {
+    const { results } = await tryServer({ behaviours: BEHAVIOURS.filter(isAboutReading), clock, mistake: inFrames })
+    expect(results.length).toBeGreaterThan(30)
+    expect(results.filter(({ outcome }) => outcome.kind !== 'passed')).toEqual([])
+  })
+
   test('and those of a server that offers less', async () => {
     const profile = { update: false, split: false, splice: false }
     const { results } = await tryServer({ behaviours: BEHAVIOURS.filter(isForLess), clock, profile })
     expect(idsOf(results, 'passed')).toEqual(BEHAVIOURS.filter(isForLess).map(({ id }) => id))
   })
+})
+
+test.each([
+  ['get-tree.implemented', /get-tree/],
+  ['bytestream.query.implemented', /query/],
+] as const)('a method that a server does not have is one failure: %s', async (id, isAbout) => {
+  const { results } = await tryServer({ behaviours: BEHAVIOURS, clock, mistake: BREAKS[id] })
+  expect(idsOf(results, 'failed')).toEqual([id])
+  const needing = BEHAVIOURS.filter((each) => isAbout.test(each.id) && each.id !== id).map((each) => each.id)
+  expect(needing.length).toBeGreaterThan(5)
+  expect(idsOf(results, 'not offered')).toEqual(expect.arrayContaining(needing))
 })
 
 /** Checks that move megabytes; they are tried with their own mistake only. */

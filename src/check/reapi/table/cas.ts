@@ -67,6 +67,9 @@ export const CAS = {
     }),
   },
   'CAS.GetTree': {
+    'get-tree.implemented': must('GetTree is implemented.', {
+      note: 'Where it is not, the other behaviours that need it are not offered.',
+    }),
     'get-tree.root': must('The root is part of the answer.'),
     'get-tree.descendants': must('All directories below the root are part of the answer.'),
     'get-tree.verbatim': must('Files, links and their properties come back as they were stored.'),

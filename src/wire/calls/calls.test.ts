@@ -1,24 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
+import { COMPRESSORS } from '../../model/compressor.ts'
 import { randomFrom } from '../../testing/random-source.ts'
-import { readGetActionResultRequest, readUpdateActionResultRequest } from '../../wire/hot/action-cache.ts'
-import { batchReadResponse, readBatchReadRequest } from '../../wire/hot/batch-read.ts'
-import { batchUpdateResponse, readBatchUpdateRequest } from '../../wire/hot/batch-update.ts'
-import { readReadRequest, readResponse, readWriteRequest, writeResponse } from '../../wire/hot/byte-stream.ts'
-import { findMissingResponse, readFindMissingRequest } from '../../wire/hot/find-missing.ts'
-import { statusDetails } from '../../wire/status.ts'
-import { getActionResultRequest, updateActionResultRequest } from './action-messages.ts'
+import { readGetActionResultRequest, readUpdateActionResultRequest } from '../hot/action-cache.ts'
+import { batchReadResponse, readBatchReadRequest } from '../hot/batch-read.ts'
+import { batchUpdateResponse, readBatchUpdateRequest } from '../hot/batch-update.ts'
+import { readReadRequest, readResponse, readWriteRequest, writeResponse } from '../hot/byte-stream.ts'
+import { findMissingResponse, readFindMissingRequest } from '../hot/find-missing.ts'
+import { statusDetails } from '../status.ts'
+import { getActionResultRequest, updateActionResultRequest } from './action-cache.ts'
+import { readReadResponse, readRequest, readWriteResponse, writeRequest } from './byte-stream.ts'
 import {
-  batchReadRequest,
-  batchUpdateRequest,
   blobKeyAt,
-  findMissingRequest,
   readBatchReadResponse,
   readBatchUpdateResponse,
   readFindMissingResponse,
-} from './content-messages.ts'
-import { readReadResponse, readRequest, readWriteResponse, writeRequest } from './stream-messages.ts'
+} from './content-answers.ts'
+import { batchReadRequest, batchUpdateRequest, findMissingRequest } from './content-requests.ts'
 
 /** Each message as we send it, read by the code with which we receive it; and the other way round. */
 const random = randomFrom(31_07)
@@ -42,9 +41,12 @@ describe.each(functions)('digests of %s', (fn) => {
       expect(Buffer.compare(read.digests.hashes, list.hashes)).toBe(0)
     }
     const blobs = SIZES.map((_, i) => random.bytes(i * 50))
-    const update = readBatchUpdateRequest(batchUpdateRequest(instance, list, blobs))
+    const forms = [undefined, ...COMPRESSORS, undefined, 'zstd'] as const
+    const outgoing = blobs.map((bytes, i) => (forms[i] === undefined ? { bytes } : { bytes, compressor: forms[i] }))
+    const update = readBatchUpdateRequest(batchUpdateRequest(instance, list, outgoing))
     expect(update.instance).toBe(instance)
     expect(update.digests.fn).toBe(fn)
+    expect(update.compressors).toEqual(SIZES.map((_, i) => forms[i] ?? 'identity'))
     expect(update.blobs.map((blob) => Buffer.from(blob))).toEqual(blobs)
     const action = { fn, hash: Buffer.from(list.hashes.subarray(0, list.width)).toString('hex'), size: 142 }
     expect(readGetActionResultRequest(getActionResultRequest(instance, action))).toMatchObject({

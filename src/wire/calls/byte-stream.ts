@@ -1,5 +1,5 @@
-import { MessageReader } from '../../wire/hot/message-reader.ts'
-import { fieldLength, putField, putHead, putVarint, varintLength } from '../../wire/hot/message-writer.ts'
+import { MessageReader } from '../hot/message-reader.ts'
+import { fieldLength, putField, putHead, putVarint, varintLength } from '../hot/message-writer.ts'
 
 /** ByteStream as its caller spells it; `wire/hot/byte-stream.ts` has the other end. */
 const NAME = 0x0a
@@ -57,7 +57,7 @@ export function writeRequest({ resourceName, offset, finish, data }: WritePart):
   return [head, data]
 }
 
-/** The committed size; -1 when the upstream would not say, because it had the blob already. */
+/** The committed size; -1 when the server would not say, because it had the blob already. */
 export function readWriteResponse(bytes: Uint8Array): number {
   const reader = new MessageReader(bytes, 'WriteResponse')
   let committed = 0
