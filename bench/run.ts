@@ -19,6 +19,14 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'the pack store beside bare loops over the same bytes: CPU per 4 KiB blob, reopening (--smoke, --blobs N)',
     load: () => import('./packs/bench.ts'),
   },
+  scheduler: {
+    about: 'the cost of a scheduling decision up to a million tasks and ten thousand workers (--smoke, --all)',
+    load: () => import('./scheduler/bench.ts'),
+  },
+  journal: {
+    about: 'whole task lives through engine and journal, process and power, beside a bare sync (--smoke, --lives N, …)',
+    load: () => import('./journal/bench.ts'),
+  },
   cache: {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),

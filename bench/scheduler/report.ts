@@ -1,0 +1,81 @@
+import type { Size } from './scenario.ts'
+
+export interface Corner extends Size {
+  /** Held for a queued task, before any worker is there. */
+  readonly bytes: number
+  readonly medianUs: number
+  readonly meanUs: number
+  /** That really wait while it is measured. */
+  readonly queued: number
+}
+
+export interface Bar {
+  readonly what: string
+  readonly limit: string
+  readonly measured: string
+  readonly met: boolean | undefined
+}
+
+const MOST = { ratio: 4, bytes: 1024 }
+const FEWEST_A_SECOND = 100_000
+/** With fewer, what is there once for each signature, instance and invocation weighs too much. */
+const BYTES_JUDGED_FROM = 1_000_000
+
+export function barsOf(corners: readonly Corner[]): Bar[] {
+  const first = corners[0]
+  const last = corners.at(-1)
+  if (first === undefined || last === undefined) return []
+  const slowest = corners.reduce((one, other) => (other.meanUs > one.meanUs ? other : one))
+  const many = corners.filter(({ tasks }) => tasks >= BYTES_JUDGED_FROM)
+  const bytes = Math.max(...many.map((one) => one.bytes))
+  const ratio = last.medianUs / first.medianUs
+  const aSecond = 1e6 / slowest.meanUs
+  return [
+    {
+      what: 'the largest corner over the smallest, medians',
+      limit: `≤ ${MOST.ratio}`,
+      measured: ratio.toFixed(2),
+      met: ratio <= MOST.ratio,
+    },
+    {
+      what: 'decisions a second on one core, in the slowest corner',
+      limit: `≥ ${whole(FEWEST_A_SECOND)}`,
+      measured: whole(aSecond),
+      met: aSecond >= FEWEST_A_SECOND,
+    },
+    {
+      what: `bytes a queued task, with ${whole(BYTES_JUDGED_FROM)} or more of them`,
+      limit: `≤ ${whole(MOST.bytes)}`,
+      measured: many.length === 0 ? '–' : whole(bytes),
+      met: many.length === 0 ? undefined : bytes <= MOST.bytes,
+    },
+  ]
+}
+
+interface Results {
+  readonly machine: string
+  readonly corners: readonly Corner[]
+  readonly bars: readonly Bar[]
+  readonly smoke: boolean
+}
+
+export function reportOf({ machine, corners, bars, smoke }: Results): string {
+  const word = (met: boolean | undefined) => (smoke || met === undefined ? 'not judged' : met ? 'met' : 'missed')
+  return [
+    `${machine}. One thread; µs of its processor time a decision, collector included.`,
+    '',
+    '| tasks | workers | signatures | instances | waiting | median µs | mean µs | bytes a task |',
+    '|---:|---:|---:|---:|---:|---:|---:|---:|',
+    ...corners.map(
+      (one) =>
+        `| ${[one.tasks, one.workers, one.signatures, one.instances, one.queued].map(whole).join(' | ')} ` +
+        `| ${one.medianUs.toFixed(2)} | ${one.meanUs.toFixed(2)} | ${whole(one.bytes)} |`,
+    ),
+    '',
+    '| bar | limit | measured | |',
+    '|---|---:|---:|---|',
+    ...bars.map(({ what, limit, measured, met }) => `| ${what} | ${limit} | ${measured} | ${word(met)} |`),
+  ].join('\n')
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en')

@@ -1,0 +1,146 @@
+import { refusal, refusedByRate } from './admission.ts'
+import { inputOf } from './affinity.ts'
+import { amountsProblem, demanded } from './demand.ts'
+import type { RefusalWhy } from './effects.ts'
+import { finishTask, stopMerging } from './endings.ts'
+import type { Submit, TaskRequest, Waiter } from './events.ts'
+import type { Grid } from './grid.ts'
+import { instanceOf, moveTask } from './grid.ts'
+import { laneFor, sharedDemand } from './matchmaking.ts'
+import { dequeue, enqueue } from './queueing.ts'
+import { type Instance, invocationOf } from './shares.ts'
+import type { Task } from './task.ts'
+import { addWaiter, removeWaiter } from './waiters.ts'
+import { watchWorker } from './worker-watch.ts'
+
+const MOST_AFFINITY = 4
+const PRIORITIES = { least: -100, most: 100 }
+
+export function submit(grid: Grid, event: Submit): void {
+  const refuse = (why: RefusalWhy, what: string) => {
+    grid.effects.push({ kind: 'refused', task: event.task, why, what })
+  }
+  if (grid.tasks.has(event.task)) return refuse('duplicate', `a task with the id ${event.task} is there already`)
+  const problem = amountsProblem(demanded(event.demands))
+  if (problem !== undefined) return refuse('invalid', problem)
+  const instance = instanceOf(grid, event.instance)
+  const tooMany = refusedByRate(grid, instance)
+  if (tooMany === undefined && merge(grid, instance, event)) return
+  const refused = tooMany ?? refusal(grid, instance, event)
+  if (refused !== undefined) {
+    grid.effects.push({ kind: 'refused', task: event.task, ...refused })
+    return
+  }
+  const task = newTask(grid, event, 0)
+  addWaiter(task, event.waiter)
+  moveTask(grid, task, 'enqueue')
+  grid.effects.push({ kind: 'queued', task: task.id, attempt: 1 })
+  grid.toPlace.push(task)
+}
+
+/** An identical task is there: this one's waiter joins it, and the more urgent of the two counts. */
+function merge(grid: Grid, instance: Instance, { task: submitted, actionKey, waiter, priority }: Submit): boolean {
+  const task = actionKey === undefined ? undefined : instance.merging.get(actionKey)
+  if (task === undefined) return false
+  addWaiter(task, waiter)
+  grid.effects.push({ kind: 'merged', task: task.id, submitted, waiter })
+  const sooner = heldPriority(priority)
+  if (sooner < task.priority) raise(grid, task, sooner)
+  return true
+}
+
+function raise(grid: Grid, task: Task, priority: number): void {
+  const waits = task.state === 'queued'
+  if (waits) dequeue(grid, task)
+  task.priority = priority
+  if (waits) enqueue(grid, task, false)
+  grid.effects.push({ kind: 'raised', task: task.id, priority })
+}
+
+/** Made known, but not yet queued. */
+export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
+  const demand = demanded(request.demands)
+  const { properties, refusesPreemptible = false } = request
+  const lane = laneFor(grid, { properties, refusesPreemptible, demand })
+  const instance = instanceOf(grid, request.instance)
+  const invocation = invocationOf(instance, request.invocation)
+  const task: Task = {
+    id: request.task,
+    instance,
+    invocation,
+    lane,
+    demand: sharedDemand(lane, demand),
+    priority: heldPriority(request.priority),
+    state: 'pending',
+    acceptedAt: grid.now - ageMs,
+    queuedAt: grid.now,
+    actionKey: request.actionKey,
+    merges: false,
+    inputs: request.affinity?.slice(0, MOST_AFFINITY).map((name) => inputOf(grid.affinity, name)) ?? NOTHING,
+    timeoutMs: request.timeoutMs,
+    estimateMs: request.estimateMs,
+    interactive: request.interactive ?? false,
+    maxRetries: request.maxRetries ?? grid.options.retry.maxRetries,
+    waiters: undefined,
+    faults: 0,
+    lostWorkers: NOTHING,
+    attempt: 0,
+    yields: 0,
+    passedOver: 0,
+    parked: false,
+    lease: undefined,
+    strand: undefined,
+    strandNext: undefined,
+    strandPrevious: undefined,
+    laneNext: undefined,
+    lanePrevious: undefined,
+    inLane: false,
+  }
+  grid.tasks.set(task.id, task)
+  grid.taskCounts.pending++
+  instance.unfinished++
+  invocation.unfinished++
+  lane.unfinished++
+  if (task.actionKey !== undefined && !instance.merging.has(task.actionKey)) {
+    instance.merging.set(task.actionKey, task)
+    task.merges = true
+  }
+  return task
+}
+
+const NOTHING: readonly never[] = []
+
+const heldPriority = (priority: number): number =>
+  Number.isNaN(priority) ? 0 : Math.round(Math.min(PRIORITIES.most, Math.max(PRIORITIES.least, priority)))
+
+export function join(grid: Grid, { task: id, waiter }: { task: string; waiter: Waiter }): void {
+  const task = grid.tasks.get(id)
+  if (task !== undefined) addWaiter(task, waiter)
+}
+
+export function leave(grid: Grid, { task: id, waiter }: { task: string; waiter: Waiter }): void {
+  const task = grid.tasks.get(id)
+  if (task !== undefined && removeWaiter(task, waiter)) cancelTask(grid, task, 'nobody waits for it any more')
+}
+
+/** What has not gone out ends at once; what has is stopped first, and from then on can only end as cancelled. */
+export function cancelTask(grid: Grid, task: Task, what: string): void {
+  const { lease, state } = task
+  if (state === 'stopping') return
+  if (lease === undefined) {
+    finishTask(grid, task, { move: 'cancel', why: 'cancelled', what })
+    return
+  }
+  moveTask(grid, task, 'cancel')
+  stopMerging(task)
+  lease.stopBy = grid.now + grid.options.stopGraceMs
+  grid.effects.push({ kind: 'stopping', task: task.id })
+  grid.effects.push({
+    kind: 'stop',
+    task: task.id,
+    worker: lease.workerId,
+    fencing: lease.fencing,
+    why: 'cancelled',
+  })
+  if (lease.worker !== undefined) watchWorker(grid, lease.worker, lease.stopBy)
+}

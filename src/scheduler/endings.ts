@@ -1,0 +1,57 @@
+import type { FinalState } from '../model/task-state.ts'
+import type { EndWhy } from './effects.ts'
+import type { Grid } from './grid.ts'
+import { moveTask } from './grid.ts'
+import { release } from './leases.ts'
+import { dequeue } from './queueing.ts'
+import type { Task } from './task.ts'
+import type { TaskMove } from './task-machine.ts'
+
+/** Of the estimate of how fast tasks end. */
+const DRAIN_WINDOW_MS = 10_000
+
+export interface Ending {
+  readonly move: TaskMove
+  readonly why: EndWhy
+  readonly what: string
+  /** How long its command ran, as far as the instance is to pay for it. */
+  readonly ranMs?: number
+}
+
+/** The one way out: whatever ends a task, ends here, and is told once. */
+export function finishTask(grid: Grid, task: Task, { move, why, what, ranMs = 0 }: Ending): void {
+  dequeue(grid, task)
+  const lease = release(grid, task, ranMs)
+  moveTask(grid, task, move)
+  grid.taskCounts[task.state]-- // what is finished is not counted, nor known any more
+  forget(grid, task)
+  noteDrain(grid)
+  const told = { kind: 'finished', task: task.id, state: task.state as FinalState, why, what } as const
+  grid.effects.push(lease === undefined ? told : { ...told, fencing: lease.fencing })
+}
+
+/** An identical task that comes from now on is another one. */
+export function stopMerging(task: Task): void {
+  const { instance, actionKey } = task
+  if (!task.merges || actionKey === undefined) return
+  task.merges = false
+  instance.merging.delete(actionKey)
+}
+
+function forget(grid: Grid, task: Task): void {
+  const { instance, invocation } = task
+  grid.tasks.delete(task.id)
+  stopMerging(task)
+  if (--invocation.unfinished === 0) {
+    instance.invocations.delete(invocation.name)
+    grid.ledger.close(invocation.number)
+  }
+  instance.unfinished--
+  task.lane.unfinished--
+}
+
+function noteDrain({ drain, now }: Grid): void {
+  const elapsed = now - drain.at
+  drain.rate = drain.rate * Math.exp(-elapsed / DRAIN_WINDOW_MS) + 1 / DRAIN_WINDOW_MS
+  drain.at = now
+}

@@ -1,0 +1,49 @@
+import type { InstanceName } from '../model/instance-name.ts'
+import type { TaskState } from '../model/task-state.ts'
+import type { WorkerState } from '../model/worker-state.ts'
+import { type Grid, waitingTasks } from './grid.ts'
+import { laneInWords } from './lane.ts'
+
+export interface Count {
+  /** Waiting for a slot. */
+  readonly queued: number
+  /** Assigned, running or stopping. */
+  readonly active: number
+}
+
+/** For metrics and the console. Cheap enough for every scrape, not for every event. */
+export interface Figures extends Count {
+  readonly tasks: Readonly<Record<TaskState, number>>
+  readonly workers: Readonly<Record<WorkerState, number>>
+  readonly slots: { readonly total: number; readonly used: number; readonly staged: number }
+  readonly byInstance: ReadonlyMap<InstanceName, Count>
+  /** By what tasks ask for, in words (`OSFamily=linux, cpu 4`). */
+  readonly bySignature: ReadonlyMap<string, Count>
+}
+
+export function figuresOf(grid: Grid): Figures {
+  const { taskCounts, workerCounts, workers, instances, lanes } = grid
+  const slots = { total: 0, used: 0, staged: 0 }
+  for (const worker of workers.values()) {
+    slots.total += worker.slots
+    slots.used += worker.used
+    slots.staged += worker.staged.length
+  }
+  const byInstance = new Map<InstanceName, Count>()
+  for (const { name, queued, active, unfinished } of instances.values())
+    if (unfinished > 0) byInstance.set(name, { queued, active })
+  const bySignature = new Map<string, Count>()
+  for (const lane of lanes.values()) {
+    const { queued, active } = lane
+    if (queued + active > 0) bySignature.set(laneInWords(lane), { queued, active })
+  }
+  return {
+    queued: waitingTasks(grid),
+    active: taskCounts.assigned + taskCounts.running + taskCounts.stopping,
+    tasks: { ...taskCounts },
+    workers: { ...workerCounts, OFFLINE: grid.awaited.size },
+    slots,
+    byInstance,
+    bySignature,
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { submit } from './clients.ts'
+import { dismissWorker, register } from './fleet.ts'
+import { instanceOf, makeGrid } from './grid.ts'
+import { laneFor } from './matchmaking.ts'
+import { DEFAULT_OPTIONS } from './options.ts'
+import { settleGrid } from './settling.ts'
+import type { Worker } from './worker.ts'
+
+const grid = () => makeGrid({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0 })
+const nothing = { cpu: 0, memory: 0, disk: 0 }
+const ask = (value: string) => ({ properties: [{ name: 'image', value }], refusesPreemptible: false, demand: nothing })
+
+test('clients cannot fill the memory with signatures that nobody needs any more', () => {
+  const state = grid()
+  for (let i = 0; i < 20_000; i++) laneFor(state, ask(`image-${i}`))
+  expect(state.lanes.size).toBeLessThanOrEqual(4096)
+  expect(state.pools.size).toBeLessThanOrEqual(1)
+})
+
+test('a signature that a task still waits with is kept', () => {
+  const state = grid()
+  const request = { instance: '', invocation: '', priority: 0, demands: {}, properties: ask('kept').properties }
+  submit(state, { kind: 'submit', task: 'one', waiter: 'w', ...request })
+  settleGrid(state)
+  for (let i = 0; i < 20_000; i++) laneFor(state, ask(`image-${i}`))
+  expect(state.tasks.get('one')?.lane).toBe(laneFor(state, ask('kept')))
+})
+
+test('nor with the names of instances', () => {
+  const state = grid()
+  for (let i = 0; i < 20_000; i++) instanceOf(state, `instance-${i}`)
+  expect(state.instances.size).toBeLessThanOrEqual(4096)
+})
+
+test('workers that offer something new each time they come do not pile up', () => {
+  const state = grid()
+  laneFor(state, ask('any'))
+  for (let i = 0; i < 1000; i++) {
+    const properties = [
+      { name: 'image', value: '*' },
+      { name: 'boot', value: `${i}` },
+    ]
+    register(state, { kind: 'register', worker: 'w', slots: 1, resources: {}, properties })
+    settleGrid(state)
+    dismissWorker(state, state.workers.get('w') as Worker, 'it left')
+  }
+  expect(state.classes.size).toBeLessThanOrEqual(257)
+  expect(Math.max(...[...state.pools.values()].map((pool) => pool.classes.length))).toBeLessThanOrEqual(257)
+  expect(state.openWorkers).toBe(0)
+})

@@ -1,0 +1,159 @@
+import type { InstanceName } from '../model/instance-name.ts'
+import { TASK_STATES, type TaskState } from '../model/task-state.ts'
+import { WORKER_STATES, type WorkerState } from '../model/worker-state.ts'
+import { type Affinity, makeAffinity } from './affinity.ts'
+import type { Effect } from './effects.ts'
+import type { Instant } from './events.ts'
+import { KeyedHeap } from './keyed-heap.ts'
+import type { Lane } from './lane.ts'
+import { LazyHeap } from './lazy-heap.ts'
+import { Ledger } from './ledger.ts'
+import type { SchedulerOptions } from './options.ts'
+import type { Pool } from './pool.ts'
+import { type Instance, makeInstance } from './shares.ts'
+import type { Task } from './task.ts'
+import { TASK_MOVES, type TaskMove } from './task-machine.ts'
+import type { Worker } from './worker.ts'
+import type { WorkerClass } from './worker-class.ts'
+import { WORKER_MOVES, type WorkerMove } from './worker-machine.ts'
+
+/**
+ * What is to be looked at when its time comes. Nothing is taken out again: who looks sees whether it still matters, so
+ * that renewing a lease costs nothing here.
+ */
+export type Due =
+  | { readonly look: 'lane'; readonly lane: Lane }
+  | { readonly look: 'pool'; readonly pool: Pool }
+  | { readonly look: 'worker'; readonly worker: Worker }
+  | { readonly look: 'retry'; readonly task: Task }
+  | { readonly look: 'awaited'; readonly workerId: string }
+
+/** Everything that the scheduler knows. The files around it are what can be done with it. */
+export interface Grid {
+  readonly options: SchedulerOptions
+  now: Instant
+  effects: Effect[]
+  readonly tasks: Map<string, Task>
+  readonly workers: Map<string, Worker>
+  readonly instances: Map<InstanceName, Instance>
+  readonly lanes: Map<string, Lane>
+  readonly classes: Map<string, WorkerClass>
+  readonly pools: Map<string, Pool>
+  /** At how many of them those that nobody needs are forgotten. */
+  readonly sweepAt: { lanes: number; instances: number }
+  readonly idleClasses: Set<WorkerClass>
+  readonly namesOffered: Set<string>
+  readonly affinity: Affinity
+  readonly ledger: Ledger
+  /** All instances that have something waiting, whoever could serve it. */
+  readonly order: LazyHeap<Instance>
+  readonly timers: KeyedHeap<Due>
+  /** Queued by this event, and not yet offered to anybody. */
+  readonly toPlace: Task[]
+  /** Workers that this event gave room, and that were not yet offered anything. */
+  readonly freed: Worker[]
+  readonly taskCounts: Record<TaskState, number>
+  readonly workerCounts: Record<WorkerState, number>
+  /** Leases that wait for a worker of before the restart, by its id. */
+  readonly awaited: Map<string, Set<Task>>
+  /** Pulling workers that were given something: their question is answered. */
+  readonly answered: Worker[]
+  leases: number
+  classesMade: number
+  openWorkers: number
+  keptWorkers: number
+  anyRegistered: boolean
+  /** The furthest of all the classes' clocks. */
+  clock: number
+  /** Tasks that ended in a millisecond, lately. */
+  drain: { rate: number; at: Instant }
+}
+
+/** Clients name instances and properties without end; what they named is kept for as long as it is not too much. */
+export const FEWEST_SWEPT = 4096
+
+const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
+
+export function makeGrid(options: SchedulerOptions): Grid {
+  const ledger = new Ledger()
+  return {
+    options,
+    now: options.startedAt,
+    effects: [],
+    tasks: new Map(),
+    workers: new Map(),
+    instances: new Map(),
+    lanes: new Map(),
+    classes: new Map(),
+    pools: new Map(),
+    sweepAt: { lanes: FEWEST_SWEPT, instances: FEWEST_SWEPT },
+    idleClasses: new Set(),
+    namesOffered: new Set(options.namesOffered),
+    affinity: makeAffinity(),
+    ledger,
+    order: new LazyHeap(ledger, () => undefined),
+    timers: new KeyedHeap(),
+    toPlace: [],
+    freed: [],
+    taskCounts: zeros(TASK_STATES),
+    workerCounts: zeros(WORKER_STATES),
+    awaited: new Map(),
+    answered: [],
+    leases: 0,
+    classesMade: 0,
+    openWorkers: 0,
+    keptWorkers: 0,
+    anyRegistered: false,
+    clock: 0,
+    drain: { rate: 0, at: options.startedAt },
+  }
+}
+
+/** Takes a task along one arrow of its table. */
+export function moveTask(grid: Grid, task: Task, move: TaskMove): void {
+  const next = TASK_MOVES[task.state][move]
+  if (next === undefined) throw new Error(`a task that is ${task.state} cannot ${move}`)
+  grid.taskCounts[task.state]--
+  grid.taskCounts[next]++
+  task.state = next
+}
+
+/** Takes a worker along one arrow of its table, and says so. */
+export function moveWorker(grid: Grid, worker: Worker, { move, what }: { move: WorkerMove; what: string }): void {
+  const next = WORKER_MOVES[worker.state][move]
+  if (next === undefined) throw new Error(`a worker that is ${worker.state} cannot ${move}`)
+  grid.workerCounts[worker.state]--
+  grid.workerCounts[next]++
+  worker.state = next
+  grid.effects.push({ kind: 'worker', worker: worker.id, state: next, what })
+}
+
+export function instanceOf(grid: Grid, name: InstanceName): Instance {
+  const known = grid.instances.get(name)
+  if (known !== undefined) return known
+  if (grid.instances.size >= grid.sweepAt.instances) sweepInstances(grid)
+  const limits = Object.hasOwn(grid.options.limitsOf, name) ? grid.options.limitsOf[name] : undefined
+  const made = makeInstance(grid.ledger, name, { ...grid.options.limits, ...limits })
+  grid.instances.set(name, made)
+  return made
+}
+
+function sweepInstances({ instances, sweepAt, ledger }: Grid): void {
+  for (const one of instances.values()) {
+    if (one.unfinished > 0) continue
+    instances.delete(one.name)
+    ledger.close(one.number)
+  }
+  sweepAt.instances = Math.max(FEWEST_SWEPT, 2 * instances.size)
+}
+
+/** The worker has room, or is otherwise to be looked at when the event is over. */
+export function freeWorker(grid: Grid, worker: Worker): void {
+  if (worker.freed) return
+  worker.freed = true
+  grid.freed.push(worker)
+}
+
+/** Waiting for a worker, or for the next try. */
+export const waitingTasks = ({ taskCounts }: Grid): number => taskCounts.queued + taskCounts.retrying

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { KeyedHeap } from './keyed-heap.ts'
+import { type Heaped, LazyHeap } from './lazy-heap.ts'
+import { Ledger } from './ledger.ts'
+
+test('a heap gives back what it was given, least key first', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer()), (keys) => {
+      const heap = new KeyedHeap<number>()
+      for (const key of keys) heap.push(key, key)
+      const given: number[] = []
+      for (let item = heap.pop(); item !== undefined; item = heap.pop()) given.push(item)
+      expect(given).toEqual(keys.toSorted((one, other) => one - other))
+    }),
+  )
+})
+
+/** Somebody who is served, in a ledger of the test's own. */
+class Party implements Heaped {
+  readonly ledger: Ledger
+  readonly number: number
+  heaped = false
+  dry = false
+
+  constructor(ledger: Ledger, served: number) {
+    this.ledger = ledger
+    this.number = ledger.open()
+    this.serve(served)
+  }
+
+  get served(): number {
+    return this.ledger.get(this.number)
+  }
+
+  serve(amount: number): void {
+    this.ledger.served[this.number] = this.served + amount
+  }
+
+  isEmpty(): boolean {
+    return this.dry
+  }
+}
+
+function heapOf(served: readonly number[]): { heap: LazyHeap<Party>; parties: Party[] } {
+  const ledger = new Ledger()
+  const heap = new LazyHeap<Party>(ledger, () => undefined)
+  const parties = served.map((amount) => new Party(ledger, amount))
+  for (const party of parties) heap.add(party)
+  return { heap, parties }
+}
+
+test('a lazy heap finds the least served although they are served and run dry behind its back', () => {
+  const changes = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 20 }), fc.boolean()))
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 10 }), changes, (served, grows) => {
+      const { heap, parties } = heapOf(served)
+      for (const [which, by, dry] of grows) {
+        const party = parties[which % parties.length] as Party
+        party.serve(by)
+        party.dry = dry
+        heap.add(party)
+        const least = Math.min(...parties.filter((one) => !one.dry).map((one) => one.served))
+        expect(heap.first()?.served ?? Number.POSITIVE_INFINITY).toBe(least)
+      }
+    }),
+  )
+})
+
+test('of equals the one that was just served waits for the others', () => {
+  const { heap, parties } = heapOf([0, 0])
+  for (let i = 0; i < 6; i++) heap.first()?.serve(1)
+  expect(parties.map(({ served }) => served)).toEqual([3, 3])
+})
+
+test('the first few come in order, and stay', () => {
+  const { heap } = heapOf([5, 1, 4, 2, 3])
+  expect(heap.leading(3).map(({ served }) => served)).toEqual([1, 2, 3])
+  expect(heap.leading(9).map(({ served }) => served)).toEqual([1, 2, 3, 4, 5])
+})
+
+test('a ledger grows, and gives numbers out again that were given back', () => {
+  const ledger = new Ledger()
+  const numbers = Array.from({ length: 3000 }, () => ledger.open())
+  expect(new Set(numbers).size).toBe(3000)
+  ledger.served[2999] = 7
+  ledger.close(2999)
+  expect(ledger.open()).toBe(2999)
+  expect(ledger.get(2999)).toBe(0)
+})

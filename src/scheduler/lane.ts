@@ -1,0 +1,106 @@
+import { type Amounts, amountsInWords, bucketFloor, bucketNumber } from './demand.ts'
+import type { Instant, Property } from './events.ts'
+import type { Pool } from './pool.ts'
+import type { Task } from './task.ts'
+
+/**
+ * All queued tasks that ask for the same: the same properties exactly, and as much to within a power of two. In order
+ * of arrival. Which lane a task is in says which workers can serve it; its turn it waits for in a line of the pool.
+ */
+export interface Lane extends Wants {
+  readonly key: string
+  pool: Pool
+  head: Task | undefined
+  tail: Task | undefined
+  queued: number
+  active: number
+  /** All of these, and those between two tries. */
+  unfinished: number
+  /** Of the queued: those that no worker which is there could ever hold. */
+  parked: number
+  /** How long its tasks take, as far as we have seen. */
+  estimateMs: number
+  /** When it is looked at for tasks that nothing fits. */
+  lookAt: Instant
+}
+
+/** What decides which classes of workers serve it. */
+export interface Wants {
+  readonly properties: readonly Property[]
+  readonly refusesPreemptible: boolean
+  readonly bucket: number
+}
+
+export interface Ask {
+  readonly properties: readonly Property[]
+  readonly refusesPreemptible: boolean
+  readonly demand: Amounts
+}
+
+const FIRST_GUESS_MS = 1000
+const LEARNING = 0.2
+
+export function makeLane(key: string, { properties, refusesPreemptible, bucket }: Wants, pool: Pool): Lane {
+  return {
+    key,
+    properties,
+    refusesPreemptible,
+    bucket,
+    pool,
+    head: undefined,
+    tail: undefined,
+    queued: 0,
+    active: 0,
+    unfinished: 0,
+    parked: 0,
+    estimateMs: FIRST_GUESS_MS,
+    lookAt: Number.POSITIVE_INFINITY,
+  }
+}
+
+/** Lengths before the texts: no choice of characters makes two different asks look the same. */
+export function laneKey({ properties, refusesPreemptible, demand }: Ask): string {
+  const parts = properties.map(({ name, value }) => `${name.length}:${name}${value.length}:${value}`)
+  if (parts.length > 1) parts.sort()
+  return `${refusesPreemptible ? 'r' : ''}${bucketNumber(demand)};${parts.join('')}`
+}
+
+/** For metrics and people. */
+export function laneInWords({ properties, bucket, refusesPreemptible }: Lane): string {
+  const parts = properties.map(({ name, value }) => `${name}=${value}`).sort()
+  const amounts = amountsInWords(bucketFloor(bucket))
+  if (amounts !== '') parts.push(amounts)
+  if (refusesPreemptible) parts.push('not preemptible')
+  return parts.length === 0 ? 'anything' : parts.join(', ')
+}
+
+export function learn(lane: Lane, tookMs: number): void {
+  lane.estimateMs += LEARNING * (tookMs - lane.estimateMs)
+}
+
+/** What the caller says counts, but not below a quarter of what we have seen: saying less would be a way to more. */
+export const estimateFor = ({ estimateMs, lane }: Task): number =>
+  Math.max(1, estimateMs === undefined ? lane.estimateMs : Math.max(estimateMs, lane.estimateMs / 4))
+
+export function joinLane(lane: Lane, task: Task): void {
+  const { tail } = lane
+  task.lanePrevious = tail
+  if (tail === undefined) lane.head = task
+  else tail.laneNext = task
+  lane.tail = task
+  task.inLane = true
+  lane.queued++
+}
+
+export function leaveLane(lane: Lane, task: Task): void {
+  if (!task.inLane) return
+  const { laneNext: next, lanePrevious: previous } = task
+  if (previous === undefined) lane.head = next
+  else previous.laneNext = next
+  if (next === undefined) lane.tail = previous
+  else next.lanePrevious = previous
+  task.laneNext = undefined
+  task.lanePrevious = undefined
+  task.inLane = false
+  lane.queued--
+}

@@ -1,0 +1,124 @@
+import { noteInputs } from './affinity.ts'
+import type { Grid } from './grid.ts'
+import { freeWorker, moveTask } from './grid.ts'
+import { estimateFor } from './lane.ts'
+import { dequeue } from './queueing.ts'
+import { charge, servedOf, settle } from './shares.ts'
+import type { Lease, Task } from './task.ts'
+import { giveRoom, takeRoom, type Worker } from './worker.ts'
+import { quietUntil, watchWorker } from './worker-watch.ts'
+
+/** How many slots' worth a task is: one that takes four processors is charged for four. */
+const widthOf = ({ demand }: Task): number => Math.max(1, demand.cpu)
+
+/** Hands a queued task to a worker: into a slot, or to be staged until one is free. */
+export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Worker; staged: boolean }): void {
+  dequeue(grid, task)
+  moveTask(grid, task, 'assign')
+  const charged = estimateFor(task) * widthOf(task)
+  const reached = servedOf(task.instance)
+  if (reached > worker.class.clock) worker.class.clock = reached
+  if (reached > grid.clock) grid.clock = reached
+  charge(task, charged)
+  const fencing = { epoch: grid.options.epoch, counter: ++grid.leases }
+  task.attempt++
+  task.passedOver = 0
+  worker.turn = grid.leases
+  attach(task, newLease({ workerId: worker.id, fencing, grantedAt: grid.now, staged, charged }), worker)
+  noteInputs(task.inputs, worker)
+  if (worker.pulls) {
+    worker.asked--
+    grid.answered.push(worker)
+  }
+  watchWorker(grid, worker, Math.min(quietUntil(grid, worker), grid.now + grid.options.leaseMs))
+  grid.effects.push({
+    kind: 'leased',
+    task: task.id,
+    worker: worker.id,
+    fencing,
+    attempt: task.attempt,
+    expiresAt: grid.now + grid.options.leaseMs,
+    prefetch: staged,
+  })
+}
+
+type Granted = Pick<Lease, 'workerId' | 'fencing' | 'grantedAt' | 'staged' | 'charged'>
+
+export const newLease = (granted: Granted): Lease => ({
+  workerId: granted.workerId,
+  worker: undefined,
+  fencing: granted.fencing,
+  grantedAt: granted.grantedAt,
+  renewedAt: granted.grantedAt,
+  startedAt: undefined,
+  staged: granted.staged,
+  charged: granted.charged,
+  stopBy: undefined,
+})
+
+/** The task takes its place on the worker. */
+export function attach(task: Task, lease: Lease, worker: Worker): void {
+  holdLease(task, lease)
+  lease.worker = worker
+  worker.tasks.push(task)
+  if (lease.staged) {
+    worker.staged.push(task)
+    task.lane.pool.staged.add(task)
+  } else {
+    worker.used++
+    takeRoom(worker, task.demand)
+  }
+}
+
+/** The task has a lease, on a worker that may not be there. */
+export function holdLease(task: Task, lease: Lease): void {
+  if (task.lease === undefined) {
+    task.instance.active++
+    task.lane.active++
+  }
+  task.lease = lease
+}
+
+/** What was staged moves into a slot of the same worker. */
+export function begin(grid: Grid, task: Task, worker: Worker): void {
+  const { lease } = task
+  if (lease === undefined) return
+  worker.staged.splice(worker.staged.indexOf(task), 1)
+  task.lane.pool.staged.delete(task)
+  lease.staged = false
+  worker.used++
+  takeRoom(worker, task.demand)
+  grid.effects.push({ kind: 'begin', task: task.id, worker: worker.id, fencing: lease.fencing })
+}
+
+/** Takes the task off its worker, without ending the lease. */
+export function detach(grid: Grid, task: Task): void {
+  const worker = task.lease?.worker
+  if (task.lease === undefined || worker === undefined) return
+  worker.tasks.splice(worker.tasks.indexOf(task), 1)
+  if (task.lease.staged) {
+    worker.staged.splice(worker.staged.indexOf(task), 1)
+    task.lane.pool.staged.delete(task)
+  } else {
+    worker.used--
+    giveRoom(worker, task.demand)
+  }
+  task.lease.worker = undefined
+  freeWorker(grid, worker)
+}
+
+/** Ends the lease. What the instance pays for is the time that its own task took, not what we lost. */
+export function release(grid: Grid, task: Task, ranMs: number): Lease | undefined {
+  const { lease, lane, instance } = task
+  if (lease === undefined) return undefined
+  detach(grid, task)
+  if (grid.awaited.size > 0) {
+    const awaited = grid.awaited.get(lease.workerId)
+    if (awaited?.delete(task) && awaited.size === 0) grid.awaited.delete(lease.workerId)
+  }
+  settle(task, ranMs * widthOf(task) - lease.charged)
+  task.lease = undefined
+  instance.active--
+  lane.active--
+  return lease
+}

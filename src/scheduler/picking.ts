@@ -1,0 +1,187 @@
+import { hasInputs } from './affinity.ts'
+import { hasSlot, mayStage, refresh } from './availability.ts'
+import { type Amounts, within } from './demand.ts'
+import type { Grid } from './grid.ts'
+import { moveTask } from './grid.ts'
+import { begin, grant, release } from './leases.ts'
+import type { Level, Line } from './line.ts'
+import type { Pool } from './pool.ts'
+import { isHopeless, park } from './queueing.ts'
+import { noteBlocked, unkeep } from './reservations.ts'
+import { servedOf } from './shares.ts'
+import type { Task } from './task.ts'
+import type { Worker } from './worker.ts'
+
+/** How far down a worker looks for a task whose inputs it has, or that was staged elsewhere and fits. */
+const LOOK_AHEAD = 4
+/** How often the first may be passed over for that. */
+const MOST_PASSED_OVER = 8
+/** How many instances are looked at when the first one's task does not fit. */
+const OTHER_LINES = 4
+
+/** Offers the worker's free slots to what waits, in the order in which it is owed; then its credits for staging ahead. */
+export function fill(grid: Grid, worker: Worker): void {
+  while (hasSlot(grid, worker) && takeNext(grid, worker)) {
+    // one task a round
+  }
+  while (mayStage(grid, worker)) {
+    const task = pickHead(grid, worker, worker.total)
+    if (task === undefined) break
+    grant(grid, task, { worker, staged: true })
+  }
+  refresh(grid, worker)
+}
+
+function takeNext(grid: Grid, worker: Worker): boolean {
+  if (worker.keptFor !== undefined) return takeKept(grid, worker, worker.keptFor)
+  const own = worker.staged.length > 0 ? stagedHere(worker) : undefined
+  if (own !== undefined) {
+    begin(grid, own, worker)
+    return true
+  }
+  const task = recallStaged(grid, worker) ?? pickHead(grid, worker, worker.free)
+  if (task === undefined) return false
+  grant(grid, task, { worker, staged: false })
+  return true
+}
+
+/** Kept for a large task: that one or nothing. */
+function takeKept(grid: Grid, worker: Worker, pool: Pool): boolean {
+  const line = pool.order.first()
+  const task = line === undefined ? undefined : headOf(grid, line)
+  if (task !== undefined && !within(task.demand, worker.free)) return false
+  unkeep(grid, pool)
+  if (task === undefined) return true
+  pool.blockedSince = undefined
+  grant(grid, task, { worker, staged: false })
+  return true
+}
+
+function stagedHere(worker: Worker): Task | undefined {
+  for (const task of worker.staged) if (task.state === 'assigned' && within(task.demand, worker.free)) return task
+  return undefined
+}
+
+/** What waits staged on a full worker is taken back at once when a slot falls free elsewhere. */
+function recallStaged(grid: Grid, worker: Worker): Task | undefined {
+  for (const pool of worker.class.pools) {
+    if (pool.staged.size === 0 || !within(pool.floor, worker.free)) continue
+    let looked = 0
+    for (const task of pool.staged) {
+      if (++looked > LOOK_AHEAD) break
+      if (task.state !== 'assigned' || !within(task.demand, worker.free)) continue
+      const lease = release(grid, task, 0)
+      if (lease === undefined) continue
+      const { workerId, fencing } = lease
+      grid.effects.push({ kind: 'stop', task: task.id, worker: workerId, fencing, why: 'recalled' })
+      moveTask(grid, task, 'yield')
+      task.attempt--
+      return task
+    }
+  }
+  return undefined
+}
+
+/** Of all heads that the worker can serve, that of the instance which was served least. */
+function pickHead(grid: Grid, worker: Worker, room: Amounts): Task | undefined {
+  const likely = headOfLeastServed(grid, worker, room)
+  if (likely !== undefined) return preferWarm(worker, { task: likely, room })
+  let passed: Set<Pool> | undefined
+  for (;;) {
+    const line = leastServed(grid, worker, { room, passed })
+    if (line === undefined) return undefined
+    const task = headOf(grid, line)
+    if (task !== undefined && within(task.demand, room)) {
+      if (room === worker.free) line.pool.blockedSince = undefined
+      return preferWarm(worker, { task, room })
+    }
+    if (task !== undefined && isHopeless(task)) {
+      park(grid, task)
+      continue
+    }
+    const other = otherHead(grid, line.pool, room)
+    if (other !== undefined) return other
+    noteBlocked(grid, line.pool)
+    passed = (passed ?? new Set()).add(line.pool)
+  }
+}
+
+/**
+ * Mostly the instance that was served least of all has something for the worker. Then no other has to be looked at, and
+ * the orders of the pools need not be brought up to date.
+ */
+function headOfLeastServed(grid: Grid, worker: Worker, room: Amounts): Task | undefined {
+  const { agingMs } = grid.options
+  const instance = grid.order.first()
+  if (instance === undefined) return undefined
+  let best: Level | undefined
+  for (const pool of worker.class.pools) {
+    if (pool.queued === 0) continue
+    if (!within(pool.floor, room)) {
+      if (pool.blockedSince === undefined) noteBlocked(grid, pool)
+      continue
+    }
+    const level = pool.lines.get(instance)?.nextLevel(agingMs)
+    if (level !== undefined && (best === undefined || level.rank(agingMs) < best.rank(agingMs))) best = level
+  }
+  const task = best?.order.first()?.head
+  if (best === undefined || task === undefined || !within(task.demand, room)) return undefined
+  if (room === worker.free) best.line.pool.blockedSince = undefined
+  return task
+}
+
+interface Search {
+  readonly room: Amounts
+  readonly passed: ReadonlySet<Pool> | undefined
+}
+
+function leastServed(grid: Grid, worker: Worker, { room, passed }: Search): Line | undefined {
+  let best: Line | undefined
+  let bestRank = 0
+  for (const pool of worker.class.pools) {
+    if (pool.queued === 0 || passed?.has(pool)) continue
+    if (!within(pool.floor, room)) {
+      if (pool.blockedSince === undefined) noteBlocked(grid, pool)
+      continue
+    }
+    const line = pool.order.first()
+    if (line === undefined) continue
+    const ahead = best === undefined ? -1 : servedOf(line.instance) - servedOf(best.instance)
+    if (ahead > 0) continue
+    // The same instance, mostly: then it is a matter of priority and age.
+    const rank = rankOf(grid, line)
+    if (ahead === 0 && rank >= bestRank) continue
+    best = line
+    bestRank = rank
+  }
+  return best
+}
+
+const rankOf = ({ options: { agingMs } }: Grid, line: Line): number => line.nextLevel(agingMs)?.rank(agingMs) ?? 0
+
+const headOf = ({ options: { agingMs } }: Grid, line: Line): Task | undefined =>
+  line.nextLevel(agingMs)?.order.first()?.head
+
+/** The first one's task does not fit, but that of another instance may: a free slot is not left empty for it yet. */
+function otherHead(grid: Grid, pool: Pool, room: Amounts): Task | undefined {
+  for (const line of pool.order.leading(OTHER_LINES)) {
+    const task = headOf(grid, line)
+    if (task !== undefined && within(task.demand, room)) {
+      noteBlocked(grid, pool)
+      return task
+    }
+  }
+  return undefined
+}
+
+/** The first, or one close behind it in the same invocation whose inputs the worker has; not for ever. */
+function preferWarm(worker: Worker, { task, room }: { task: Task; room: Amounts }): Task {
+  if (task.inputs.length === 0 || task.passedOver >= MOST_PASSED_OVER) return task
+  let next: Task | undefined = task
+  for (let i = 0; i < LOOK_AHEAD && next !== undefined; i++, next = next.strandNext) {
+    if (!hasInputs(next.inputs, worker) || !within(next.demand, room)) continue
+    if (next !== task) task.passedOver++
+    return next
+  }
+  return task
+}

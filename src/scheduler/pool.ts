@@ -1,0 +1,84 @@
+import { type Amounts, bucketFloor } from './demand.ts'
+import type { Instant } from './events.ts'
+import type { Grid } from './grid.ts'
+import type { Lane } from './lane.ts'
+import { LazyHeap } from './lazy-heap.ts'
+import { joinLine, Line, leaveLine } from './line.ts'
+import type { Instance } from './shares.ts'
+import type { Task } from './task.ts'
+import type { Worker } from './worker.ts'
+import type { WorkerClass } from './worker-class.ts'
+
+/**
+ * All lanes that the same classes of workers can serve, and that are of one size. A free slot looks at the few pools of
+ * its class and never at the lanes, of which there may be ten thousand; what nothing can serve is in a pool that no
+ * class looks at.
+ */
+export interface Pool {
+  key: string
+  readonly bucket: number
+  /** The least that a task of it asks for. */
+  readonly floor: Amounts
+  readonly classes: WorkerClass[]
+  readonly lanes: Set<Lane>
+  readonly lines: Map<Instance, Line>
+  readonly order: LazyHeap<Line>
+  /** In its lines. */
+  queued: number
+  /** Classes that have a worker which takes tasks. */
+  live: number
+  /** Since when nothing serves it. */
+  unservedSince: Instant | undefined
+  /** Tasks of it that wait on a worker, staged ahead of a free slot: oldest first. */
+  readonly staged: Set<Task>
+  /** Since when its next task has found free slots without room for it. */
+  blockedSince: Instant | undefined
+  lookedAfter: boolean
+  /** A worker that takes nothing else until that task is on it. */
+  kept: Worker | undefined
+  /** Of the task that was queued last. */
+  lastDemand: Amounts | undefined
+}
+
+export function makePool({ ledger, now }: Grid, bucket: number, classes: readonly WorkerClass[]): Pool {
+  const lines = new Map<Instance, Line>()
+  const live = classes.filter((one) => one.live > 0).length
+  return {
+    key: poolKey(bucket, classes),
+    bucket,
+    floor: bucketFloor(bucket),
+    classes: [...classes],
+    lanes: new Set(),
+    lines,
+    order: new LazyHeap(ledger, (line) => lines.delete(line.instance)),
+    queued: 0,
+    live,
+    unservedSince: live === 0 ? now : undefined,
+    staged: new Set(),
+    blockedSince: undefined,
+    lookedAfter: false,
+    kept: undefined,
+    lastDemand: undefined,
+  }
+}
+
+export const poolKey = (bucket: number, classes: readonly WorkerClass[]): string =>
+  `${bucket};${classes.map((one) => one.number).sort((one, other) => one - other)}`
+
+export function joinPool(pool: Pool, task: Task, front: boolean): void {
+  let line = pool.lines.get(task.instance)
+  if (line === undefined) {
+    line = new Line(pool, task.instance)
+    pool.lines.set(task.instance, line)
+  }
+  joinLine(line, task, front)
+  pool.queued++
+  pool.lastDemand = task.demand
+  pool.order.add(line)
+}
+
+export function leavePool(pool: Pool, task: Task): void {
+  if (task.strand === undefined) return
+  leaveLine(task)
+  pool.queued--
+}

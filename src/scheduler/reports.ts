@@ -1,0 +1,97 @@
+import { sameFencing } from '../model/fencing.ts'
+import { finishTask } from './endings.ts'
+import type { Attempt, Finished } from './events.ts'
+import type { Grid } from './grid.ts'
+import { moveTask } from './grid.ts'
+import { noteAttempt, noteLatency } from './health.ts'
+import { learn } from './lane.ts'
+import { begin } from './leases.ts'
+import { lapse, yieldTask } from './retry.ts'
+import type { Lease, Task } from './task.ts'
+import { review } from './upkeep.ts'
+import { timeoutAt, watchWorker } from './worker-watch.ts'
+
+interface Report extends Attempt {
+  readonly worker: string
+}
+
+interface Held {
+  readonly task: Task
+  readonly lease: Lease
+}
+
+/** The task, if the report is about the lease that it has now; else the report is recorded, and nothing comes of it. */
+function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undefined {
+  const task = grid.tasks.get(id)
+  const lease = task?.lease
+  if (task !== undefined && lease?.workerId === worker && sameFencing(lease.fencing, fencing)) return { task, lease }
+  grid.effects.push({ kind: 'superseded', task: id, worker, fencing })
+  return undefined
+}
+
+export function started(grid: Grid, report: Report): void {
+  const held = heldBy(grid, report)
+  if (held === undefined) {
+    const { task, worker, fencing } = report
+    grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
+    return
+  }
+  if (held.task.state === 'assigned') start(grid, held)
+}
+
+function start(grid: Grid, { task, lease }: Held): void {
+  const { worker } = lease
+  if (lease.staged && worker !== undefined) begin(grid, task, worker)
+  lease.startedAt = grid.now
+  moveTask(grid, task, 'start')
+  grid.effects.push({ kind: 'started', task: task.id, worker: lease.workerId, fencing: lease.fencing })
+  if (worker === undefined) return
+  worker.lastHeard = grid.now
+  noteLatency(worker.health, grid.now - lease.grantedAt)
+  watchWorker(grid, worker, timeoutAt(grid.options.timeoutGraceMs, lease, task.timeoutMs))
+}
+
+export function finished(grid: Grid, event: Finished): void {
+  const held = heldBy(grid, event)
+  if (held === undefined) return
+  const { task, lease } = held
+  const { worker } = lease
+  if (worker !== undefined) {
+    noteAttempt(worker.health, event.outcome.kind === 'fault', grid.now)
+    worker.lastHeard = grid.now
+    review(grid, worker)
+  }
+  const ranMs = grid.now - (lease.startedAt ?? lease.grantedAt)
+  if (task.state === 'stopping') {
+    finishTask(grid, task, { move: 'finish', why: 'cancelled', what: 'cancelled', ranMs })
+    return
+  }
+  if (task.state === 'assigned' && event.outcome.kind !== 'fault') start(grid, held)
+  apply(grid, event, { task, ranMs })
+}
+
+function apply(grid: Grid, { outcome }: Finished, { task, ranMs }: { task: Task; ranMs: number }): void {
+  const { retry } = grid.options
+  const again = task.faults < task.maxRetries && !task.interactive
+  if (outcome.kind === 'fault') return lapse(grid, task, outcome)
+  if (outcome.kind === 'stopped') return lapse(grid, task, { what: 'its worker stopped it unasked' })
+  learn(task.lane, ranMs)
+  if (outcome.kind === 'timeout') {
+    if (retry.onTimeout && again) return lapse(grid, task, { what: 'its time was up' })
+    return finishTask(grid, task, { move: 'expire', why: 'timeout', what: 'its time was up', ranMs })
+  }
+  if (!outcome.succeeded && retry.onFailure && again) return lapse(grid, task, { what: 'it ended without success' })
+  return finishTask(grid, task, { move: 'finish', why: 'result', what: 'it has a result', ranMs })
+}
+
+export function returned(grid: Grid, report: Report & { readonly what: string }): void {
+  const held = heldBy(grid, report)
+  if (held === undefined) return
+  const { worker } = held.lease
+  // A worker that is leaving does right to hand back what it has not begun.
+  if (worker !== undefined && worker.state !== 'DRAINING') {
+    noteAttempt(worker.health, true, grid.now)
+    review(grid, worker)
+  }
+  yieldTask(grid, held.task, report.what)
+}

@@ -1,0 +1,85 @@
+import { finishTask } from './endings.ts'
+import type { Grid } from './grid.ts'
+import { moveTask } from './grid.ts'
+import { release } from './leases.ts'
+import type { Task } from './task.ts'
+
+/** A task that was lost together with so many different workers is taken for the cause. */
+const POISON_WORKERS = 2
+/** Nobody's fault, but not for ever. */
+const MOST_YIELDS = 32
+
+export interface Lapse {
+  readonly what: string
+  /** It went down together with its worker. */
+  readonly lostWorker?: string
+  /** It would only happen again. */
+  readonly final?: boolean
+}
+
+/** An attempt came to nothing by a fault of the grid: try again, unless it was too often. */
+export function lapse(grid: Grid, task: Task, { what, lostWorker, final = false }: Lapse): void {
+  if (task.state === 'stopping') {
+    finishTask(grid, task, { move: 'lapse', why: 'cancelled', what: 'cancelled' })
+    return
+  }
+  release(grid, task, 0)
+  moveTask(grid, task, 'lapse')
+  task.faults++
+  if (lostWorker !== undefined && !task.lostWorkers.includes(lostWorker)) {
+    task.lostWorkers = [...task.lostWorkers, lostWorker]
+  }
+  const end = finalFault(task, what, final)
+  if (end !== undefined) {
+    finishTask(grid, task, { move: 'giveUp', ...end })
+    return
+  }
+  // Another worker can have what this one lost; only what failed by itself is better left alone for a while.
+  const dueAt = grid.now + (lostWorker === undefined ? backoffMs(grid, task) : 0)
+  const { faults, lostWorkers } = task
+  grid.effects.push({ kind: 'retrying', task: task.id, what, faults, lostWorkers, dueAt })
+  if (dueAt > grid.now) retryAt(grid, task, dueAt)
+  else requeue(grid, task)
+}
+
+export function retryAt(grid: Grid, task: Task, dueAt: number): void {
+  task.queuedAt = dueAt
+  grid.timers.push(dueAt, { look: 'retry', task })
+}
+
+function finalFault(task: Task, what: string, final: boolean) {
+  if (final) return { why: 'faults', what } as const
+  if (task.interactive) return { why: 'faults', what: `${what}; an interactive run is not tried again` } as const
+  if (task.lostWorkers.length >= POISON_WORKERS)
+    return { why: 'poison', what: `it was lost with ${task.lostWorkers.join(' and ')}: ${what}` } as const
+  if (task.faults > task.maxRetries)
+    return { why: 'faults', what: `${what} (attempt ${task.attempt}, the last)` } as const
+  return undefined
+}
+
+const backoffMs = ({ options: { retry } }: Grid, { faults }: Task): number =>
+  Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** (faults - 1))
+
+/** The wait for the next try is over. */
+export function requeue(grid: Grid, task: Task): void {
+  moveTask(grid, task, 'enqueue')
+  toQueue(grid, task)
+}
+
+/** The attempt ends, and that is nobody's fault. One that had begun cannot be had again if somebody sat in front of it. */
+export function yieldTask(grid: Grid, task: Task, what: string): void {
+  const begun = task.lease?.startedAt !== undefined
+  if (task.state === 'stopping' || (task.interactive && begun) || ++task.yields > MOST_YIELDS) {
+    lapse(grid, task, { what })
+    return
+  }
+  release(grid, task, 0)
+  moveTask(grid, task, 'yield')
+  toQueue(grid, task)
+}
+
+function toQueue(grid: Grid, task: Task): void {
+  task.queuedAt = grid.now
+  grid.effects.push({ kind: 'queued', task: task.id, attempt: task.attempt + 1 })
+  grid.toPlace.push(task)
+}

@@ -1,0 +1,129 @@
+import type { TaskState } from '../model/task-state.ts'
+import { cancelTask, join, leave, submit } from './clients.ts'
+import type { Effect } from './effects.ts'
+import type { GridEvent, Instant } from './events.ts'
+import { type Figures, figuresOf } from './figures.ts'
+import { dismissWorker, drain, heartbeat, register, resume } from './fleet.ts'
+import { freeWorker, type Grid, makeGrid } from './grid.ts'
+import { DEFAULT_OPTIONS, type SchedulerOptions } from './options.ts'
+import { finished, returned, started } from './reports.ts'
+import { restore } from './restoring.ts'
+import { settleGrid } from './settling.ts'
+import { tick } from './tick.ts'
+import { whyOf } from './why.ts'
+import type { Worker } from './worker.ts'
+import { lostAt, watchWorker } from './worker-watch.ts'
+
+/**
+ * The core: takes what happened, answers what to do about it. It never awaits, reads no clock and draws no chance but
+ * from its seed: the same history in, the same effects out.
+ */
+export interface Scheduler {
+  apply(event: GridEvent, now: Instant): readonly Effect[]
+  /** When the next `tick` is due; never late, at times early, and undefined when nothing waits for time. */
+  nextDue(): Instant | undefined
+  /** In words, where the task is and what it waits for. Empty when no such task is unfinished. */
+  why(task: string, now: Instant): readonly string[]
+  /** Undefined when no such task is unfinished. */
+  stateOf(task: string): TaskState | undefined
+  figures(): Figures
+}
+
+/** What must be said; the rest has defaults. */
+export type SchedulerSettings = Pick<SchedulerOptions, 'epoch' | 'random'> & Partial<SchedulerOptions>
+
+export function createScheduler(settings: SchedulerSettings): Scheduler {
+  const grid = makeGrid({ ...DEFAULT_OPTIONS, ...settings })
+  return {
+    apply(event, now) {
+      if (now > grid.now) grid.now = now
+      grid.effects = []
+      handle(grid, event)
+      settleGrid(grid)
+      return grid.effects
+    },
+    nextDue: () => (grid.timers.size === 0 ? undefined : grid.timers.firstKey),
+    why: (task, now) => whyOf(grid, task, Math.max(now, grid.now)),
+    stateOf: (task) => grid.tasks.get(task)?.state,
+    figures: () => figuresOf(grid),
+  }
+}
+
+function handle(grid: Grid, event: GridEvent): void {
+  switch (event.kind) {
+    case 'tick':
+      return tick(grid)
+    case 'submit':
+      return submit(grid, event)
+    case 'restore':
+      return restore(grid, event)
+    case 'join':
+      return join(grid, event)
+    case 'leave':
+      return leave(grid, event)
+    case 'cancel':
+      return cancel(grid, event)
+    case 'register':
+      return register(grid, event)
+    case 'started':
+      return started(grid, event)
+    case 'finished':
+      return finished(grid, event)
+    case 'returned':
+      return returned(grid, event)
+    default:
+      return handleWorker(grid, event)
+  }
+}
+
+type OfWorker = Extract<
+  GridEvent,
+  { kind: 'heartbeat' | 'ask' | 'disconnected' | 'unregister' | 'preempted' | 'drain' | 'resume' }
+>
+
+function handleWorker(grid: Grid, event: OfWorker): void {
+  const worker = grid.workers.get(event.worker)
+  if (worker === undefined) {
+    // It knows us from before a restart, or was taken for gone: it has to say again what it is.
+    if (event.kind === 'heartbeat' || event.kind === 'ask')
+      grid.effects.push({ kind: 'order', worker: event.worker, order: 'register' })
+    return
+  }
+  switch (event.kind) {
+    case 'heartbeat':
+      return heartbeat(grid, worker, event)
+    case 'ask':
+      worker.asked = Math.max(0, Math.floor(event.tasks) || 0)
+      worker.lastHeard = grid.now
+      worker.disconnectedAt = undefined
+      freeWorker(grid, worker)
+      return
+    case 'disconnected':
+      worker.disconnectedAt ??= grid.now
+      freeWorker(grid, worker)
+      return watchWorker(grid, worker, lostAt(grid, worker))
+    case 'unregister':
+      return dismissWorker(grid, worker, 'it left')
+    case 'preempted':
+      grid.effects.push({ kind: 'order', worker: worker.id, order: 'shutdown' })
+      return dismissWorker(grid, worker, 'it was taken away')
+    case 'drain':
+      return drainBy(grid, worker, event.shutdown ?? false)
+    case 'resume':
+      if (worker.state === 'DRAINING') grid.effects.push({ kind: 'order', worker: worker.id, order: 'resume' })
+      return resume(grid, worker)
+  }
+}
+
+function drainBy(grid: Grid, worker: Worker, shutdown: boolean): void {
+  worker.shutdownWhenEmpty = shutdown
+  freeWorker(grid, worker)
+  if (worker.state === 'DRAINING') return
+  grid.effects.push({ kind: 'order', worker: worker.id, order: 'drain' })
+  drain(grid, worker)
+}
+
+function cancel(grid: Grid, { task: id, what = 'cancelled' }: { task: string; what?: string }): void {
+  const task = grid.tasks.get(id)
+  if (task !== undefined) cancelTask(grid, task, what)
+}

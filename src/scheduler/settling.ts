@@ -1,0 +1,31 @@
+import { refresh } from './availability.ts'
+import type { Grid } from './grid.ts'
+import { fill } from './picking.ts'
+import { place } from './placing.ts'
+import type { Worker } from './worker.ts'
+
+/** After an event: what it queued is placed, and what it freed is filled, until nothing more can be done. */
+export function settleGrid(grid: Grid): void {
+  const { toPlace, freed } = grid
+  do {
+    for (const task of toPlace) if (task.state === 'queued' && !task.inLane) place(grid, task)
+    toPlace.length = 0
+    for (const worker of freed) {
+      worker.freed = false
+      if (grid.workers.get(worker.id) === worker) offer(grid, worker)
+    }
+    freed.length = 0
+  } while (toPlace.length > 0)
+  for (const worker of grid.answered) {
+    worker.asked = 0
+    refresh(grid, worker)
+  }
+  grid.answered.length = 0
+}
+
+function offer(grid: Grid, worker: Worker): void {
+  fill(grid, worker)
+  if (!worker.shutdownWhenEmpty || worker.tasks.length > 0) return
+  worker.shutdownWhenEmpty = false
+  grid.effects.push({ kind: 'order', worker: worker.id, order: 'shutdown' })
+}

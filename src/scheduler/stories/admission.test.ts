@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { linux, story, windows } from './story.fixture.ts'
+
+test('a full queue refuses, and says when to come back', () => {
+  const grid = story({ maxQueued: 1 }).submits('first').submits('second')
+  expect(grid).toShow('second  refused: 1 tasks are waiting, as many as may')
+  expect(grid.log.at(-1)).toMatchObject({ why: 'queue-full', retryAfterMs: expect.any(Number) })
+})
+
+test('a busy fleet never refuses', () => {
+  const grid = story({ maxQueued: 5 }).worker('w1', linux).submits('runs')
+  for (const task of ['a', 'b', 'c', 'd', 'e']) expect(grid.submits(task)).toShow(`${task}  queued`)
+})
+
+test('an instance has its quota of tasks that wait or run, and others are not touched by it', () => {
+  const grid = story({ limitsOf: { small: { unfinished: 2 } } }).worker('w1', linux)
+  grid
+    .submits('one', { instance: 'small' })
+    .submits('two', { instance: 'small' })
+    .submits('three', { instance: 'small' })
+  expect(grid).toShow(`one    assigned to w1
+                       two    queued
+                       three  refused: instance "small" has 2 unfinished tasks, as many as it may`)
+  expect(grid.submits('other', { instance: 'large' })).toShow('other  queued')
+  expect(grid.finishes('one').submits('again', { instance: 'small' })).toShow('again  queued')
+})
+
+test('an instance may submit so many tasks a second, and is told when the next may come', () => {
+  const grid = story({ limits: { perSecond: 2 } })
+    .submits('a')
+    .submits('b')
+    .submits('c')
+  expect(grid).toShow('c  refused: instance "" may submit 2 tasks a second')
+  expect(grid.log.at(-1)).toMatchObject({ why: 'rate', retryAfterMs: 500 })
+  expect(grid.after('500ms').submits('d')).toShow('d  queued')
+})
+
+test('an instance whose name is a word of the language has no limits by accident', () => {
+  expect(story().submits('one', { instance: 'constructor' })).toShow('one  queued')
+})
+
+test('a task that nothing fits waits for a while, then fails and names what is not offered', () => {
+  const grid = story().worker('w1', linux).beats('w1').submits('compile', { needs: windows })
+  expect(grid.after('59s')).toShow('compile  queued')
+  expect(grid.core.why('compile', grid.now)).toEqual(['waiting: no worker offers OSFamily=windows; fails in 1 s'])
+  expect(grid.after('2s')).toShow('compile  failed: no worker offers OSFamily=windows')
+})
+
+test('a worker that comes within the grace gets it', () => {
+  const grid = story().worker('w1', linux).beats('w1').submits('compile', { needs: windows }).after('50s')
+  expect(grid.worker('w2', windows)).toShow('compile  assigned to w2')
+})
+
+test('after a start the grace counts from the start, however old the task is', () => {
+  const grid = story({ startedAt: 0 }).restores('old', { ageMs: 1e9 })
+  expect(grid.after('59s')).toShow('old  is not there')
+  expect(grid.core.stateOf('old')).toBe('queued')
+  expect(grid.after('2s')).toShow('old  failed: no worker is there')
+})
+
+test('when the last worker that fits goes, the grace begins', () => {
+  const grid = story().worker('w1', linux).beats('w1').submits('a').submits('b', { needs: linux }).after('5m')
+  grid.happens({ kind: 'unregister', worker: 'w1' })
+  expect(grid.after('59s')).toShow('b  queued')
+  expect(grid.after('2s')).toShow('b  failed: no worker is there')
+})
+
+test('a property name that no worker ever offered is refused at once', () => {
+  const grid = story()
+    .worker('w1', linux)
+    .submits('typo', { needs: { OSFamilly: 'linux' } })
+  expect(grid).toShow('typo  refused: no worker has ever offered a property named OSFamilly')
+  expect(grid.log.at(-1)).not.toHaveProperty('retryAfterMs')
+})
+
+test('a grid that is starting refuses nothing', () => {
+  expect(story().submits('early', { needs: { gpu: 'a100' } })).toShow('early  queued')
+})
+
+test('names that were offered before a restart are not forgotten', () => {
+  const grid = story({ namesOffered: ['gpu'] })
+    .worker('w1', linux)
+    .submits('train', { needs: { gpu: 'a100' } })
+  expect(grid).toShow('train  queued')
+})
+
+test('a task that is larger than every worker says so', () => {
+  const grid = story()
+    .worker('w1', linux, { resources: { cpu: 6 } })
+    .beats('w1')
+    .submits('huge', { demands: { cpu: 7 } })
+  expect(grid.submits('next', { demands: { cpu: 6 } }), 'and it is in nobody’s way').toShow('next  assigned to w1')
+  expect(grid.after('61s')).toShow(
+    'huge  failed: no worker is large enough: cpu 7 is asked for, the most that a worker has is cpu 6',
+  )
+})
+
+test('a task that only a larger worker can hold goes to it when it comes', () => {
+  const grid = story()
+    .worker('w1', linux, { resources: { cpu: 6 } })
+    .submits('huge', { demands: { cpu: 7 } })
+  expect(grid.worker('w2', linux, { resources: { cpu: 7.5 } })).toShow('huge  assigned to w2')
+})
+
+test('properties must all be offered by one worker', () => {
+  const grid = story().worker('w1', { a: '1' }).worker('w2', { b: '1' }).beats('w1', 'w2')
+  grid.submits('both', { needs: { a: '1', b: '1' } })
+  expect(grid.after('61s')).toShow('both  failed: no worker offers all of a=1, b=1')
+})
+
+test('the same task id twice is refused', () => {
+  expect(story().submits('one').submits('one').log.at(-1)).toMatchObject({ kind: 'refused', why: 'duplicate' })
+})
+
+test('a demand that is no amount is refused', () => {
+  for (const cpu of [Number.NaN, -1]) {
+    const grid = story().submits('odd', { demands: { cpu } })
+    expect(grid.log.at(-1)).toMatchObject({ kind: 'refused', why: 'invalid' })
+  }
+})

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { linux, story } from './story.fixture.ts'
+
+const noRetry = { maxRetries: 3, firstDelayMs: 1000, maxDelayMs: 60_000, onTimeout: false, onFailure: false }
+
+test('a command that exits with 1 is a result, and not tried again', () => {
+  const grid = story().worker('w1', linux).submits('test').finishes('test', { kind: 'result', succeeded: false })
+  expect(grid).toShow('test  completed')
+})
+
+test('a fault of the grid is tried again, later each time', () => {
+  const grid = story({ degradedShare: 1 }).worker('w1', linux).beats('w1').submits('compile').fails('compile')
+  expect(grid).toShow('compile  retrying')
+  expect(grid.after('900ms')).toShow('compile  retrying')
+  expect(grid.after('100ms')).toShow('compile  assigned to w1  attempt 2')
+  expect(grid.fails('compile').after('1900ms')).toShow('compile  retrying')
+  expect(grid.after('100ms')).toShow('compile  assigned to w1  attempt 3')
+})
+
+test('after so many faults it fails, and says what the last one was', () => {
+  const grid = story().worker('w1', linux).beats('w1').submits('compile')
+  for (let i = 0; i < 3; i++) grid.fails('compile').after('30s')
+  expect(grid.fails('compile', 'no room')).toShow('compile  failed: no room (attempt 4, the last)')
+})
+
+test('a task may have a number of retries of its own', () => {
+  const grid = story().worker('w1', linux).submits('compile', { maxRetries: 0 }).fails('compile')
+  expect(grid).toShow('compile  failed')
+})
+
+test('the wait between two attempts has a limit', () => {
+  const retry = { ...noRetry, maxRetries: 20, maxDelayMs: 4000 }
+  const grid = story({ retry, degradedShare: 1 }).worker('w1', linux).beats('w1').submits('compile')
+  for (let i = 0; i < 8; i++) grid.fails('compile').after('4s')
+  expect(grid).toShow('compile  assigned to w1  attempt 9')
+})
+
+test('a fault that would only happen again ends the task at once', () => {
+  const grid = story().worker('w1', linux).submits('compile')
+  grid.finishes('compile', { kind: 'fault', what: 'an input is missing', final: true })
+  expect(grid).toShow('compile  failed: an input is missing')
+})
+
+test('a task that lost two different workers is taken for the cause', () => {
+  const grid = story().worker('w1', linux).worker('w2', linux).worker('w3', linux).submits('bomb').starts('bomb')
+  const first = grid.holder('bomb') ?? ''
+  grid.happens({ kind: 'disconnected', worker: first }).after('11s').starts('bomb')
+  const second = grid.holder('bomb') ?? ''
+  expect(second).not.toBe(first)
+  grid.happens({ kind: 'disconnected', worker: second }).after('11s')
+  expect(grid).toShow(`bomb  failed: it was lost with ${first} and ${second}`)
+})
+
+test('losing the same worker twice is not yet proof', () => {
+  const grid = story().worker('w1', linux).submits('compile').starts('compile')
+  grid.worker('w1', linux).starts('compile').worker('w1', linux)
+  expect(grid).toShow('compile  assigned to w1  attempt 3')
+})
+
+test('a run that somebody sits in front of is never tried again', () => {
+  const grid = story().worker('w1', linux).worker('w2', linux).submits('shell', { interactive: true }).starts('shell')
+  grid.happens({ kind: 'disconnected', worker: grid.holder('shell') ?? '' }).after('11s')
+  expect(grid).toShow('shell  failed')
+})
+
+test('what ran out of its own time is not tried again, unless that is wished', () => {
+  const submitted = (onTimeout: boolean) =>
+    story({ retry: { ...noRetry, onTimeout } })
+      .worker('w1', linux)
+      .submits('loop')
+      .finishes('loop', { kind: 'timeout' })
+  expect(submitted(false)).toShow('loop  timeout')
+  expect(submitted(true)).toShow('loop  retrying')
+})
+
+test('what failed is tried again if that is wished, and at last it has that result', () => {
+  const retry = { ...noRetry, maxRetries: 1, onFailure: true }
+  const grid = story({ retry }).worker('w1', linux).submits('flaky')
+  grid.finishes('flaky', { kind: 'result', succeeded: false })
+  expect(grid).toShow('flaky  retrying')
+  expect(grid.after('1s').finishes('flaky', { kind: 'result', succeeded: false })).toShow('flaky  completed')
+})
+
+test('what a worker hands back unstarted goes elsewhere, and is nobody’s fault', () => {
+  const grid = story().worker('w1', linux).submits('compile').worker('w2', linux)
+  grid.happens({ kind: 'returned', what: 'the poll had ended', ...grid.attempt('compile') })
+  expect(grid).toShow('compile  assigned to w2  attempt 2')
+  expect(grid.count('retrying')).toBe(0)
+})
+
+test('a worker that is taken away gives its tasks back, and they are not held against them', () => {
+  const grid = story()
+  for (const worker of ['s1', 's2', 's3', 's4']) grid.worker(worker, linux, { preemptible: true })
+  grid.submits('compile')
+  for (let i = 0; i < 3; i++) {
+    grid.starts('compile').happens({ kind: 'preempted', worker: grid.holder('compile') ?? '' })
+  }
+  expect(grid.holder('compile')).toBeDefined()
+  expect(grid.finishes('compile')).toShow('compile  completed')
+  expect(grid.count('retrying')).toBe(0)
+})
+
+test('a task can refuse workers that may be taken away', () => {
+  const grid = story().worker('spot', linux, { preemptible: true }).submits('precious', { refusesPreemptible: true })
+  expect(grid).toShow('precious  queued')
+  expect(grid.core.why('precious', 0)[0]).toContain('every worker that fits may be taken away')
+  expect(grid.worker('own', linux)).toShow('precious  assigned to own')
+})
+
+test('a worker that says goodbye gives its tasks back', () => {
+  const grid = story().worker('w1', linux).submits('compile').starts('compile').worker('w2', linux)
+  expect(grid.happens({ kind: 'unregister', worker: 'w1' })).toShow(`w1       gone
+                                                                     compile  assigned to w2`)
+})

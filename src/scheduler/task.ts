@@ -1,0 +1,67 @@
+import type { Fencing } from '../model/fencing.ts'
+import type { TaskState } from '../model/task-state.ts'
+import type { Input } from './affinity.ts'
+import type { Amounts } from './demand.ts'
+import type { Instant, Waiter } from './events.ts'
+import type { Lane } from './lane.ts'
+import type { Strand } from './line.ts'
+import type { Instance, Invocation } from './shares.ts'
+import type { Worker } from './worker.ts'
+
+/** A worker's right to one attempt. */
+export interface Lease {
+  readonly workerId: string
+  /** Undefined while the worker of before a restart has not come back. */
+  worker: Worker | undefined
+  readonly fencing: Fencing
+  readonly grantedAt: Instant
+  renewedAt: Instant
+  startedAt: Instant | undefined
+  /** Staged ahead of a free slot, and not to be started. */
+  staged: boolean
+  /** Slot time that was charged for it when it was granted. */
+  readonly charged: number
+  /** When it ends if the worker does not confirm that it stopped. */
+  stopBy: Instant | undefined
+}
+
+/** A task that is not finished. One object each, and few: there may be a million of them in the queue. */
+export interface Task {
+  readonly id: string
+  readonly instance: Instance
+  readonly invocation: Invocation
+  readonly lane: Lane
+  readonly demand: Amounts
+  priority: number
+  state: TaskState
+  readonly acceptedAt: Instant
+  /** For the last time. */
+  queuedAt: Instant
+  readonly actionKey: string | undefined
+  /** Whether identical tasks are merged with this one. */
+  merges: boolean
+  readonly inputs: readonly Input[]
+  readonly timeoutMs: number | undefined
+  readonly estimateMs: number | undefined
+  readonly interactive: boolean
+  readonly maxRetries: number
+  /** One is the rule. */
+  waiters: Waiter | Set<Waiter> | undefined
+  faults: number
+  lostWorkers: readonly string[]
+  attempt: number
+  /** How often it came back without anybody's fault. */
+  yields: number
+  /** How often a task behind it was taken first, for what a worker had already. */
+  passedOver: number
+  /** In its lane, but in no line: no worker that is there could ever hold it. */
+  parked: boolean
+  lease: Lease | undefined
+  /** Where it stands while it is queued, by links of its own: joining and leaving a line allocates nothing. */
+  strand: Strand | undefined
+  strandNext: Task | undefined
+  strandPrevious: Task | undefined
+  laneNext: Task | undefined
+  lanePrevious: Task | undefined
+  inLane: boolean
+}

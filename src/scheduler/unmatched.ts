@@ -1,0 +1,32 @@
+import { type Amounts, amountsInWords } from './demand.ts'
+import type { Property } from './events.ts'
+import type { Grid } from './grid.ts'
+import type { Task } from './task.ts'
+import { offersProperty, type WorkerClass } from './worker-class.ts'
+
+/** In words, what it is about the task that no worker has. */
+export function unmatched(grid: Grid, { lane, demand }: Task): string {
+  const live = [...grid.classes.values()].filter((one) => one.live > 0)
+  if (live.length === 0) return 'no worker is there'
+  const alone = lane.properties.find((property) => !live.some((one) => offersProperty(one, property)))
+  if (alone !== undefined) return `no worker offers ${text(alone)}`
+  const fitting = live.filter((one) => lane.properties.every((property) => offersProperty(one, property)))
+  if (fitting.length === 0) return `no worker offers all of ${lane.properties.map(text).join(', ')}`
+  const lasting = lane.refusesPreemptible ? fitting.filter((one) => !one.preemptible) : fitting
+  if (lasting.length === 0) return 'every worker that fits may be taken away, which the task refuses'
+  return `no worker is large enough: ${amountsInWords(demand)} is asked for, ${largest(lasting, demand)}`
+}
+
+const text = ({ name, value }: Property): string => `${name}=${value}`
+
+function largest(classes: readonly WorkerClass[], demand: Amounts): string {
+  const totals = classes.flatMap((one) => [...one.shapes.values()].map(({ total }) => total))
+  for (const name of ['cpu', 'memory', 'disk'] as const) {
+    const most = Math.max(...totals.map((total) => total[name]))
+    if (most < demand[name]) {
+      const has = amountsInWords({ cpu: 0, memory: 0, disk: 0, [name]: most })
+      return has === '' ? `no worker has any ${name}` : `the most that a worker has is ${has}`
+    }
+  }
+  return 'and no worker has all of it'
+}

@@ -1,0 +1,62 @@
+import { finishTask } from './endings.ts'
+import type { Grid } from './grid.ts'
+import { freeWorker, moveWorker } from './grid.ts'
+import { ailment } from './health.ts'
+import { lapse } from './retry.ts'
+import type { Lease, Task } from './task.ts'
+import type { Worker } from './worker.ts'
+import { leaseEndsAt, lostAt, timeoutAt, watchWorker } from './worker-watch.ts'
+
+/** A worker that does badly as a machine gets less work until it does better. */
+export function review(grid: Grid, worker: Worker): void {
+  const degraded = worker.state === 'DEGRADED'
+  if (!degraded && worker.state !== 'ONLINE' && worker.state !== 'BUSY') return
+  const what = ailment(worker.health, grid.now, degraded) ?? silence(grid, worker)
+  if (what !== undefined && !degraded) moveWorker(grid, worker, { move: 'degrade', what })
+  else if (what === undefined && degraded) moveWorker(grid, worker, { move: 'recover', what: 'it does well again' })
+  else return
+  freeWorker(grid, worker)
+}
+
+const silence = ({ now, options }: Grid, { lastHeard }: Worker): string | undefined =>
+  now - lastHeard >= options.unhealthyAfterMs ? `it has said nothing for ${seconds(now - lastHeard)}` : undefined
+
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
+
+/** Ends the leases whose time is up; answers when the next one's is. In a tick only. */
+export function endLeases(grid: Grid, worker: Worker): void {
+  for (const task of [...worker.tasks]) {
+    const { lease } = task
+    if (lease !== undefined && leaseEndsAt(grid, task, lease) <= grid.now) endLease(grid, task, lease)
+  }
+}
+
+function endLease(grid: Grid, task: Task, lease: Lease): void {
+  const { options, now } = grid
+  const { workerId, fencing } = lease
+  if (task.state === 'stopping') {
+    lapse(grid, task, { what: 'cancelled' })
+    return
+  }
+  const late = timeoutAt(options.timeoutGraceMs, lease, task.timeoutMs) <= now
+  grid.effects.push({ kind: 'stop', task: task.id, worker: workerId, fencing, why: late ? 'timeout' : 'superseded' })
+  if (!late) {
+    const what = `worker ${workerId} did not renew its lease`
+    lapse(grid, task, lease.staged ? { what } : { what, lostWorker: workerId })
+    return
+  }
+  const what = 'its time was up, and its worker did not end it'
+  if (options.retry.onTimeout && !task.interactive) lapse(grid, task, { what })
+  else finishTask(grid, task, { move: 'expire', why: 'timeout', what, ranMs: now - (lease.startedAt ?? now) })
+}
+
+/** Sets the timer for whatever may befall the worker next. */
+export function watchAgain(grid: Grid, worker: Worker): void {
+  const unhealthyAt = worker.lastHeard + grid.options.unhealthyAfterMs
+  let next = lostAt(grid, worker)
+  if (unhealthyAt > grid.now && unhealthyAt < next) next = unhealthyAt
+  for (const task of worker.tasks) {
+    if (task.lease !== undefined) next = Math.min(next, leaseEndsAt(grid, task, task.lease))
+  }
+  watchWorker(grid, worker, next)
+}

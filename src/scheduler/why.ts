@@ -1,0 +1,79 @@
+import { within } from './demand.ts'
+import type { Instant } from './events.ts'
+import { failsAt } from './grace.ts'
+import type { Grid } from './grid.ts'
+import type { Task } from './task.ts'
+import { unmatched } from './unmatched.ts'
+import { takesTasks, type Worker } from './worker.ts'
+
+/** In words, where the task is and what it waits for. */
+export function whyOf(grid: Grid, id: string, now: Instant): string[] {
+  const task = grid.tasks.get(id)
+  if (task === undefined) return []
+  const reasons = task.lease === undefined ? waiting(grid, task, now) : onWorker(grid, task, now)
+  if (task.faults > 0) reasons.push(`${count(task.faults, 'earlier attempt')} came to nothing by faults of the grid`)
+  if (task.lostWorkers.length > 0) reasons.push(`lost with ${task.lostWorkers.join(', ')}`)
+  return reasons
+}
+
+const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`
+const seconds = (ms: number): string => `${Math.max(0, Math.ceil(ms / 1000))} s`
+
+function onWorker(grid: Grid, { lease, state }: Task, now: Instant): string[] {
+  if (lease === undefined) return []
+  const { workerId, worker, startedAt, grantedAt, staged } = lease
+  if (worker === undefined) {
+    const left = lease.renewedAt + grid.options.reconnectGraceMs - now
+    return [`${state}: worker ${workerId} has ${seconds(left)} to come back with it after the restart`]
+  }
+  if (state === 'stopping') return [`stopping: worker ${workerId} was told, and has not confirmed`]
+  if (staged) return [`assigned: worker ${workerId} stages its inputs until a slot is free`]
+  if (worker.disconnectedAt !== undefined)
+    return [`${state}: worker ${workerId} lost its connection ${seconds(now - worker.disconnectedAt)} ago`]
+  return [
+    startedAt === undefined
+      ? `assigned: worker ${workerId} has it for ${seconds(now - grantedAt)} and has not begun`
+      : `running: on worker ${workerId} for ${seconds(now - startedAt)}`,
+  ]
+}
+
+function waiting(grid: Grid, task: Task, now: Instant): string[] {
+  if (task.state === 'retrying') return [`retrying: next attempt in ${seconds(task.queuedAt - now)}`]
+  const fails = failsAt(grid, task)
+  if (fails !== undefined) return [`waiting: ${unmatched(grid, task)}; fails in ${seconds(fails - now)}`]
+  const reasons = [`waiting: ${fleetInWords(task)}; ${before(grid, task)}`]
+  const { kept } = task.lane.pool
+  if (kept !== undefined) reasons.push(`worker ${kept.id} is kept free for the next task of this size`)
+  return reasons
+}
+
+function fleetInWords({ lane, demand }: Task): string {
+  const workers = lane.pool.classes.flatMap((one) => one.workers).filter((one) => within(demand, one.total))
+  const there = workers.filter(takesTasks)
+  const verb = there.length === 1 ? 'fits' : 'fit'
+  const full = there.filter(isFull).length
+  const narrow = there.length - full
+  const parts: string[] = []
+  if (full > 0) parts.push(full === there.length ? 'all busy' : `${full} busy`)
+  if (narrow > 0) parts.push(`${narrow} without enough room at present`)
+  return [`${count(there.length, 'worker')} ${verb}`, ...parts].join(', ')
+}
+
+const isFull = ({ used, slots, pulls, asked }: Worker): boolean => used >= slots || (pulls && asked === 0)
+
+/** What of its own instance goes first. How the instances take turns is the second half of the answer. */
+function before({ options: { agingMs } }: Grid, task: Task): string {
+  const { strand } = task
+  if (strand === undefined) return 'it is about to be placed'
+  const { level } = strand
+  let ahead = 0
+  for (let one = task.strandPrevious; one !== undefined; one = one.strandPrevious) ahead++
+  const rank = level.rank(agingMs)
+  for (const other of level.line.levels) if (other !== level && other.rank(agingMs) < rank) ahead += other.queued
+  const invocations = level.strands.size - 1
+  const sharing = invocations > 0 ? `, beside ${count(invocations, 'other invocation')} that it takes turns with` : ''
+  const others = level.line.pool.lines.size - 1
+  const instances = others > 0 ? `; ${count(others, 'other instance')} wait${others === 1 ? 's' : ''} too` : ''
+  if (ahead === 0) return `it is the next of its invocation${sharing}${instances}`
+  return `${count(ahead, 'task')} of its instance ${ahead === 1 ? 'is' : 'are'} before it${sharing}${instances}`
+}

@@ -1,0 +1,150 @@
+import { fencingText, sameFencing } from '../model/fencing.ts'
+import type { Effect } from './effects.ts'
+import type { Attempt, Register, Submit } from './events.ts'
+
+type Leased = Extract<Effect, { kind: 'leased' }>
+
+/** What one task has come to, as told. */
+interface Account {
+  readonly submitted: Submit
+  lease: Leased | undefined
+  staged: boolean
+  end: Extract<Effect, { kind: 'finished' }> | undefined
+  cancelAsked: boolean
+}
+
+/** Believes nothing: follows every effect, and throws as soon as one cannot be. */
+export class Witness {
+  readonly tasks = new Map<string, Account>()
+  readonly workers = new Map<string, Register>()
+  /** Every attempt that there ever was, for reports that come too late. */
+  readonly attempts: (Attempt & { worker: string })[] = []
+  readonly #fencings = new Set<string>()
+  #lastCounter = 0
+  #coming: Register | undefined
+
+  submitted(event: Submit): void {
+    if (!this.tasks.has(event.task))
+      this.tasks.set(event.task, {
+        submitted: event,
+        lease: undefined,
+        staged: false,
+        end: undefined,
+        cancelAsked: false,
+      })
+  }
+
+  /** It counts from when the scheduler says so: what it had under its old name goes first. */
+  registers(event: Register): void {
+    this.#coming = event
+  }
+
+  cancelAsked(task: string): void {
+    const account = this.tasks.get(task)
+    if (account !== undefined && account.end === undefined) account.cancelAsked = true
+  }
+
+  /** A report under a number that is not the task's any more changes nothing about it. */
+  reports({ task, fencing }: Attempt, happens: () => void): void {
+    const account = this.tasks.get(task)
+    const before = account?.lease
+    happens()
+    if (before !== undefined && !sameFencing(before.fencing, fencing) && account?.lease !== before)
+      throw new Error(`${task} was changed by a report under ${fencingText(fencing)}`)
+  }
+
+  sees(effects: readonly Effect[]): void {
+    for (const effect of effects) this.#see(effect)
+    this.#countRoom()
+  }
+
+  unfinished(): string[] {
+    return [...this.tasks].filter(([, { end }]) => end === undefined).map(([task]) => task)
+  }
+
+  held(): Leased[] {
+    return [...this.tasks.values()].flatMap(({ lease }) => lease ?? [])
+  }
+
+  isStaged(task: string): boolean {
+    return this.tasks.get(task)?.staged ?? false
+  }
+
+  #see(effect: Effect): void {
+    if (effect.kind === 'worker') {
+      if (effect.state === 'OFFLINE') this.workers.delete(effect.worker)
+      if (effect.state === 'REGISTERING' && this.#coming !== undefined) this.workers.set(effect.worker, this.#coming)
+      return
+    }
+    if (effect.kind === 'merged') this.tasks.delete(effect.submitted)
+    if (effect.kind === 'refused' && effect.why !== 'duplicate') this.tasks.delete(effect.task)
+    if (effect.kind === 'order' || effect.kind === 'refused' || effect.kind === 'superseded') return
+    const account = this.tasks.get(effect.task)
+    if (account === undefined) {
+      if (effect.kind === 'stop' && effect.why === 'superseded') return
+      throw new Error(`${effect.kind} for ${effect.task}, which nobody asked for`)
+    }
+    if (account.end !== undefined && !(effect.kind === 'stop' && effect.why === 'superseded'))
+      throw new Error(`${effect.kind} for ${effect.task}, which is ${account.end.state}`)
+    this.#follow(account, effect)
+  }
+
+  #follow(account: Account, effect: Exclude<Effect, { kind: 'worker' | 'order' | 'refused' | 'superseded' }>): void {
+    if (effect.kind === 'leased') this.#lease(account, effect)
+    else if (effect.kind === 'begin') account.staged = false
+    else if (effect.kind === 'queued' || effect.kind === 'retrying') account.lease = undefined
+    else if (effect.kind === 'stop' && effect.why === 'recalled') account.lease = undefined
+    else if (effect.kind === 'finished') {
+      account.lease = undefined
+      account.end = effect
+      if (account.cancelAsked && effect.state !== 'cancelled')
+        throw new Error(`${effect.task} was cancelled, and is ${effect.state}`)
+      if (!account.cancelAsked && effect.state === 'cancelled') throw new Error(`nobody cancelled ${effect.task}`)
+    }
+  }
+
+  #lease(account: Account, effect: Leased): void {
+    const { task, worker, fencing } = effect
+    if (account.lease !== undefined) throw new Error(`${task} is on ${account.lease.worker} and on ${worker}`)
+    if (account.cancelAsked) throw new Error(`${task} was cancelled, and is handed out`)
+    if (!this.workers.has(worker)) throw new Error(`${task} was given to ${worker}, which is not there`)
+    if (this.#fencings.has(fencingText(fencing)) || fencing.counter <= this.#lastCounter)
+      throw new Error(`the number ${fencingText(fencing)} is used again`)
+    this.#fencings.add(fencingText(fencing))
+    this.#lastCounter = fencing.counter
+    this.attempts.push({ task, worker, fencing })
+    account.lease = effect
+    account.staged = effect.prefetch
+  }
+
+  /** No worker has more than it offered, nor what it does not offer. */
+  #countRoom(): void {
+    const used = new Map<string, { slots: number; staged: number; cpu: number }>()
+    for (const { lease, staged, submitted } of this.tasks.values()) {
+      if (lease === undefined) continue
+      const sum = used.get(lease.worker) ?? { slots: 0, staged: 0, cpu: 0 }
+      used.set(lease.worker, sum)
+      if (staged) sum.staged++
+      else {
+        sum.slots++
+        sum.cpu += submitted.demands.cpu ?? 0
+      }
+      this.#mustOffer(lease.worker, submitted)
+    }
+    for (const [id, sum] of used) {
+      const worker = this.workers.get(id)
+      if (worker === undefined) throw new Error(`${id} is gone and still holds something`)
+      if (sum.slots > worker.slots || sum.staged > (worker.prefetch ?? 0) || sum.cpu > (worker.resources.cpu ?? 1e9))
+        throw new Error(`${id} has ${JSON.stringify(sum)}, and offers ${JSON.stringify(worker)}`)
+    }
+  }
+
+  #mustOffer(id: string, { properties, refusesPreemptible, task }: Submit): void {
+    const worker = this.workers.get(id)
+    if (worker === undefined) return
+    for (const { name, value } of properties)
+      if (!worker.properties.some((one) => one.name === name && one.value === value))
+        throw new Error(`${task} needs ${name}=${value}, which ${id} does not offer`)
+    if (refusesPreemptible && worker.preemptible) throw new Error(`${task} refuses ${id}`)
+  }
+}
