@@ -1,7 +1,7 @@
 /**
- * What the journal alone costs for whole lives of tasks (accepted, leased, finished, each awaited before the next): how
- * many a second there can be, and at the rates that the grid is to reach, how long a fact takes and what the main
- * thread has left. Beside it, what the same disk takes for a bare sync.
+ * What whole lives of tasks cost (submitted, leased, done, told) through engine and journal: how many a second there can
+ * be; at a moderate rate, how long an acknowledgement and a result take; and what the main loop has left. Beside it the
+ * engine over a journal that does nothing, the journal alone, and what the same disk takes for a bare sync.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -11,11 +11,20 @@ import type { Durability } from '../../src/storage/journal/fact.ts'
 import type { Journal } from '../../src/storage/journal/journal.ts'
 import { sqliteJournal } from '../../src/storage/journal/sqlite/sqlite-journal.ts'
 import { quantile } from '../middle.ts'
-import { type Figures, type Load, live } from './lives.ts'
+import { type Bar, barsOf, type Measured, MODERATE, RATES } from './bars.ts'
+import { type Grid, type GridFigures, type GridLoad, gridFor, liveInGrid } from './grid-lives.ts'
+import { live } from './lives.ts'
 
-/** What the engine and the journal are to reach together. */
-const RATES: Readonly<Record<Durability, number>> = { process: 30_000, power: 20_000 }
-const OPEN = 4000
+/** Lives that are open at once: more than any rate here needs. */
+const OPEN = 1000
+/** Long enough for percentiles, and no longer. */
+const MODERATE_SECONDS = 5
+
+interface Shape {
+  readonly lives: number
+  readonly bytes: number
+  readonly smoke: boolean
+}
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -24,69 +33,97 @@ export async function run(args: readonly string[]): Promise<number> {
       smoke: { type: 'boolean', default: false },
       lives: { type: 'string' },
       bytes: { type: 'string', default: '500' },
-      random: { type: 'boolean', default: false },
       folder: { type: 'string', default: tmpdir() },
     },
   })
-  const lives = Number(values.lives ?? (values.smoke ? 2000 : 300_000))
+  const { smoke } = values
+  const shape = { lives: Number(values.lives ?? (smoke ? 2000 : 300_000)), bytes: Number(values.bytes), smoke }
   const folder = mkdtempSync(join(values.folder, 'windlass-bench-journal-'))
   try {
     const fsync = bareSync(folder)
     console.log(
-      `${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}. ${lives} lives a row, ` +
-        `${values.bytes} bytes of spec and of result. A bare sync of 64 KiB: p50 ${ms(fsync.p50)}, p99 ${ms(fsync.p99)} ms.\n`,
+      `${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}. ${shape.lives} lives a row, ` +
+        `${shape.bytes} bytes of spec and of result. A bare sync of 64 KiB: p50 ${ms(fsync.p50)}, p99 ${ms(fsync.p99)} ms.\n`,
     )
-    const journal = await sqliteJournal({ folder: join(folder, 'journal'), owner: 'bench', pid: process.pid })
-    const { epoch } = await journal.recover()
-    const shape = { open: OPEN, bytes: Number(values.bytes), names: values.random ? 'random' : 'growing' } as const
-    await live(journal, epoch, { ...shape, durability: 'process', lives: Math.min(lives, 20_000) }) // for the compiler
-    const without = await live(NO_JOURNAL, epoch, { ...shape, durability: 'process', lives })
-    const rows = await measure(journal, epoch, { ...shape, lives })
-    console.log(`\nOf the main thread's time, ${without.mainMicros.toFixed(2)} µs a life are the load itself.`)
-    await journal.close()
-    return values.smoke || rows.every((row) => isMet(row, fsync.p99)) ? 0 : 1
+    const measured = await measureGrid(join(folder, 'grid'), shape)
+    await measureJournal(join(folder, 'alone'), shape)
+    const bars = barsOf(measured, fsync.p99)
+    console.log(
+      ['', '| bar | limit | measured | |', '|---|---:|---:|---|', ...bars.map((bar) => barLine(bar, smoke))].join('\n'),
+    )
+    return smoke || bars.every(({ met }) => met) ? 0 : 1
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** What the load costs without what it measures. */
-const NO_JOURNAL: Pick<Journal, 'record'> = { record: async () => [] }
+const barLine = ({ what, limit, measured, met }: Bar, smoke: boolean): string =>
+  `| ${what} | ${limit} | ${measured} | ${smoke ? 'not judged' : met ? 'met' : 'missed'} |`
 
-interface Row {
-  readonly load: Load
-  readonly figures: Figures
-}
-
-async function measure(journal: Journal, epoch: number, shape: Omit<Load, 'durability'>): Promise<Row[]> {
+async function measureGrid(folder: string, { lives, bytes, smoke }: Shape): Promise<Measured[]> {
   console.log(
-    '| durability | begun | lives/s | main µs a life | other threads | record p50 ms | p99 | loop delay p99 ms |',
+    '| through | durability | begun | lives/s | main µs a life | other threads | acknowledged p50 ms | p99 | told p50 ms | p99 | loop delay p99 ms |',
   )
-  console.log('|---|---|---:|---:|---:|---:|---:|---:|')
-  const rows: Row[] = []
+  console.log('|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|')
+  const bare = await gridFor(NO_JOURNAL, bytes)
+  await liveInGrid(bare, { durability: 'process', bytes, open: 128, lives: Math.min(lives, 50_000) }) // for the compiler
+  await row(bare, 'engine alone', { durability: 'process', bytes, open: 128, lives })
+  await bare.engine.close()
+  const journal = await sqliteJournal({ folder, owner: 'bench', pid: process.pid })
+  const grid = await gridFor(journal, bytes)
+  const rows: Measured[] = []
   for (const durability of ['process', 'power'] as const) {
-    for (const perSecond of [undefined, RATES[durability]]) {
-      const load: Load = { ...shape, durability, ...(perSecond !== undefined && { perSecond }) }
-      const figures = await live(journal, epoch, load)
-      rows.push({ load, figures })
-      console.log(lineOf(load, figures))
+    for (const perSecond of [undefined, RATES[durability], MODERATE]) {
+      const most = perSecond === MODERATE && !smoke ? MODERATE * MODERATE_SECONDS : lives
+      const load: GridLoad = {
+        durability,
+        bytes,
+        open: OPEN,
+        lives: most,
+        ...(perSecond !== undefined && { perSecond }),
+      }
+      rows.push({ load, figures: await row(grid, 'engine and journal', load) })
     }
   }
+  await grid.engine.close()
+  await journal.close()
   return rows
 }
 
-function lineOf({ durability, perSecond }: Load, f: Figures): string {
-  const begun = perSecond === undefined ? 'as fast as it can' : `${perSecond}/s`
-  const cells = [durability, begun, Math.round(f.perSecond).toLocaleString('en')]
-  const figures = [f.mainMicros, f.otherMicros, f.latencyP50, f.latencyP99, f.loopP99].map((value) => value.toFixed(2))
-  return `| ${[...cells, ...figures].join(' | ')} |`
+async function row(grid: Grid, through: string, load: GridLoad): Promise<GridFigures> {
+  const f = await liveInGrid(grid, load)
+  const begun = load.perSecond === undefined ? 'as fast as it can' : `${load.perSecond}/s`
+  const times = [f.mainMicros, f.otherMicros, f.acknowledgedP50, f.acknowledgedP99, f.toldP50, f.toldP99, f.loopP99]
+  console.log(`| ${[through, load.durability, begun, whole(f.perSecond), ...times.map(ms)].join(' | ')} |`)
+  return f
 }
 
-/** At the rate of the grid: it is kept, and a fact takes no longer than it may. */
-function isMet({ load, figures }: Row, fsyncMs: number): boolean {
-  if (load.perSecond === undefined) return figures.perSecond >= RATES[load.durability]
-  const mostMs = load.durability === 'process' ? 2 : 5 + fsyncMs
-  return figures.perSecond >= load.perSecond * 0.98 && figures.latencyP99 <= mostMs && figures.loopP99 <= 2
+/** Takes everything, keeps nothing: what is left is the engine. */
+const NO_JOURNAL: Journal = {
+  recover: async () => ({ epoch: 1, tasks: [] }),
+  record: async () => [],
+  find: async () => undefined,
+  list: async () => ({ tasks: [], next: undefined }),
+  forget: async () => 0,
+  close: async () => {},
+}
+
+async function measureJournal(folder: string, { lives, bytes }: Shape): Promise<void> {
+  const journal = await sqliteJournal({ folder, owner: 'bench', pid: process.pid })
+  const { epoch } = await journal.recover()
+  const shape = { open: OPEN, bytes, names: 'growing' } as const
+  const without = await live(NO_JOURNAL, epoch, { ...shape, durability: 'process', lives })
+  console.log(
+    '\n| journal alone | lives/s | main µs a life | other threads | record p50 ms | p99 | loop delay p99 ms |',
+  )
+  console.log('|---|---:|---:|---:|---:|---:|---:|')
+  for (const durability of ['process', 'power'] as const satisfies readonly Durability[]) {
+    const f = await live(journal, epoch, { ...shape, durability, lives })
+    const times = [f.mainMicros, f.otherMicros, f.latencyP50, f.latencyP99, f.loopP99]
+    console.log(`| ${[durability, whole(f.perSecond), ...times.map(ms)].join(' | ')} |`)
+  }
+  console.log(`\nOf the main thread's time there, ${ms(without.mainMicros)} µs a life are the load itself.`)
+  await journal.close()
 }
 
 function bareSync(folder: string): { p50: number; p99: number } {
@@ -103,3 +140,4 @@ function bareSync(folder: string): { p50: number; p99: number } {
 }
 
 const ms = (value: number): string => value.toFixed(2)
+const whole = (value: number): string => Math.round(value).toLocaleString('en')

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { systemClock } from '../../src/app/clock.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import type { OperationStatus } from '../../src/engine/status.ts'
+import type { TaskLease } from '../../src/engine/worker-session.ts'
+import type { Durability } from '../../src/storage/journal/fact.ts'
+import type { Journal } from '../../src/storage/journal/journal.ts'
+import { quantile } from '../middle.ts'
+import { type Cost, measured, type Pace } from './pace.ts'
+
+export interface GridLoad extends Pace {
+  readonly durability: Durability
+  /** Of spec and of result each. */
+  readonly bytes: number
+}
+
+export interface GridFigures extends Cost {
+  /** From `submit` to its acknowledgement, in ms. */
+  readonly acknowledgedP50: number
+  readonly acknowledgedP99: number
+  /** From a worker's word that it is done until who watches is told. */
+  readonly toldP50: number
+  readonly toldP99: number
+}
+
+const WORKERS = 64
+const SLOTS = 64
+const PROPERTIES = [
+  { name: 'OSFamily', value: 'linux' },
+  { name: 'container-image', value: 'docker://example' },
+]
+const ACTION = 'ab'.repeat(32)
+let named = 0
+
+/** Names as version 7 UUIDs are: they grow with time. */
+const newId = (): string =>
+  `${(++named).toString(16).padStart(12, '0')}-7000-9a3d-${Date.now().toString(16).padStart(12, '0')}`
+
+/** An engine with a fleet that is done with everything in the loop turn after it got it. */
+export async function gridFor(journal: Journal, bytes: number): Promise<Grid> {
+  const scheduler = { maxQueued: 1_000_000 }
+  const engine = await createEngine({ journal, clock: systemClock, newId, random: Math.random, scheduler })
+  const doneAt = new Map<string, number>()
+  const result = randomBytes(bytes)
+  for (let i = 0; i < WORKERS; i++) hire(engine, `worker-${i}`, { result, doneAt })
+  return { engine, doneAt, spec: randomBytes(bytes) }
+}
+
+export interface Grid {
+  readonly engine: Engine
+  /** When the worker said that an operation's task was done. */
+  readonly doneAt: Map<string, number>
+  readonly spec: Uint8Array
+}
+
+function hire(engine: Engine, worker: string, { result, doneAt }: { result: Uint8Array; doneAt: Map<string, number> }) {
+  let leases: TaskLease[] = []
+  const report = { outcome: { kind: 'result', succeeded: true } as const, result }
+  const work = (): void => {
+    const taken = leases
+    leases = []
+    for (const { attemptId, operation } of taken) {
+      doneAt.set(operation, performance.now())
+      void engine.workers.finished({ worker, attemptId }, report)
+    }
+  }
+  const session = {
+    lease(given: readonly TaskLease[]) {
+      if (leases.length === 0) setImmediate(work)
+      for (const lease of given) leases.push(lease)
+    },
+    begin() {},
+    stop() {},
+    order() {},
+    over() {},
+  }
+  engine.workers.register({ worker, slots: SLOTS, properties: PROPERTIES }, session)
+}
+
+/** Whole lives as a door has them: submitted, acknowledged, watched, and told. */
+export async function liveInGrid({ engine, doneAt, spec }: Grid, load: GridLoad): Promise<GridFigures> {
+  const acknowledged = new Float64Array(load.lives)
+  const told = new Float64Array(load.lives)
+  const { durability } = load
+  const failed = (error: Error): never => {
+    throw error
+  }
+  const one = (number: number, over: () => void): void => {
+    const start = performance.now()
+    const submission = {
+      instance: 'main',
+      invocation: `build-${number % 20}`,
+      origin: 'action',
+      spec,
+      properties: PROPERTIES,
+      actionKey: `${ACTION}/${number}`,
+      durability,
+      mayStartEarly: true,
+      needsWaiter: true,
+    }
+    engine.submit(submission).then(({ operation }) => {
+      acknowledged[number] = performance.now() - start
+      engine.watch(operation, {
+        told({ end }: OperationStatus) {
+          if (end === undefined) return
+          // A result waits for the acknowledgement too, and from then on is late.
+          const since = Math.max(doneAt.get(operation) ?? 0, start + (acknowledged[number] ?? 0))
+          told[number] = performance.now() - since
+          doneAt.delete(operation)
+          over()
+        },
+        failed,
+      })
+    }, failed)
+  }
+  const cost = await measured(load, one)
+  return {
+    ...cost,
+    acknowledgedP50: quantile(acknowledged, 0.5),
+    acknowledgedP99: quantile(acknowledged, 0.99),
+    toldP50: quantile(told, 0.5),
+    toldP99: quantile(told, 0.99),
+  }
+}

@@ -1,0 +1,65 @@
+import { FaultError } from '../base/fault.ts'
+import type { Accepted, Finished } from '../storage/journal/fact.ts'
+import { sealEnd } from './end-envelope.ts'
+import { sealNote } from './note-envelope.ts'
+import { newTaskId, type Shell } from './shell.ts'
+import { sealSpec } from './spec-envelope.ts'
+import type { OperationStatus } from './status.ts'
+import type { Submission } from './submission.ts'
+
+/**
+ * Nothing is run, but the operation can be asked after like any other. Nothing is owed either: what the journal makes of
+ * it does not matter to the caller, who has the answer.
+ */
+export async function answerFromCache(
+  shell: Shell,
+  submission: Submission,
+  result: Uint8Array,
+): Promise<OperationStatus> {
+  const { instance, invocation = '', priority = 0, origin, actionKey, properties = [] } = submission
+  const { needsWaiter = false, note, spec } = submission
+  const operation = submission.operation ?? shell.newId()
+  const task = newTaskId(shell)
+  const at = shell.clock.now()
+  const durability = 'process'
+  const what = 'the cache had it'
+  const accepted: Accepted = {
+    kind: 'accepted',
+    task,
+    operation,
+    note: sealNote({ needsWaiter, durability, note }),
+    instance,
+    invocation,
+    priority,
+    origin,
+    spec: sealSpec(submission, spec).envelope,
+    actionKey,
+    durability,
+    at,
+  }
+  const envelope = sealEnd({ why: 'result', queuedAt: at, startedAt: undefined, cached: true, result, roots: [] })
+  const finished: Finished = { kind: 'finished', task, state: 'completed', result: envelope, reason: what, at }
+  shell.meter.of(instance, properties).hit()
+  try {
+    await shell.journal.record([accepted, finished], durability)
+  } catch (error) {
+    if (error instanceof FaultError && error.fault.kind === 'invalid') throw error
+    shell.log.warn({ error, task }, 'a cache hit could not be recorded')
+  }
+  return {
+    operation,
+    task,
+    instance,
+    origin,
+    state: 'completed',
+    attempt: 0,
+    worker: undefined,
+    acceptedAt: at,
+    queuedAt: at,
+    assignedAt: undefined,
+    startedAt: undefined,
+    end: { state: 'completed', why: 'result', what, at, cached: true, result },
+    spec,
+    note,
+  }
+}

@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest'
+import { FaultError } from '../base/fault.ts'
+import { answeringLate } from '../storage/journal/answering-late.fixture.ts'
+import type { Journal } from '../storage/journal/journal.ts'
+import { memoryJournal } from '../storage/journal/memory-journal.ts'
+import { folderForTest, openIn } from '../storage/journal/sqlite/sqlite-journal.fixture.ts'
+import { randomFrom, seedOfRun } from '../testing/random-source.ts'
+import { LINUX, openGrid, text, turns, until, watchOf } from './grid.fixture.ts'
+
+const JOURNALS: Readonly<Record<string, () => Promise<Journal>>> = {
+  'in memory': async () => memoryJournal(),
+  'that answers late': async () => answeringLate(memoryJournal(), randomFrom(seedOfRun())),
+  'in SQLite': () => openIn(folderForTest()),
+}
+
+for (const [name, open] of Object.entries(JOURNALS)) {
+  describe(`over a journal ${name}`, () => {
+    test('a task is submitted, leased, run and told', async () => {
+      const grid = await openGrid(await open())
+      const w1 = grid.worker('w1')
+      const { operation, task, state } = await grid.submit({ instance: 'main', timeoutMs: 5000 })
+      expect(state).toBe('assigned')
+      const watcher = watchOf(grid.engine, operation)
+      expect(w1.leases).toMatchObject([
+        { task, operation, attempt: 1, instance: 'main', timeoutMs: 5000, prefetch: false },
+      ])
+      expect(text(w1.leases[0]?.spec)).toBe('run it')
+      await turns()
+      w1.start()
+      await turns()
+      await expect(w1.finish()).resolves.toBe('applied')
+      await until(() => watcher.told.at(-1)?.end !== undefined)
+      expect(watcher.states).toEqual(['assigned', 'running', 'completed'])
+      expect(watcher.result).toBe(`result of ${task} by w1`)
+      expect(watcher.told.at(-1)).toMatchObject({ worker: 'w1', attempt: 1, end: { why: 'result', cached: false } })
+    })
+
+    test('a finished task can be found and watched by the name of each operation', async () => {
+      const grid = await openGrid(await open())
+      const w1 = grid.worker('w1')
+      const same = { actionKey: 'abc/1', cacheable: true }
+      const [one, other] = await Promise.all([
+        grid.submit(same),
+        grid.submit({ ...same, note: Buffer.from('call back') }),
+      ])
+      expect(one.operation).not.toBe(other.operation)
+      expect(other.task).toBe(one.task)
+      expect(w1.leases).toHaveLength(1)
+      await w1.finish()
+      for (const { operation } of [one, other]) {
+        const found = await grid.engine.find(operation)
+        expect(found).toMatchObject({ operation, state: 'completed', end: { what: 'it has a result' } })
+        const watcher = watchOf(grid.engine, operation)
+        await until(() => watcher.told.length > 0)
+        expect(watcher.result).toBe(`result of ${one.task} by w1`)
+      }
+      expect(text((await grid.engine.find(other.operation))?.note)).toBe('call back')
+      expect(await grid.engine.find('nobody')).toBeUndefined()
+      const nobody = watchOf(grid.engine, 'nobody')
+      await until(() => nobody.failures.length > 0)
+      expect(nobody.failures).toEqual(['absent'])
+    })
+
+    test('the result of a task is not told before both it and the task are on record', async () => {
+      const grid = await openGrid(await open())
+      const w1 = grid.worker('w1')
+      const submitted = grid.submit({ durability: 'power' })
+      await until(() => w1.leases.length === 1) // it may start early
+      const applied = w1.finish()
+      const { operation } = await submitted
+      await applied
+      expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+    })
+  })
+}
+
+test('a task with side effects is not handed out before its row is there', async () => {
+  const journal = memoryJournal()
+  let letThrough: (() => void) | undefined
+  const slow: Journal = {
+    ...journal,
+    record: async (facts, durability) => {
+      if (facts[0]?.kind === 'accepted') await new Promise<void>((resolve) => (letThrough = resolve))
+      return journal.record(facts, durability)
+    },
+  }
+  const grid = await openGrid(slow)
+  const w1 = grid.worker('w1')
+  const submitted = grid.submit({ mayStartEarly: false })
+  await turns()
+  expect(w1.leases).toEqual([])
+  letThrough?.()
+  await submitted
+  expect(w1.leases).toHaveLength(1)
+})
+
+test('what a door gives is copied: its buffers may be read into again at once', async () => {
+  for (const results of [undefined, { get: async () => void (await turns(2)), put: async () => {} }]) {
+    const grid = await openGrid(memoryJournal(), results && { results })
+    const w1 = grid.worker('w1')
+    const [spec, note, result] = ['spec', 'note', 'result'].map((word) => Buffer.from(word)) as [Buffer, Buffer, Buffer]
+    const submitted = grid.submit({ spec, note, actionKey: 'k', cacheable: true })
+    spec.fill(0)
+    note.fill(0)
+    const { operation } = await submitted
+    expect(text(w1.leases[0]?.spec)).toBe('spec')
+    expect(text((await grid.engine.find(operation))?.note)).toBe('note')
+    const watcher = watchOf(grid.engine, operation)
+    const finished = w1.finish(undefined, { result })
+    result.fill(0)
+    await finished
+    await turns()
+    expect(watcher.result).toBe('result')
+  }
+})
+
+test('a task in the word power is accepted only when its blobs are on the disk too', async () => {
+  const digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 } as const
+  let sync: (() => void) | undefined
+  const makeDurable = () =>
+    new Promise<void>((resolve) => {
+      sync = resolve
+    })
+  const grid = await openGrid(memoryJournal(), { roots: { hold() {}, release() {}, makeDurable } })
+  expect(await grid.submit({ roots: [digest] })).toMatchObject({ state: 'queued' }) // in the word process nobody waits
+  const submitted = grid.submit({ roots: [digest], durability: 'power' })
+  await turns()
+  expect(grid.engine.figures().queued).toBe(1)
+  sync?.()
+  expect(await submitted).toMatchObject({ state: 'queued' })
+})
+
+describe('the cache', () => {
+  const cacheOf = (held: Record<string, string> = {}) => {
+    const put: string[] = []
+    return {
+      put,
+      results: {
+        get: async (instance: string, key: string) => {
+          const found = held[`${instance}/${key}`]
+          return found === undefined ? undefined : Buffer.from(found)
+        },
+        put: async (instance: string, key: string, result: Uint8Array) => {
+          await turns(2)
+          put.push(`${instance}/${key} ${text(result)}`)
+        },
+      },
+    }
+  }
+  const cacheable = { actionKey: 'k', cacheable: true }
+
+  test('answers what it has, and the operation can be asked after all the same', async () => {
+    const grid = await openGrid(memoryJournal(), cacheOf({ 'main/k': 'from before' }))
+    const status = await grid.submit(cacheable)
+    expect(status).toMatchObject({ state: 'completed', end: { cached: true } })
+    expect(text(status.end?.result)).toBe('from before')
+    const found = await grid.engine.find(status.operation)
+    expect(found).toMatchObject({ state: 'completed', attempt: 0, end: { cached: true } })
+    expect(text(found?.end?.result)).toBe('from before')
+  })
+
+  test('is not asked when the task may not be cached, or its caller does not want it', async () => {
+    const grid = await openGrid(memoryJournal(), cacheOf({ 'main/k': 'from before' }))
+    expect(await grid.submit({ ...cacheable, skipsCache: true })).toMatchObject({ state: 'queued' })
+    expect(await grid.submit({ actionKey: 'k' })).toMatchObject({ state: 'queued' })
+    expect(grid.engine.figures().queued).toBe(2) // and what may not be cached is not merged
+  })
+
+  test('has a success before anyone is told of it, and nothing else', async () => {
+    const cache = cacheOf()
+    const grid = await openGrid(memoryJournal(), cache)
+    const w1 = grid.worker('w1')
+    const good = await grid.submit(cacheable)
+    const watcher = watchOf(grid.engine, good.operation)
+    const seen: number[] = []
+    grid.engine.watch(good.operation, { told: ({ end }) => void (end && seen.push(cache.put.length)), failed() {} })
+    await w1.finish()
+    await turns()
+    expect(seen).toEqual([1])
+    expect(watcher.states.at(-1)).toBe('completed')
+    expect(cache.put).toEqual([`main/k result of ${good.task} by w1`])
+    await grid.submit({ ...cacheable, actionKey: 'other' })
+    await w1.finish(undefined, { outcome: { kind: 'result', succeeded: false } })
+    await grid.submit()
+    await w1.finish()
+    expect(cache.put).toHaveLength(1)
+  })
+
+  test('that fails is as good as empty, and a result that it does not take is told all the same', async () => {
+    const broken = { get: () => Promise.reject(new Error('gone')), put: () => Promise.reject(new Error('full')) }
+    const grid = await openGrid(memoryJournal(), { results: broken })
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit(cacheable)
+    await expect(w1.finish()).resolves.toBe('applied')
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+  })
+})
+
+describe('what is refused', () => {
+  test('says when to come back', async () => {
+    const grid = await openGrid(memoryJournal(), { scheduler: { maxQueued: 1 } })
+    await grid.submit()
+    const error = await grid.submit().catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(FaultError)
+    expect(error.fault).toMatchObject({ kind: 'exhausted', resource: 'the queue', retryAfterMs: expect.any(Number) })
+    expect(grid.engine.figures()).toMatchObject({ queued: 1, operations: 1 })
+  })
+
+  test('is what nobody ever offered, too large, or no number', async () => {
+    const grid = await openGrid(memoryJournal(), { limits: { specBytes: 10 } })
+    grid.worker('w1')
+    const kinds = async (rest: Parameters<typeof grid.submit>[0]) =>
+      (await grid.submit(rest).catch((thrown) => thrown)).fault?.kind
+    expect(await kinds({ properties: [{ name: 'OSFamlly', value: 'linux' }] })).toBe('invalid')
+    expect(await kinds({ spec: Buffer.alloc(11) })).toBe('invalid')
+    expect(await kinds({ demands: { cpu: Number.NaN } })).toBe('invalid')
+    expect(await kinds({ timeoutMs: Number.POSITIVE_INFINITY })).toBe('invalid')
+    expect(await kinds({ priority: Number.NaN })).toBe('invalid')
+    expect(await kinds({ instance: 'a/blobs/b' })).toBe('invalid')
+    expect(await kinds({ operation: '' })).toBe('invalid')
+    expect(await kinds({ invocation: 'x'.repeat(2000) })).toBe('invalid')
+    expect(grid.engine.figures().operations).toBe(0)
+  })
+
+  test('is a name that an operation has already, finished or not', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1')
+    await grid.submit({ operation: 'mine' })
+    await expect(grid.submit({ operation: 'mine' })).rejects.toMatchObject({
+      fault: { kind: 'invalid', why: 'exists' },
+    })
+    await w1.finish()
+    await expect(grid.submit({ operation: 'mine' })).rejects.toMatchObject({
+      fault: { kind: 'invalid', why: 'exists' },
+    })
+    await turns()
+    // Its lease went out early; it is taken back, and the slot is free for others.
+    expect(w1.heard).toEqual([expect.stringContaining('cancelled')])
+    await w1.finish(undefined, { outcome: { kind: 'stopped' } })
+    await grid.submit({ properties: LINUX })
+    expect(w1.leases).toHaveLength(1)
+    expect(grid.engine.figures().journalTrouble).toBeUndefined()
+  })
+})

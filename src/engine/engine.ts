@@ -1,0 +1,143 @@
+import { silentLog } from '../base/log.ts'
+import { DEFAULT_OPTIONS } from '../scheduler/options.ts'
+import { createScheduler } from '../scheduler/scheduler.ts'
+import type { HistoryPage, HistoryQuery, Recovered } from '../storage/journal/journal.ts'
+import { type CancelWish, cancel, hold, leave } from './cancelling.ts'
+import { closeShell } from './closing.ts'
+import { dispatchAll } from './dispatching.ts'
+import { DEFAULTS, type EngineOptions } from './engine-options.ts'
+import { silentMeter } from './grid-meter.ts'
+import { type EngineFigures, explain, figuresOf, find, listenOutput, openOperations } from './inquiring.ts'
+import { namesAskedFor, restoreAll } from './opening.ts'
+import type { OutputListener } from './output-ring.ts'
+import { holdKeptOutputs, keepForgetting } from './retention.ts'
+import type { Shell } from './shell.ts'
+import type { OperationStatus } from './status.ts'
+import type { Submission } from './submission.ts'
+import { submit } from './submitting.ts'
+import { type Watcher, watch } from './watching.ts'
+import { type WorkerDesk, workerDesk } from './worker-desk.ts'
+
+/**
+ * The grid as its doors see it. It speaks no protocol: what is to be run and what came of it are bytes. Operations are
+ * known by name, whichever task they were merged into, and for as long as that task is kept.
+ */
+export interface Engine {
+  /**
+   * Resolves when the task is accepted as durably as it asked for, or over because the cache had it. A refusal is a
+   * FaultError: `exhausted` with a time to come back, `unavailable`, or `invalid`.
+   */
+  submit(submission: Submission): Promise<OperationStatus>
+  /** The answer ends it. Watching is no reference, but an operation that needs a waiter has one while it is watched. */
+  watch(operation: string, watcher: Watcher): () => void
+  cancel(operation: string, wish?: CancelWish): Promise<void>
+  hold(operation: string): boolean
+  leave(operation: string): boolean
+  /** How it stands; undefined when nothing has that name. */
+  find(operation: string): Promise<OperationStatus | undefined>
+  /** Tasks on record, the newest first. */
+  list(query: HistoryQuery, cursor?: string): Promise<HistoryPage>
+  /** All operations that are not over: for doors that have to take up their work after a start. */
+  operations(): Iterable<OperationStatus>
+  /** In words, what it waits for, or what came of it. */
+  why(operation: string): Promise<readonly string[]>
+  /** What it prints while it runs; undefined when it does not run here. `wake` says that there is more to read. */
+  listenOutput(operation: string, wake: () => void): OutputListener | undefined
+  figures(): EngineFigures
+  /** No new tasks for it; it is told to shut down once it is empty, if so wished. False when it is not there. */
+  drainWorker(worker: string, wish?: { readonly shutdown?: boolean }): boolean
+  resumeWorker(worker: string): boolean
+  readonly workers: WorkerDesk
+  /** Which start this is. */
+  readonly epoch: number
+  /** Takes nothing new, leases nothing, and resolves when all that was begun is on record. The journal stays open. */
+  close(): Promise<void>
+}
+
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const shell = makeShell(options, await options.journal.recover())
+  void holdKeptOutputs(shell)
+  keepForgetting(shell)
+  return {
+    submit: (submission) => submit(shell, submission),
+    watch: (operation, watcher) => watch(shell, operation, watcher),
+    cancel: (operation, wish) => cancel(shell, operation, wish),
+    hold: (operation) => hold(shell, operation),
+    leave: (operation) => leave(shell, operation),
+    find: (operation) => find(shell, operation),
+    list: (query, cursor) => shell.journal.list(query, cursor),
+    operations: () => openOperations(shell),
+    why: (operation) => explain(shell, operation),
+    listenOutput: (operation, wake) => listenOutput(shell, operation, wake),
+    figures: () => figuresOf(shell),
+    drainWorker(worker, { shutdown = false } = {}) {
+      if (!shell.links.has(worker)) return false
+      shell.dispatch({ kind: 'drain', worker, shutdown })
+      return true
+    },
+    resumeWorker(worker) {
+      if (!shell.links.has(worker)) return false
+      shell.dispatch({ kind: 'resume', worker })
+      return true
+    },
+    workers: workerDesk(shell),
+    epoch: shell.epoch,
+    close: () => closeShell(shell),
+  }
+}
+
+function makeShell(options: EngineOptions, { epoch, tasks }: Recovered): Shell {
+  const { journal, clock, newId, random, results, roots, meter = silentMeter, log = silentLog } = options
+  const startedAt = clock.monotonic()
+  const { reconnectGraceMs = DEFAULT_OPTIONS.reconnectGraceMs, namesOffered = [] } = options.scheduler ?? {}
+  const scheduler = createScheduler({
+    ...options.scheduler,
+    epoch,
+    startedAt,
+    random,
+    namesOffered: [...namesOffered, ...namesAskedFor(tasks)],
+  })
+  const shell: Shell = {
+    journal,
+    clock,
+    newId,
+    results,
+    roots,
+    meter,
+    log,
+    limits: { ...DEFAULTS.limits, ...options.limits },
+    noWaiterGraceMs: options.noWaiterGraceMs ?? DEFAULTS.noWaiterGraceMs,
+    retentionMs: options.retentionMs ?? DEFAULTS.retentionMs,
+    epoch,
+    scheduler,
+    reconnectUntil: epoch > 1 ? startedAt + reconnectGraceMs : startedAt,
+    dispatch(event) {
+      if (event !== undefined) shell.events.push(event)
+      dispatchAll(shell)
+    },
+    events: [],
+    isBusy: false,
+    isClosing: false,
+    now: clock.now(),
+    instant: startedAt,
+    tasks: new Map(),
+    operations: new Map(),
+    links: new Map(),
+    tasksMade: 0,
+    dirty: [],
+    hooks: [],
+    outward: [],
+    recording: 0,
+    quiet: [],
+    unsettled: new Set(),
+    trouble: undefined,
+    dueWatches: [],
+    watches: 0,
+    unwatched: new Map(),
+    keptOutputs: new Map(),
+    timers: new Map(),
+    tickAt: Number.POSITIVE_INFINITY,
+  }
+  restoreAll(shell, tasks)
+  return shell
+}

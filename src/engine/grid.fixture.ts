@@ -1,0 +1,150 @@
+/** A grid for tests: an engine on a clock that stands still, and workers that do what they are told. */
+import { onTestFinished } from 'vitest'
+import type { Journal } from '../storage/journal/journal.ts'
+import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
+import { createEngine, type Engine } from './engine.ts'
+import type { EngineOptions } from './engine-options.ts'
+import type { OperationStatus } from './status.ts'
+import type { Submission } from './submission.ts'
+import type { AttemptReport, TaskLease, WorkerDescription, WorkerSession } from './worker-session.ts'
+
+export const LINUX = [{ name: 'OSFamily', value: 'linux' }]
+
+export interface Grid {
+  readonly engine: Engine
+  readonly clock: ManualClock
+  submit(rest?: Partial<Submission>): Promise<OperationStatus>
+  worker(id: string, rest?: Partial<WorkerDescription>): FakeWorker
+  /** Lets time pass, and what follows from it happen. */
+  after(ms: number): Promise<void>
+}
+
+let names = 0
+
+export async function openGrid(
+  journal: Journal,
+  rest: Partial<Omit<EngineOptions, 'clock'>> & { clock?: ManualClock } = {},
+): Promise<Grid> {
+  const clock = rest.clock ?? manualClock()
+  const engine = await createEngine({
+    journal,
+    newId: () => `op-${(++names).toString().padStart(8, '0')}`,
+    random: () => 0.5,
+    ...rest,
+    clock,
+  })
+  onTestFinished(() => void engine.close())
+  return {
+    engine,
+    clock,
+    submit: (submission) => engine.submit(submissionOf(submission)),
+    worker: (id, description) => fakeWorker(engine, { worker: id, slots: 1, properties: LINUX, ...description }),
+    async after(ms) {
+      clock.advance(ms)
+      await turns()
+    },
+  }
+}
+
+export const submissionOf = (rest: Partial<Submission> = {}): Submission => ({
+  instance: 'main',
+  origin: 'action',
+  spec: Buffer.from('run it'),
+  properties: LINUX,
+  mayStartEarly: true,
+  ...rest,
+})
+
+/** Some loop turns: enough for a journal in memory to answer, and for watchers to be told. */
+export async function turns(count = 4): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** Until it is so; at most for a number of turns that nothing should need. */
+export async function until(isSo: () => boolean, most = 20_000): Promise<void> {
+  for (let i = 0; i < most && !isSo(); i++) await new Promise<void>((resolve) => setImmediate(resolve))
+  if (!isSo()) throw new Error('it did not come about')
+}
+
+export interface FakeWorker {
+  readonly id: string
+  readonly session: WorkerSession
+  /** What it was given and has not finished, in order. */
+  readonly leases: TaskLease[]
+  /** Everything else that it was told, in words. */
+  readonly heard: string[]
+  start(lease?: TaskLease): void
+  finish(lease?: TaskLease, report?: Partial<AttemptReport>): Promise<'applied' | 'superseded'>
+  heartbeat(): boolean
+  /** Asks for one, and has it when it comes. */
+  ask(tasks?: number): () => void
+}
+
+export function fakeWorker(engine: Engine, description: WorkerDescription): FakeWorker {
+  const leases: TaskLease[] = []
+  const heard: string[] = []
+  const id = description.worker
+  const session: WorkerSession = {
+    lease: (given) => void leases.push(...given),
+    begin: (attempt) => void heard.push(`begin ${attempt}`),
+    stop: (attempt, why) => void heard.push(`stop ${attempt}: ${why}`),
+    order: (order) => void heard.push(order),
+    over: (what) => void heard.push(`over: ${what}`),
+  }
+  engine.workers.register(description, session)
+  const firstOf = (lease: TaskLease | undefined): TaskLease => {
+    const first = lease ?? leases[0]
+    if (first === undefined) throw new Error(`worker ${id} has nothing`)
+    return first
+  }
+  return {
+    id,
+    session,
+    leases,
+    heard,
+    start: (lease) => void engine.workers.started(id, firstOf(lease).attemptId),
+    finish(given, report) {
+      const lease = firstOf(given)
+      const at = leases.indexOf(lease)
+      if (at >= 0) leases.splice(at, 1)
+      const result = Buffer.from(`result of ${lease.task} by ${id}`)
+      return engine.workers.finished(
+        { worker: id, attemptId: lease.attemptId },
+        { outcome: { kind: 'result', succeeded: true }, result, ...report },
+      )
+    },
+    heartbeat: () => engine.workers.heartbeat(id, { holds: leases.map(({ attemptId }) => attemptId) }),
+    ask: (tasks = 1) => engine.workers.ask({ worker: id, tasks }, (given) => void leases.push(...given)),
+  }
+}
+
+export interface FakeWatcher {
+  readonly told: OperationStatus[]
+  readonly failures: string[]
+  readonly states: string[]
+  readonly result: string | undefined
+  unwatch(): void
+}
+
+export function watchOf(engine: Engine, operation: string): FakeWatcher {
+  const told: OperationStatus[] = []
+  const failures: string[] = []
+  const unwatch = engine.watch(operation, {
+    told: (status) => void told.push(status),
+    failed: (error) => void failures.push(error.fault.kind),
+  })
+  return {
+    told,
+    failures,
+    get states() {
+      return told.map(({ state }) => state)
+    },
+    get result() {
+      return text(told.at(-1)?.end?.result)
+    },
+    unwatch,
+  }
+}
+
+export const text = (bytes: Uint8Array | undefined): string | undefined =>
+  bytes === undefined ? undefined : Buffer.from(bytes).toString()

@@ -1,0 +1,313 @@
+import { describe, expect, test } from 'vitest'
+import { memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
+import { manualClock } from '../testing/manual-clock.ts'
+import { openGrid, text, turns, watchOf } from './grid.fixture.ts'
+
+describe('leases', () => {
+  test('are renewed by heartbeats, and given to another worker when they are not', async () => {
+    const grid = await openGrid(memoryJournal(), { scheduler: { leaseMs: 30_000, heartbeatTimeoutMs: 20_000 } })
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit()
+    const watcher = watchOf(grid.engine, operation)
+    w1.start()
+    for (let i = 0; i < 10; i++) {
+      await grid.after(10_000)
+      w1.heartbeat()
+    }
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'running', worker: 'w1', attempt: 1 })
+    const w2 = grid.worker('w2')
+    await grid.after(15_000)
+    w2.heartbeat()
+    await grid.after(6000)
+    expect(w1.heard).toEqual([expect.stringContaining('over: silent for')])
+    expect(w2.leases).toMatchObject([{ attempt: 2 }])
+    // The first one comes back from the dead: nobody hears of its result.
+    await expect(w1.finish()).resolves.toBe('superseded')
+    await expect(w2.finish()).resolves.toBe('applied')
+    await turns()
+    expect(watcher.states.at(-1)).toBe('completed')
+    expect(watcher.result).toContain('by w2')
+  })
+
+  test('that end by themselves leave a trace of what came too late', async () => {
+    const journal = memoryJournal()
+    const grid = await openGrid(journal, { scheduler: { heartbeatTimeoutMs: 20_000 } })
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit()
+    await grid.after(21_000)
+    const w2 = grid.worker('w2')
+    await w1.finish()
+    await turns()
+    expect(await journal.find(operation)).toMatchObject({ state: 'assigned', lease: { worker: 'w2' } })
+    await w2.finish()
+    expect((await journal.find(operation))?.superseded).toMatchObject([
+      { state: 'completed', reason: 'from worker w1' },
+    ])
+  })
+
+  test('go to who asked first, and a question that was withdrawn is not answered', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1', { pulls: true, slots: 4 })
+    const got: string[] = []
+    const first = grid.engine.workers.ask({ worker: 'w1' }, (leases) => void got.push(`first ${leases.length}`))
+    grid.engine.workers.ask({ worker: 'w1', waitMs: 30_000 }, (leases) => void got.push(`second ${leases.length}`))
+    grid.engine.workers.ask({ worker: 'w1', waitMs: 30_000 }, (leases) => void got.push(`third ${leases.length}`))
+    first()
+    await grid.submit()
+    expect(got).toEqual(['second 1'])
+    await grid.after(30_000)
+    expect(got).toEqual(['second 1', 'third 0'])
+    await grid.submit()
+    expect(got).toHaveLength(2)
+    w1.ask()
+    expect(w1.leases).toHaveLength(1)
+    expect(() => grid.engine.workers.ask({ worker: 'stranger' }, () => {})).toThrow('no worker is registered')
+  })
+
+  test('of a new session of the same worker: what it lists goes on, the old session hears no more', async () => {
+    const grid = await openGrid(memoryJournal())
+    const before = grid.worker('w1', { slots: 2 })
+    const [kept] = [await grid.submit(), await grid.submit()]
+    const [lease] = before.leases
+    const after = grid.worker('w1', { slots: 2, running: [lease?.attemptId ?? ''] })
+    expect(before.heard).toEqual(['over: it registered again'])
+    grid.engine.workers.disconnected('w1', before.session) // its socket closes late
+    await grid.after(60_000)
+    expect(after.leases).toMatchObject([{ attempt: 2 }])
+    await expect(after.finish(lease)).resolves.toBe('applied')
+    expect(await grid.engine.find(kept.operation)).toMatchObject({ state: 'completed', attempt: 1 })
+  })
+})
+
+describe('cancelling', () => {
+  test('what waits ends at once, what runs when its worker says so', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1')
+    const running = await grid.submit()
+    const waiting = await grid.submit()
+    await grid.engine.cancel(waiting.operation)
+    expect(await grid.engine.find(waiting.operation)).toMatchObject({ state: 'cancelled' })
+    const watcher = watchOf(grid.engine, running.operation)
+    await grid.engine.cancel(running.operation)
+    await turns()
+    expect(watcher.states.at(-1)).toBe('stopping')
+    expect(w1.heard).toEqual([`stop ${w1.leases[0]?.attemptId}: cancelled`])
+    // It was quicker than our word: all the same a cancelled task is not done.
+    await w1.finish()
+    await turns()
+    expect(watcher.told.at(-1)).toMatchObject({ state: 'cancelled', end: { result: undefined } })
+    await expect(grid.engine.cancel('nobody')).rejects.toMatchObject({ fault: { kind: 'absent' } })
+    await grid.engine.cancel(running.operation) // it is over: nothing happens
+  })
+
+  test('one of two that were merged ends that one only', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1')
+    const same = { actionKey: 'k', cacheable: true }
+    const one = await grid.submit(same)
+    const other = await grid.submit(same)
+    const watchers = [one, other].map(({ operation }) => watchOf(grid.engine, operation))
+    await grid.engine.cancel(one.operation)
+    await turns()
+    expect(watchers.map(({ states }) => states.at(-1))).toEqual(['cancelled', 'assigned'])
+    await w1.finish()
+    await turns()
+    expect(watchers.map(({ states }) => states.at(-1))).toEqual(['cancelled', 'completed'])
+    expect(await grid.engine.find(one.operation)).toMatchObject({ state: 'cancelled', end: { result: undefined } })
+    expect(await grid.engine.find(other.operation)).toMatchObject({ state: 'completed' })
+  })
+
+  test('for all ends the task whoever wants it', async () => {
+    const grid = await openGrid(memoryJournal())
+    const same = { actionKey: 'k', cacheable: true }
+    const [one, other] = [await grid.submit(same), await grid.submit(same)]
+    await grid.engine.cancel(one.operation, { forAll: true, what: 'the operator said so' })
+    expect(await grid.engine.find(other.operation)).toMatchObject({ state: 'cancelled' })
+  })
+})
+
+describe('an operation that needs a waiter', () => {
+  test('takes its task with it when nobody watched it for too long', async () => {
+    const grid = await openGrid(memoryJournal(), { scheduler: { noWorkerGraceMs: 1e9 } })
+    const { operation } = await grid.submit({ needsWaiter: true })
+    await grid.after(30_000)
+    const watcher = watchOf(grid.engine, operation)
+    await grid.after(29_999)
+    watcher.unwatch()
+    await grid.after(29_000)
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'queued' })
+    await grid.after(31_000)
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'cancelled' })
+    expect(watcher.states).toEqual(['queued'])
+  })
+
+  test('does not when it is held, or when another one wants the same', async () => {
+    const grid = await openGrid(memoryJournal(), { scheduler: { noWorkerGraceMs: 1e9 } })
+    const held = await grid.submit({ needsWaiter: true })
+    expect(grid.engine.hold(held.operation)).toBe(true)
+    const same = { actionKey: 'k', cacheable: true }
+    const alone = await grid.submit({ ...same, needsWaiter: true })
+    const other = await grid.submit(same)
+    await grid.after(120_000)
+    expect(grid.engine.figures().queued).toBe(2)
+    // It has lapsed; who watches it now makes it count again.
+    const watcher = watchOf(grid.engine, alone.operation)
+    await grid.engine.cancel(other.operation)
+    await turns()
+    expect(watcher.states.at(-1)).toBe('queued')
+    watcher.unwatch()
+    await grid.after(60_000)
+    expect(await grid.engine.find(alone.operation)).toMatchObject({ state: 'cancelled' })
+    expect(grid.engine.leave(held.operation)).toBe(true)
+    await turns()
+    expect(await grid.engine.find(held.operation)).toMatchObject({ state: 'cancelled' })
+    expect(grid.engine.hold(held.operation)).toBe(false)
+  })
+})
+
+describe('faults and time', () => {
+  test('a fault of the grid is tried again after a while, a final one is not', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit()
+    await w1.finish(undefined, { outcome: { kind: 'fault', what: 'no space left' } })
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'retrying' })
+    await grid.after(1001)
+    expect(w1.leases).toMatchObject([{ attempt: 2 }])
+    await w1.finish(undefined, { outcome: { kind: 'fault', what: 'no such image', final: true } })
+    expect(await grid.engine.find(operation)).toMatchObject({
+      state: 'failed',
+      attempt: 2,
+      end: { why: 'faults', what: 'no such image' },
+    })
+  })
+
+  test('a task that runs too long ends as timed out, with what its worker has of it', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit({ timeoutMs: 1000 })
+    w1.start()
+    await w1.finish(undefined, { outcome: { kind: 'timeout' }, result: Buffer.from('so far') })
+    const found = await grid.engine.find(operation)
+    expect(found).toMatchObject({ state: 'timeout', end: { why: 'timeout' } })
+    expect(text(found?.end?.result)).toBe('so far')
+    const other = await grid.submit({ timeoutMs: 1000 })
+    w1.start()
+    await grid.after(11_001)
+    expect(await grid.engine.find(other.operation)).toMatchObject({ state: 'timeout' })
+  })
+
+  test('a result too large to keep ends the task', async () => {
+    const grid = await openGrid(memoryJournal(), { limits: { resultBytes: 8 } })
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit()
+    await w1.finish(undefined, { result: Buffer.alloc(9) })
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'failed', end: { result: undefined } })
+  })
+
+  test('a task that nobody fits fails and says why; before, it can be asked', async () => {
+    const grid = await openGrid(memoryJournal())
+    grid.worker('w1')
+    const { operation } = await grid.submit({ properties: [{ name: 'OSFamily', value: 'windows' }] })
+    expect((await grid.engine.why(operation)).join()).toContain('OSFamily=windows')
+    await grid.after(60_001)
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'failed', end: { why: 'no-worker' } })
+    expect((await grid.engine.why(operation)).join()).toContain('failed')
+  })
+
+  test('after the loop stood still, waiting heartbeats are read before leases expire', async () => {
+    const clock = manualClock()
+    let skipped = 0
+    const stalling = { ...clock, monotonic: () => clock.monotonic() + skipped }
+    const grid = await openGrid(memoryJournal(), { clock: stalling, scheduler: { heartbeatTimeoutMs: 20_000 } })
+    const w1 = grid.worker('w1')
+    await grid.submit()
+    skipped = 30_000 // nothing ran for half a minute
+    clock.advance(120_000)
+    setImmediate(() => w1.heartbeat()) // as the socket's turn comes
+    await turns()
+    expect(w1.heard).toEqual([])
+    expect(grid.engine.figures().active).toBe(1)
+  })
+})
+
+test('a worker that is drained gets nothing new, and is told to go when it is empty', async () => {
+  const grid = await openGrid(memoryJournal())
+  const w1 = grid.worker('w1')
+  await grid.submit()
+  expect(grid.engine.drainWorker('w1', { shutdown: true })).toBe(true)
+  await grid.submit()
+  expect(w1.heard).toEqual(['drain'])
+  await w1.finish()
+  expect(w1.heard).toEqual(['drain', 'shutdown'])
+  expect(w1.leases).toEqual([])
+  expect(grid.engine.resumeWorker('w1')).toBe(true)
+  expect(w1.leases).toHaveLength(1)
+  expect(grid.engine.workers.list()).toMatchObject([{ worker: 'w1', leases: 1, state: 'BUSY' }])
+  expect(grid.engine.workers.unregister('w1')).toBe(true)
+  expect(grid.engine.drainWorker('w1')).toBe(false)
+  expect(grid.engine.figures().queued).toBe(1)
+})
+
+test('what is staged ahead begins when a slot falls free, and goes elsewhere when one is free there first', async () => {
+  const grid = await openGrid(memoryJournal())
+  const w1 = grid.worker('w1', { prefetch: 1 })
+  await grid.submit()
+  const next = await grid.submit()
+  expect(w1.leases.map(({ prefetch }) => prefetch)).toEqual([false, true])
+  await w1.finish()
+  expect(w1.heard).toEqual([`begin ${w1.leases[0]?.attemptId}`])
+  expect(await grid.engine.find(next.operation)).toMatchObject({ state: 'assigned', worker: 'w1', attempt: 1 })
+  const last = await grid.submit()
+  const [, staged] = w1.leases
+  expect(staged).toMatchObject({ operation: last.operation, prefetch: true })
+  const w2 = grid.worker('w2')
+  expect(w1.heard.at(-1)).toBe(`stop ${staged?.attemptId}: recalled`)
+  expect(w2.leases).toMatchObject([{ operation: last.operation, prefetch: false }])
+  await expect(w2.finish()).resolves.toBe('applied')
+})
+
+test('an engine that closes takes nothing in and hands nothing out, and what it had waits for the next', async () => {
+  const records = memoryRecords()
+  const grid = await openGrid(memoryJournal(records))
+  const w1 = grid.worker('w1')
+  const asked: number[] = []
+  grid.worker('w2', { pulls: true })
+  const running = await grid.submit()
+  await grid.submit()
+  grid.engine.workers.ask({ worker: 'w2' }, (leases) => void asked.push(leases.length))
+  const other = await grid.submit()
+  const watcher = watchOf(grid.engine, other.operation)
+  grid.engine.workers.ask({ worker: 'w2' }, (leases) => void asked.push(leases.length))
+  const closed = grid.engine.close()
+  await expect(grid.submit()).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
+  expect(() => grid.worker('w3')).toThrow('the server is stopping')
+  await closed
+  await expect(w1.finish()).resolves.toBe('applied') // the last word counts
+  expect([asked, w1.leases, w1.heard]).toEqual([[1, 0], [], ['over: the server is stopping']])
+  expect(watcher.failures).toEqual(['unavailable'])
+  const next = await openGrid(memoryJournal(records))
+  expect(await next.engine.find(running.operation)).toMatchObject({ state: 'completed' })
+  expect(next.worker('w9').leases).toMatchObject([{ operation: other.operation, attempt: 1 }])
+})
+
+test('a door that throws takes nothing with it', async () => {
+  const grid = await openGrid(memoryJournal())
+  const fail = () => {
+    throw new Error('a broken door')
+  }
+  const w1 = grid.worker('w1')
+  const { operation } = await grid.submit()
+  grid.engine.watch(operation, { told: fail, failed: fail })
+  grid.engine.workers.register(
+    { worker: 'broken', slots: 1, properties: [{ name: 'OSFamily', value: 'linux' }] },
+    { lease: fail, begin: fail, stop: fail, order: fail, over: fail },
+  )
+  const other = await grid.submit()
+  await turns()
+  await w1.finish()
+  expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+  grid.engine.workers.unregister('broken')
+  await turns()
+  expect(w1.leases).toMatchObject([{ operation: other.operation }])
+})

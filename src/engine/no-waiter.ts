@@ -1,0 +1,45 @@
+/** Operations that need a watcher give up their reference when they have had none for a while. */
+import type { Operation } from './live-task.ts'
+import type { Shell } from './shell.ts'
+import { setTimer } from './shell.ts'
+
+/** Nobody watches it now; from here its time runs. */
+export function awaitWatcher(shell: Shell, operation: Operation): void {
+  const { needsWaiter, left, watches, task } = operation
+  if (!needsWaiter || left !== undefined || watches !== undefined || task.ending !== undefined) return
+  if (shell.unwatched.has(operation) || task.isRefused) return
+  shell.unwatched.set(operation, shell.clock.monotonic())
+  if (!shell.timers.has('no-waiter')) arm(shell, shell.noWaiterGraceMs)
+}
+
+/** Somebody does again: if it was given up and its task is still there, it counts again. */
+export function takeUp(shell: Shell, operation: Operation): void {
+  shell.unwatched.delete(operation)
+  const { left, task, name } = operation
+  if (left !== 'lapsed' || task.ending !== undefined || task.state === 'stopping') return
+  operation.left = undefined
+  shell.dispatch({ kind: 'join', task: task.id, waiter: name })
+}
+
+/** It is no reference any more, but can still be watched and taken up again: nothing of that is recorded. */
+export function lapse(shell: Shell, operation: Operation): void {
+  shell.unwatched.delete(operation)
+  if (operation.left !== undefined || operation.task.ending !== undefined) return
+  operation.left = 'lapsed'
+  shell.dispatch({ kind: 'leave', task: operation.task.id, waiter: operation.name })
+}
+
+function arm(shell: Shell, ms: number): void {
+  setTimer(shell, 'no-waiter', { ms, fire: () => sweep(shell) })
+}
+
+function sweep(shell: Shell): void {
+  const before = shell.clock.monotonic() - shell.noWaiterGraceMs
+  for (const [operation, since] of shell.unwatched) {
+    if (since > before) {
+      arm(shell, since - before)
+      return
+    }
+    lapse(shell, operation)
+  }
+}

@@ -1,0 +1,175 @@
+/** What the journal has of open tasks becomes the living picture again. */
+import type { Restore } from '../scheduler/events.ts'
+import type { OpenTask } from '../storage/journal/journal.ts'
+import { type LiveTask, newLiveTask, newOperation, type Operation, operationsOf } from './live-task.ts'
+import { awaitWatcher } from './no-waiter.ts'
+import { openNote } from './note-envelope.ts'
+import type { Shell } from './shell.ts'
+import { openSpec } from './spec-envelope.ts'
+import type { TaskOrder } from './submission.ts'
+
+/** Names that tasks asked for before: somebody must have offered them. */
+export function namesAskedFor(tasks: readonly OpenTask[]): string[] {
+  const names = new Set<string>()
+  for (const { spec } of tasks) for (const { name } of orderIn(spec)?.order.properties ?? []) names.add(name)
+  return [...names]
+}
+
+function orderIn(envelope: Uint8Array): ReturnType<typeof openSpec> | undefined {
+  try {
+    return openSpec(envelope)
+  } catch {
+    return undefined
+  }
+}
+
+export function restoreAll(shell: Shell, tasks: readonly OpenTask[]): void {
+  for (const task of tasks) restore(shell, task)
+  shell.dispatch()
+}
+
+function restore(shell: Shell, record: OpenTask): void {
+  const opened = orderIn(record.spec)
+  if (opened === undefined) {
+    giveUp(shell, record)
+    return
+  }
+  const { order, spec } = opened
+  const task = liveTaskOf(shell, record, { order, spec })
+  for (const operation of operationsOf(task)) {
+    shell.operations.set(operation.name, operation)
+    awaitWatcher(shell, operation)
+  }
+  shell.tasks.set(task.id, task)
+  if (task.hasRoots) shell.roots?.hold(task.id, 'inputs', order.roots ?? [])
+  shell.events.push(restoreEvent(shell, record, { task, order }))
+}
+
+interface Opened {
+  readonly order: TaskOrder
+  readonly spec: Uint8Array
+}
+
+function liveTaskOf(shell: Shell, record: OpenTask, { order, spec }: Opened): LiveTask {
+  const [first, ...merged] = record.operations
+  const isOut = record.lease !== undefined
+  const task = newLiveTask(
+    {
+      id: record.task,
+      instance: record.instance,
+      invocation: record.invocation,
+      origin: record.origin,
+      actionKey: record.actionKey,
+      cacheable: order.cacheable ?? false,
+      mayStartEarly: true, // its row is there
+      timeoutMs: order.timeoutMs,
+      spec,
+      acceptedAt: record.acceptedAt,
+      meter: shell.meter.of(record.instance, order.properties ?? []),
+      durability: record.durability,
+      envelope: undefined,
+      hasRoots: shell.roots !== undefined && (order.roots?.length ?? 0) > 0,
+      priority: record.priority,
+      // Of a restored lease the scheduler counts its own attempt as the first.
+      attemptsBefore: Math.max(0, record.attempt - (isOut ? 1 : 0)),
+    },
+    operationFrom(first ?? { name: record.operation, note: undefined, joinedAt: record.acceptedAt, leftAt: undefined }),
+  )
+  noteRecorded(task.first, first)
+  if (merged.length > 0) {
+    task.merged = merged.map((one) => {
+      const operation = newOperation(task, operationFrom(one))
+      if (operation.durability === 'power') task.durability = 'power'
+      return noteRecorded(operation, one)
+    })
+  }
+  return standAs(task, record, shell.clock.now())
+}
+
+const operationFrom = ({ name, note: sealed, joinedAt }: OpenTask['operations'][number]) => ({
+  name,
+  joinedAt,
+  caller: undefined,
+  ...openNote(sealed),
+})
+
+function noteRecorded(operation: Operation, record: OpenTask['operations'][number] | undefined): Operation {
+  operation.isRecorded = true
+  operation.isDurable = true
+  if (record?.leftAt === undefined) return operation
+  operation.left = 'cancelled'
+  operation.leftAt = record.leftAt
+  operation.isLeftRecorded = true
+  operation.isOver = true
+  return operation
+}
+
+/** As its facts left it: what is true and what the journal was given are the same. */
+function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
+  const { given } = task
+  const { lease } = record
+  task.isDurable = true
+  given.accepted = true
+  task.lostWorkers = record.lostWorkers
+  task.reason = record.requeueReason ?? ''
+  const isDue = record.state === 'retrying' && (record.due ?? 0) <= now
+  task.state = isDue ? 'queued' : record.state
+  task.attempt = record.attempt
+  task.dueAt = record.due
+  task.isCancelAsked = record.cancel !== undefined
+  given.cancel = task.isCancelAsked
+  if (lease === undefined) return task
+  task.worker = lease.worker
+  task.fencing = lease.fencing
+  task.assignedAt = lease.at
+  task.startedAt = lease.startedAt
+  task.isDelivered = true
+  given.fencing = lease.fencing
+  given.started = lease.startedAt !== undefined
+  return task
+}
+
+interface Revived {
+  readonly task: LiveTask
+  readonly order: TaskOrder
+}
+
+function restoreEvent(shell: Shell, record: OpenTask, { task, order }: Revived): Restore {
+  const { lease, due } = record
+  const waiters = operationsOf(task).filter(({ left }) => left === undefined)
+  const now = shell.clock.now()
+  const { affinity, timeoutMs, estimateMs, maxRetries } = order
+  return {
+    kind: 'restore',
+    task: task.id,
+    instance: task.instance,
+    invocation: task.invocation,
+    priority: task.priority,
+    properties: order.properties ?? [],
+    demands: order.demands ?? {},
+    waiters: waiters.map(({ name }) => name),
+    ageMs: Math.max(0, now - record.acceptedAt),
+    // How many faults there were is not on record; at least as many as workers were lost.
+    faults: Math.max(record.lostWorkers.length, record.state === 'retrying' ? 1 : 0),
+    lostWorkers: record.lostWorkers,
+    refusesPreemptible: order.refusesPreemptible ?? false,
+    interactive: order.interactive ?? false,
+    ...(task.cacheable && task.actionKey !== undefined && { actionKey: task.actionKey }),
+    ...(affinity && { affinity }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(estimateMs !== undefined && { estimateMs }),
+    ...(maxRetries !== undefined && { maxRetries }),
+    ...(lease && { lease: { ...lease, started: lease.startedAt !== undefined } }),
+    ...((task.isCancelAsked || waiters.length === 0) && { stopping: true }),
+    ...(due !== undefined && { retryInMs: Math.max(0, due - now) }),
+  }
+}
+
+/** Another version wrote it: better an answer than none. */
+function giveUp(shell: Shell, { task, operations }: OpenTask): void {
+  shell.log.error({ task, operations: operations.length }, 'what is on record of a task cannot be read')
+  const reason = 'what is on record of it cannot be read'
+  shell.journal
+    .record([{ kind: 'finished', task, state: 'failed', reason, at: shell.clock.now() }], 'process')
+    .catch((error: unknown) => shell.log.error({ error, task }, 'a task that cannot be read could not be ended'))
+}

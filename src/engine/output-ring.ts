@@ -1,0 +1,108 @@
+/**
+ * What a task prints while it runs: the last of it, for whoever listens. The worker is never held up: what nobody read
+ * in time is gone, and each listener is told how much it missed.
+ */
+export interface OutputPiece {
+  readonly stream: 'stdout' | 'stderr'
+  /** Which attempt printed it. */
+  readonly attempt: number
+  readonly bytes: Uint8Array
+  /** Bytes that came between the piece before and this one, and are gone. */
+  readonly missed: number
+}
+
+/** One listener's place in the output. */
+export interface OutputListener {
+  /** Undefined when there is nothing more at present. */
+  next(): OutputPiece | undefined
+  /** Nothing will come after what is still to be read. */
+  readonly isEnded: boolean
+  close(): void
+}
+
+interface Chunk {
+  readonly stream: OutputPiece['stream']
+  readonly attempt: number
+  readonly bytes: Uint8Array
+  /** Bytes that were printed before it. */
+  readonly at: number
+}
+
+export class OutputRing {
+  readonly #mostBytes: number
+  #chunks: Chunk[] = []
+  #printed = 0
+  #kept = 0
+  #ended = false
+  readonly #wakes = new Set<{ wake: () => void; isDue: boolean }>()
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes
+  }
+
+  add(stream: OutputPiece['stream'], attempt: number, given: Uint8Array): void {
+    if (given.length === 0) return
+    // Of more than is kept only the end can be read anyway.
+    const skipped = Math.max(0, given.length - this.#mostBytes)
+    const bytes = new Uint8Array(given.subarray(skipped))
+    this.#chunks.push({ stream, attempt, bytes, at: this.#printed + skipped })
+    this.#printed += given.length
+    this.#kept += bytes.length
+    let gone = 0
+    while (this.#kept > this.#mostBytes) this.#kept -= this.#chunks[gone++]?.bytes.length ?? 0
+    if (gone > 0) this.#chunks = this.#chunks.slice(gone)
+    this.#wakeAll()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wakeAll()
+  }
+
+  /** From the oldest that is kept on. `wake` is called when there is more, once a loop turn, and when it ends. */
+  listen(wake: () => void): OutputListener {
+    const entry = { wake, isDue: false }
+    this.#wakes.add(entry)
+    if (this.#printed > 0 || this.#ended) this.#wakeSoon(entry)
+    let at = 0
+    const isEnded = (): boolean => this.#ended
+    return {
+      next: () => {
+        const chunk = this.#after(at)
+        if (chunk === undefined) return undefined
+        const missed = chunk.at - at
+        at = chunk.at + chunk.bytes.length
+        return { stream: chunk.stream, attempt: chunk.attempt, bytes: chunk.bytes, missed }
+      },
+      get isEnded() {
+        return isEnded()
+      },
+      close: () => void this.#wakes.delete(entry),
+    }
+  }
+
+  /** The first that begins at this place or later. */
+  #after(at: number): Chunk | undefined {
+    let low = 0
+    let high = this.#chunks.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#chunks[middle]?.at ?? 0) < at) low = middle + 1
+      else high = middle
+    }
+    return this.#chunks[low]
+  }
+
+  #wakeAll(): void {
+    for (const entry of this.#wakes) this.#wakeSoon(entry)
+  }
+
+  #wakeSoon(entry: { wake: () => void; isDue: boolean }): void {
+    if (entry.isDue) return
+    entry.isDue = true
+    setImmediate(() => {
+      entry.isDue = false
+      if (this.#wakes.has(entry)) entry.wake()
+    })
+  }
+}

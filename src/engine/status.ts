@@ -1,0 +1,107 @@
+import type { InstanceName } from '../model/instance-name.ts'
+import type { FinalState, TaskState } from '../model/task-state.ts'
+import type { EndWhy } from '../scheduler/effects.ts'
+import type { TaskRecord } from '../storage/journal/journal.ts'
+import { openEnd } from './end-envelope.ts'
+import type { Operation } from './live-task.ts'
+import { openNote } from './note-envelope.ts'
+import { openSpec } from './spec-envelope.ts'
+
+/** Where an operation stands, for a door to put into its own words. Times are milliseconds since 1970. */
+export interface OperationStatus {
+  readonly operation: string
+  readonly task: string
+  readonly instance: InstanceName
+  readonly origin: string
+  readonly state: TaskState
+  /** Attempts that were begun. */
+  readonly attempt: number
+  /** Who has it, or had it last. */
+  readonly worker: string | undefined
+  readonly acceptedAt: number
+  readonly queuedAt: number
+  readonly assignedAt: number | undefined
+  readonly startedAt: number | undefined
+  /** Of an operation that is over, and of no other. */
+  readonly end: OperationEnd | undefined
+  readonly spec: Uint8Array
+  /** What the door wanted to remember. */
+  readonly note: Uint8Array | undefined
+}
+
+export interface OperationEnd {
+  readonly state: FinalState
+  readonly why: EndWhy
+  /** In words. */
+  readonly what: string
+  readonly at: number
+  /** The cache had it, and nothing was run. */
+  readonly cached: boolean
+  readonly result: Uint8Array | undefined
+}
+
+/** Of a task that is in memory. Its end is in it only once that is durable. */
+export function liveStatus(operation: Operation): OperationStatus {
+  const { task } = operation
+  const { ending } = task
+  const isCancelled = operation.isOver || (task.isConcluded && operation.left === 'cancelled')
+  const end: OperationEnd | undefined = isCancelled
+    ? cancelled(operation.leftAt)
+    : ending !== undefined && task.isConcluded
+      ? { state: ending.state, why: ending.why, what: ending.what, at: ending.at, cached: false, result: ending.result }
+      : undefined
+  return {
+    operation: operation.name,
+    task: task.id,
+    instance: task.instance,
+    origin: task.origin,
+    state: end?.state ?? task.state,
+    attempt: task.attempt,
+    worker: task.worker,
+    acceptedAt: task.acceptedAt,
+    queuedAt: task.queuedAt,
+    assignedAt: task.assignedAt,
+    startedAt: task.startedAt,
+    end,
+    spec: task.spec,
+    note: operation.note,
+  }
+}
+
+const cancelled = (at: number): OperationEnd => ({
+  state: 'cancelled',
+  why: 'cancelled',
+  what: 'cancelled by its caller',
+  at,
+  cached: false,
+  result: undefined,
+})
+
+/** Of a task that is on record only. */
+export function recordedStatus(name: string, record: TaskRecord): OperationStatus {
+  const operation = record.operations.find((one) => one.name === name)
+  const sealed = openEnd(record.result)
+  const { end: ended, lease } = record
+  const leftAt = operation?.leftAt
+  // It left before there was an answer: to its caller it is cancelled, whatever came of the task for others.
+  const isCancelled = leftAt !== undefined && (ended === undefined || leftAt <= ended.at)
+  const end: OperationEnd | undefined = isCancelled
+    ? cancelled(leftAt)
+    : ended && { ...ended, what: ended.reason, why: sealed.why, cached: sealed.cached, result: sealed.result }
+  return {
+    operation: name,
+    task: record.task,
+    instance: record.instance,
+    origin: record.origin,
+    state: end?.state ?? record.state,
+    attempt: record.attempt,
+    worker: lease?.worker,
+    acceptedAt: record.acceptedAt,
+    queuedAt: sealed.queuedAt || record.acceptedAt,
+    assignedAt: lease?.at,
+    startedAt: sealed.startedAt ?? lease?.startedAt,
+    end,
+    spec: openSpec(record.spec).spec,
+    note: openNote(operation?.note).note,
+  }
+}

@@ -1,0 +1,60 @@
+import { type FaultError, invalid } from '../base/fault.ts'
+import { instanceNameProblem } from '../model/instance-name.ts'
+import { shortened, unavailable } from './faults.ts'
+import type { Shell } from './shell.ts'
+import type { Submission } from './submission.ts'
+
+/** Why it is not taken in, before anybody is asked; undefined when nothing speaks against it. */
+export function submissionProblem(shell: Shell, submission: Submission): FaultError | undefined {
+  return stateProblem(shell) ?? nameTaken(shell, submission) ?? wordsProblem(shell, submission)
+}
+
+function stateProblem(shell: Shell): FaultError | undefined {
+  if (shell.isClosing) {
+    shell.meter.refused('closing')
+    return unavailable('the server is stopping')
+  }
+  const { trouble } = shell
+  if (trouble === undefined || shell.clock.monotonic() >= trouble.until) return undefined
+  shell.meter.refused('journal')
+  return trouble.error
+}
+
+const nameTaken = (shell: Shell, { operation }: Submission): FaultError | undefined =>
+  operation !== undefined && shell.operations.has(operation)
+    ? invalid(`an operation is already named ${shortened(operation)}`, 'exists')
+    : undefined
+
+/** What the caller said that cannot be. */
+function wordsProblem({ limits }: Shell, submission: Submission): FaultError | undefined {
+  const { spec, note, properties = [], affinity = [], instance, invocation = '', actionKey = '' } = submission
+  const wrongName = instanceNameProblem(instance)
+  if (wrongName !== undefined) return invalid(`the instance name ${wrongName}`)
+  const { operation = 'x', origin } = submission
+  if (operation === '') return invalid('an operation must have a name')
+  for (const name of [instance, invocation, actionKey, operation, origin]) {
+    if (name.length > limits.nameLength) return invalid(`a name is longer than ${limits.nameLength}`, 'range')
+  }
+  if (spec.length > limits.specBytes) return invalid(`a task is described in ${spec.length} bytes, too many`, 'range')
+  if (note !== undefined && note.length > limits.noteBytes) return invalid('a note is too long', 'range')
+  if (properties.length > limits.properties || affinity.length > limits.properties)
+    return invalid(`a task asks for more than ${limits.properties} properties`, 'range')
+  for (const { name, value } of properties) {
+    if (name.length + value.length > limits.nameLength) return invalid('a property is too long', 'range')
+  }
+  return amountsProblem(submission)
+}
+
+function amountsProblem({
+  demands = {},
+  timeoutMs,
+  estimateMs,
+  maxRetries,
+  priority,
+}: Submission): FaultError | undefined {
+  for (const amount of [demands.cpu, demands.memoryBytes, demands.diskBytes, timeoutMs, estimateMs, maxRetries]) {
+    if (amount !== undefined && !(amount >= 0 && Number.isFinite(amount)))
+      return invalid(`${amount} is no amount`, 'range')
+  }
+  return priority === undefined || Number.isFinite(priority) ? undefined : invalid('the priority is no number', 'range')
+}

@@ -1,0 +1,73 @@
+import { type Ask, ask } from './asking.ts'
+import type { Shell } from './shell.ts'
+import type {
+  AttemptReport,
+  TaskLease,
+  WorkerDescription,
+  WorkerPulse,
+  WorkerSession,
+  WorkerView,
+} from './worker-session.ts'
+import { finished, heartbeat, output, type Printed, register, returned, started, type WorkersWord } from './workers.ts'
+
+/**
+ * Where workers come in, whichever protocol they speak. Attempts go by the id that their lease came with; one that does
+ * not look like it is `invalid`. What a call makes the grid say to the worker has gone to its session, or to who asked,
+ * before it returns.
+ */
+export interface WorkerDesk {
+  /** Registering a known id ends the old registration: its leases lapse unless they are listed as running. */
+  register(description: WorkerDescription, session: WorkerSession): void
+  /** False for a worker that is not known, and has to register. */
+  heartbeat(worker: string, pulse?: WorkerPulse): boolean
+  /** For workers that pull; the answer takes the question back. */
+  ask(question: Ask, answer: (leases: readonly TaskLease[]) => void): () => void
+  /** False when the attempt is not the task's any more. */
+  started(worker: string, attemptId: string): boolean
+  /** Resolves when the worker may forget the attempt. */
+  finished(word: WorkersWord, report: AttemptReport): Promise<'applied' | 'superseded'>
+  /** It was handed back, or could not be delivered: queued again, and nobody's fault. */
+  returned(word: WorkersWord, what: string): void
+  output(printed: Printed): void
+  /** Its connection is gone without a word. Nothing happens when another session has taken its place. */
+  disconnected(worker: string, session: WorkerSession): void
+  /** It leaves: what it holds is queued again. */
+  unregister(worker: string): boolean
+  /** It is being taken away (spot). */
+  preempted(worker: string): boolean
+  list(): readonly WorkerView[]
+}
+
+export const workerDesk = (shell: Shell): WorkerDesk => ({
+  register: (description, session) => register(shell, description, session),
+  heartbeat: (worker, pulse) => heartbeat(shell, worker, pulse),
+  ask: (question, answer) => ask(shell, question, answer),
+  started: (worker, attemptId) => started(shell, worker, attemptId),
+  finished: (word, report) => finished(shell, word, report),
+  returned: (word, what) => returned(shell, word, what),
+  output: (printed) => output(shell, printed),
+  disconnected(worker, session) {
+    if (shell.links.get(worker)?.session === session) shell.dispatch({ kind: 'disconnected', worker })
+  },
+  unregister: (worker) => goes(shell, 'unregister', worker),
+  preempted: (worker) => goes(shell, 'preempted', worker),
+  list: () => views(shell),
+})
+
+function goes(shell: Shell, kind: 'unregister' | 'preempted', worker: string): boolean {
+  if (!shell.links.has(worker)) return false
+  shell.dispatch({ kind, worker })
+  return true
+}
+
+function views(shell: Shell): WorkerView[] {
+  const leases = new Map<string, number>()
+  for (const { worker, fencing, ending } of shell.tasks.values()) {
+    if (worker !== undefined && fencing !== undefined && ending === undefined)
+      leases.set(worker, (leases.get(worker) ?? 0) + 1)
+  }
+  return Array.from(shell.links.values(), ({ description, state, what, registeredAt, heardAt }) => {
+    const { running: _, ...said } = description
+    return { ...said, state, what, registeredAt, heardAt, leases: leases.get(description.worker) ?? 0 }
+  })
+}

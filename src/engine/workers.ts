@@ -1,0 +1,166 @@
+import { invalid } from '../base/fault.ts'
+import { parseAttemptId, sameFencing } from '../model/fencing.ts'
+import type { Attempt, Outcome } from '../scheduler/events.ts'
+import { absent, exhausted, shortened, unavailable } from './faults.ts'
+import type { LiveTask, Report } from './live-task.ts'
+import { OutputRing } from './output-ring.ts'
+import { recordLate } from './recording.ts'
+import type { Shell } from './shell.ts'
+import { dropLink, newLink, type WorkerLink } from './worker-link.ts'
+import type { AttemptReport, WorkerDescription, WorkerPulse, WorkerSession } from './worker-session.ts'
+
+const MOST_ATTEMPTS_LISTED = 100_000
+const RETRY_AFTER_MS = 10_000
+
+/** A worker comes, or comes again: then what it had is what it lists, and its old session is over. */
+export function register(shell: Shell, description: WorkerDescription, session: WorkerSession): void {
+  if (shell.isClosing) throw unavailable('the server is stopping')
+  const { worker, running, resources = {}, ...rest } = description
+  refuseWrong(shell, description)
+  const attempts = running && attemptsOf(running)
+  const before = shell.links.get(worker)
+  if (before === undefined && shell.links.size >= shell.limits.workers)
+    throw exhausted('room for workers', RETRY_AFTER_MS)
+  shell.links.set(worker, newLink(description, session, shell.clock.now()))
+  if (before !== undefined) dropLink(shell, before, 'it registered again')
+  shell.dispatch({
+    kind: 'register',
+    worker,
+    slots: rest.slots,
+    properties: rest.properties,
+    resources,
+    ...(rest.prefetch !== undefined && { prefetch: rest.prefetch }),
+    ...(rest.preemptible && { preemptible: true }),
+    ...(rest.pulls && { pulls: true }),
+    ...(rest.notReady && { notReady: true }),
+    ...(attempts && { running: attempts }),
+  })
+}
+
+function refuseWrong({ limits }: Shell, { worker, properties }: WorkerDescription): void {
+  if (worker === '' || worker.length > limits.nameLength) throw invalid('a worker must have a name, and no long one')
+  if (properties.length > limits.properties) throw invalid('a worker offers too many properties', 'range')
+  for (const { name, value } of properties) {
+    if (name.length + value.length > limits.nameLength) throw invalid('a property is too long', 'range')
+  }
+}
+
+function attemptsOf(ids: readonly string[]): Attempt[] {
+  if (ids.length > MOST_ATTEMPTS_LISTED) throw invalid('a worker lists too many attempts', 'range')
+  return ids.map(parseAttemptId)
+}
+
+/** False for a worker that is not known, and has to register. */
+export function heartbeat(shell: Shell, worker: string, { holds, load, draining }: WorkerPulse = {}): boolean {
+  const link = shell.links.get(worker)
+  if (link === undefined) return false
+  const attempts = holds && attemptsOf(holds)
+  link.heardAt = shell.clock.now()
+  shell.dispatch({
+    kind: 'heartbeat',
+    worker,
+    ...(attempts && { holds: attempts }),
+    ...(load !== undefined && { load }),
+    ...(draining && { draining }),
+  })
+  return true
+}
+
+/** False when the attempt is not the task's any more: the worker should drop it. */
+export function started(shell: Shell, worker: string, attemptId: string): boolean {
+  const attempt = parseAttemptId(attemptId)
+  const isCurrent = currentTask(shell, worker, attempt) !== undefined
+  shell.dispatch({ kind: 'started', worker, ...attempt })
+  return isCurrent
+}
+
+export interface WorkersWord {
+  readonly worker: string
+  readonly attemptId: string
+}
+
+/**
+ * Resolves when the worker may forget the attempt: its end is durable, or nobody wants it. Until then it should say it
+ * again when the connection breaks.
+ */
+export function finished(
+  shell: Shell,
+  { worker, attemptId }: WorkersWord,
+  report: AttemptReport,
+): Promise<'applied' | 'superseded'> {
+  const attempt = parseAttemptId(attemptId)
+  const task = currentTask(shell, worker, attempt)
+  if (task === undefined || task.isRefused) {
+    supersede(shell, { worker, attempt, task }, report.outcome)
+    return Promise.resolve('superseded')
+  }
+  return new Promise((answer) => {
+    const outcome = boundedOutcome(shell, report)
+    const result = outcome === report.outcome ? report.result : undefined
+    const succeeded = outcome.kind === 'result' && outcome.succeeded
+    const { fencing } = attempt
+    const told: Report = { fencing, result, roots: report.roots ?? NONE, succeeded, answer }
+    if (task.ending !== undefined) {
+      // The same again, while the first is being recorded.
+      if (task.repeated === undefined) task.repeated = [told]
+      else task.repeated.push(told)
+      return
+    }
+    task.report?.answer('applied')
+    task.report = told
+    shell.dispatch({ kind: 'finished', worker, outcome, task: task.id, fencing })
+  })
+}
+
+const NONE: Report['roots'] = []
+
+/** A result that is too large to keep is none: the task ends all the same. */
+function boundedOutcome({ limits }: Shell, { outcome, result }: AttemptReport): Outcome {
+  if (result === undefined || result.length <= limits.resultBytes) return outcome
+  const what = `its result has ${result.length} bytes, and ${limits.resultBytes} are kept at most`
+  return { kind: 'fault', what, final: true }
+}
+
+interface Stale {
+  readonly worker: string
+  readonly attempt: Attempt
+  readonly task: LiveTask | undefined
+}
+
+const STATE_OF = { result: 'completed', timeout: 'timeout', stopped: 'cancelled', fault: 'failed' } as const
+
+function supersede(shell: Shell, { worker, attempt, task }: Stale, outcome: Outcome): void {
+  // Of a task that the journal did not take only the scheduler still has to hear.
+  if (task !== undefined) shell.dispatch({ kind: 'finished', worker, outcome, ...attempt })
+  else if (attempt.fencing.epoch <= shell.epoch && worker.length <= shell.limits.nameLength)
+    recordLate(shell, { ...attempt, state: STATE_OF[outcome.kind], reason: `from worker ${shortened(worker)}` })
+}
+
+/** The task, if this is the attempt that counts. */
+function currentTask(shell: Shell, worker: string, { task: id, fencing }: Attempt): LiveTask | undefined {
+  const task = shell.tasks.get(id)
+  return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
+}
+
+export function returned(shell: Shell, { worker, attemptId }: WorkersWord, what: string): void {
+  shell.dispatch({ kind: 'returned', worker, what: shortened(what), ...parseAttemptId(attemptId) })
+}
+
+export interface Printed extends WorkersWord {
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Uint8Array
+}
+
+/** What comes from an attempt that does not count is not shown. */
+export function output(shell: Shell, { worker, attemptId, stream, bytes }: Printed): void {
+  const task = currentTask(shell, worker, parseAttemptId(attemptId))
+  if (task === undefined) return
+  task.output ??= new OutputRing(shell.limits.outputBytes)
+  task.output.add(stream, task.attempt, bytes)
+}
+
+export function linkOf(shell: Shell, worker: string): WorkerLink {
+  const link = shell.links.get(worker)
+  if (link === undefined) throw absent(`no worker is registered as ${shortened(worker)}`)
+  return link
+}
