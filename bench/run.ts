@@ -23,6 +23,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'the cost of a scheduling decision up to a million tasks and ten thousand workers (--smoke, --all)',
     load: () => import('./scheduler/bench.ts'),
   },
+  runtimes: {
+    about: 'what starting a process costs a worker, by way of the spawner and without (--smoke, …)',
+    load: () => import('./runtimes/bench.ts'),
+  },
   journal: {
     about: 'whole task lives through engine and journal, process and power, beside a bare sync (--smoke, --lives N, …)',
     load: () => import('./journal/bench.ts'),

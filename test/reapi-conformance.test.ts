@@ -38,14 +38,10 @@ async function checked(instance: string, settings = ''): Promise<{ summary: Reco
   }
 }
 
-/** We have both, so nothing can be said of servers that have them not; and we run nothing yet. */
+/** We have both, so nothing can be said of servers that have them not. */
 const NEVER = [
   'capabilities.split-declared',
   'capabilities.splice-declared',
-  'capabilities.exec-priorities-ordered',
-  'capabilities.exec-function-given',
-  'capabilities.exec-functions-include',
-  'capabilities.exec-functions-stored',
   'digests.gitsha1',
   'action-cache.update.denied',
 ]

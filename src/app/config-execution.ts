@@ -1,26 +1,45 @@
 import { z } from 'zod'
-import { later } from './config-field.ts'
+import { STRATEGIES } from '../scheduler/options.ts'
+import { field } from './config-field.ts'
 
 const seconds = (standard: number) => z.number().positive().max(86_400).default(standard)
 
 const scheduler = z
   .strictObject({
-    lease_duration_seconds: later(seconds(300), 'How long a worker may hold a task without renewing its lease.'),
-    heartbeat_timeout_seconds: later(seconds(120), 'A worker that was silent for so long is taken for gone.'),
-    long_poll_timeout_seconds: later(seconds(30), 'The longest that a worker asking for work is kept waiting.'),
-    max_queue_size: later(z.int().min(1).default(10_000), 'Tasks that may wait; further ones are refused.'),
+    lease_duration_seconds: field(seconds(300), 'How long a worker may hold a task without renewing its lease.'),
+    heartbeat_timeout_seconds: field(seconds(120), 'A worker that was silent for so long is taken for gone.'),
+    long_poll_timeout_seconds: field(seconds(30), 'The longest that a worker asking for work is kept waiting.'),
+    max_queue_size: field(z.int().min(1).default(10_000), 'Tasks that may wait; further ones are refused.'),
+    no_worker_grace_seconds: field(seconds(60), 'How long a task that no worker fits waits for one to come.'),
+    no_waiter_grace_seconds: field(seconds(60), 'How long an action runs on when nobody waits for it any more.'),
+    reconnect_grace_seconds: field(
+      seconds(30),
+      'How long workers have after a restart of the server to come back with what they were running.',
+    ),
+    strategy: field(
+      z.enum(STRATEGIES).default('weighted'),
+      'How a worker is chosen among those that fit, after those that have the inputs already.',
+    ),
   })
   .prefault({})
 
 export const execution = z
   .strictObject({
-    backend: later(z.enum(['scheduler']).default('scheduler'), 'How tasks are run: a queue that workers take from.'),
+    backend: field(z.enum(['scheduler']).default('scheduler'), 'How tasks are run: a queue that workers take from.'),
+    retention_seconds: field(
+      z
+        .number()
+        .positive()
+        .max(366 * 86_400)
+        .default(86_400),
+      'How long finished tasks can be asked after, and what they made is kept.',
+    ),
     scheduler,
   })
   .prefault({})
 
 export const capabilities = z
   .strictObject({
-    exec_enabled: later(z.boolean().default(true), 'Whether tasks are taken, or only caching is offered.'),
+    exec_enabled: field(z.boolean().default(true), 'Whether tasks are taken, or only caching is offered.'),
   })
   .prefault({})

@@ -33,7 +33,7 @@ test('no two fields share a variable', () => {
 test('fields that have no effect yet say so', () => {
   const text = explainConfig()
   expect(text).toContain(
-    '# Tasks that may wait; further ones are refused.\n# No effect in this version.\nmax_queue_size = 10000',
+    '# Run commands in a sandbox where the machine offers one.\n# No effect in this version.\nuse_sandbox = true',
   )
   expect(text).not.toMatch(/No effect in this version\.\naddress/)
 })
@@ -58,7 +58,7 @@ test('the settings that hold are shown as TOML, each that is no default with its
   const shown = showConfig(loaded)
   expect(shown).toContain('\nlevel = "warn"  # from WINDLASS_LOG_LEVEL\n')
   expect(shown).toContain('\nhttp_address = "127.0.0.1:0"  # from --http\n')
-  expect(shown).toContain('\nOSFamily = "Linux"  # from WINDLASS_WORKER_PLATFORM, no effect in this version\n')
+  expect(shown).toContain('\nOSFamily = "Linux"  # from WINDLASS_WORKER_PLATFORM\n')
   expect(shown).toContain('\n# cert_file is not set: no TLS\n')
   expect(shown.match(/# from /g)).toHaveLength(3)
   expect(configSchema.parse(parse(shown))).toEqual(loaded.config)

@@ -50,11 +50,16 @@ ${explainConfig().trimEnd()}
 \`\`\`
 `
 
+const headingOf = ({ form, key, table }: Field): string => (form === 'map' ? key : table)
+
+/** The fields of a table one after another, for TOML lets a table begin only once. */
+const TOGETHER: readonly Field[] = [...Map.groupBy(FIELDS, headingOf).values()].flat()
+
 function byTable(linesOf: (field: Field) => string[], spaced = false): string[] {
   const lines: string[] = []
   let current: string | undefined
-  for (const field of FIELDS) {
-    const heading = field.form === 'map' ? field.key : field.table
+  for (const field of TOGETHER) {
+    const heading = headingOf(field)
     if (current !== undefined && (spaced || heading !== current)) lines.push('')
     if (heading !== current) lines.push(`[${heading}]`)
     current = heading

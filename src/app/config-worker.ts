@@ -1,15 +1,43 @@
 import { z } from 'zod'
-import { later } from './config-field.ts'
+import { field, later } from './config-field.ts'
+
+const file = () => z.string().min(1).optional()
+
+const tls = z
+  .strictObject({
+    ca_file: field(file(), 'Certificates in PEM that servers must lead to, for https:// and grpcs:// addresses.', {
+      otherwise: "the system's",
+    }),
+    cert_file: field(file(), 'Certificate that the worker shows, in PEM.', { otherwise: 'none is shown' }),
+    key_file: field(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none is shown' }),
+  })
+  .prefault({})
 
 const host = z
   .strictObject({
-    work_dir: later(z.string().min(1).optional(), 'Directory that rooms are made in.', {
-      otherwise: 'rooms in data_dir',
-    }),
+    work_dir: field(
+      z.string().min(1).optional(),
+      'Directory of this worker alone, for rooms and for inputs that are used again.',
+      { otherwise: 'worker-1 in data_dir, or the next that is free' },
+    ),
+    cache_bytes: field(
+      z
+        .int()
+        .min(0)
+        .default(10 * 1024 ** 3),
+      'Disk space for inputs that may be used again.',
+    ),
+    min_free_bytes: field(
+      z
+        .int()
+        .min(0)
+        .default(1024 ** 3),
+      'A worker does not start with less free space in work_dir.',
+    ),
     use_sandbox: later(z.boolean().default(true), 'Run commands in a sandbox where the machine offers one.'),
-    env_whitelist: later(
+    env_whitelist: field(
       z.array(z.string().min(1)).default(['PATH', 'HOME']),
-      "The worker's own environment variables that commands may see.",
+      "The worker's own environment variables that commands see where they do not set them.",
     ),
   })
   .prefault({})
@@ -30,22 +58,42 @@ const docker = z
 
 export const worker = z
   .strictObject({
-    worker_id: later(z.string().min(1).optional(), 'Name of this worker, unlike that of any other.', {
-      otherwise: "the machine's name",
+    worker_id: field(z.string().min(1).max(200).optional(), 'Name of this worker, unlike that of any other.', {
+      otherwise: "the machine's name and an ending of its own",
     }),
-    server_url: later(z.string().min(1).default('http://127.0.0.1:8980'), 'The server that this worker works for.'),
-    cas_url: later(z.string().min(1).optional(), 'Where inputs are fetched and outputs stored.', {
+    server_url: field(
+      z.string().min(1).default('http://127.0.0.1:8980'),
+      'The server that this worker works for: http://, https://, grpc://, grpcs:// or unix:/path.',
+    ),
+    cas_url: field(z.string().min(1).optional(), 'Where inputs are fetched and outputs stored.', {
       otherwise: 'server_url',
     }),
-    max_concurrent_tasks: later(z.int().min(1).optional(), 'Tasks that this worker runs at a time.', {
+    max_concurrent_tasks: field(z.int().min(1).max(4096).optional(), 'Tasks that this worker runs at a time.', {
       otherwise: 'one per processor',
     }),
-    heartbeat_interval_seconds: later(z.number().positive().default(30), 'How often the worker says that it is alive.'),
-    backend: later(z.enum(['host', 'sandbox', 'docker']).default('host'), 'What commands run in.'),
-    platform: later(
-      z.record(z.string(), z.string()).default({}),
-      'Properties that tasks may ask for, such as OSFamily = "Linux".',
+    heartbeat_interval_seconds: field(
+      z.number().positive().max(3600).default(10),
+      'How often the worker says that it is alive.',
     ),
+    drain_timeout_seconds: field(
+      z.number().min(0).max(86_400).default(300),
+      'How long a stopping worker lets its tasks finish.',
+    ),
+    backend: field(
+      z.enum(['host', 'sandbox', 'docker']).default('host'),
+      'What commands run in; this version has only host.',
+    ),
+    platform: field(
+      z.record(z.string(), z.string()).default({}),
+      'Properties that tasks may ask for, over OSFamily and Arch of the machine; the value "*" fits any.',
+    ),
+    labels: field(
+      z.record(z.string(), z.string()).default({}),
+      'Further properties, which tasks ask for as "label:NAME".',
+    ),
+    group: field(z.string().default(''), 'The group of this worker, which tasks ask for as "group".'),
+    preemptible: field(z.boolean().default(false), 'Whether this machine may be taken away at short notice.'),
+    tls,
     host,
     docker,
   })

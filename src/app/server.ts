@@ -14,6 +14,7 @@ import { formatAddress } from './bind-address.ts'
 import type { Config } from './config.ts'
 import { servedHosts } from './config-exposure.ts'
 import { grpcLimits } from './config-grpc.ts'
+import { openGrid } from './grid.ts'
 import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
@@ -42,9 +43,16 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
   const storage = await openStorage(config, { clock, log, meter: storeFigures(metrics.registry) })
   packGauges(metrics.registry, storage.figures)
 
+  const { exec_enabled } = config.capabilities
+  const grid = exec_enabled ? await openGrid(config, { clock, log, storage, registry: metrics.registry }) : undefined
+
   const health = grpcHealth()
-  const services: Service[] = [health.service, ...reapiDoor({ instances: storage.instances, clock })]
-  services.push(storageAdmin(storage.admin))
+  const services: Service[] = [
+    health.service,
+    ...reapiDoor({ instances: storage.instances, clock, executes: () => exec_enabled }),
+    ...(grid?.services ?? []),
+    storageAdmin(storage.admin),
+  ]
   services.push(...reflection(descriptorSet(), () => services.map(({ name }) => name)))
 
   const grpc = createServer({
@@ -58,6 +66,7 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
 
   const { grpcAddress, http } = await listen(config, { grpc, door, clock, tls }).catch(async (error: unknown) => {
     grpc.close()
+    await grid?.close()
     await storage.close()
     throw error
   })
@@ -70,7 +79,10 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     const end = clock.monotonic() + graceMs
     readiness.hold('stopping')
     health.drain()
-    await grpc.drain(graceMs)
+    const drained = grpc.drain(graceMs)
+    // At once: those who wait for tasks are told to come back, and workers go on with theirs until they can report.
+    await grid?.close()
+    await drained
     // Last, so that probes hear of it as long as there is anything to hear.
     await http.close(Math.max(0, end - clock.monotonic()))
     await storage.close()

@@ -22,8 +22,14 @@ export interface Ground {
 type Settings = Config['storage']
 type Stores = Pick<Instance, 'blobs' | 'uploads' | 'actions'>
 
+export interface InstanceStores {
+  readonly instances: Instances
+  /** The results of an instance, though its callers may only read them. */
+  readonly actionsOf: (name: string) => ActionCache
+}
+
 /** What each name stands for: most for the same, those that the settings single out for something of their own. */
-export function instancesOf(settings: Settings, ground: Ground): Instances {
+export function instancesOf(settings: Settings, ground: Ground): InstanceStores {
   const { spaces, digest_functions, action_cache } = settings
   const readOnly = new Set(action_cache.read_only_instances)
   const made = new Map<string, Stores>()
@@ -43,7 +49,11 @@ export function instancesOf(settings: Settings, ground: Ground): Instances {
   const named = [...Object.keys(spaces), ...Object.keys(digest_functions), ...readOnly]
   const special = new Map(named.map((name) => [name, instanceOf(name)]))
   const usual: Instance = { ...storesOf(0, ''), unnamedFunction: 'sha256', mayUpdateActions: true }
-  return (name) => special.get(name) ?? usual
+  return {
+    instances: (name) => special.get(name) ?? usual,
+    actionsOf: (name) =>
+      (readOnly.has(name) ? storesOf(spaces[name] ?? 0, name) : (special.get(name) ?? usual)).actions,
+  }
 }
 
 interface Place {

@@ -3,11 +3,13 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Instances } from '../doors/reapi/instances.ts'
 import type { StorageAdmin } from '../doors/storage-admin/storage-admin.ts'
+import type { InstanceName } from '../model/instance-name.ts'
+import type { ActionCache } from '../storage/action-cache.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { metered, type StoreMeter } from '../storage/metered.ts'
 import { nodeFiles } from '../storage/packs/node-files.ts'
 import type { PackEvents } from '../storage/packs/pack-events.ts'
-import { type PackFigures, packStore } from '../storage/packs/pack-store.ts'
+import { type PackFigures, type PackStore, packStore } from '../storage/packs/pack-store.ts'
 import type { Config } from './config.ts'
 import { instancesOf } from './storage-instances.ts'
 import { openUpstreamStorage } from './storage-upstream.ts'
@@ -17,6 +19,11 @@ const BULK_THREADS = 1
 
 export interface Storage {
   readonly instances: Instances
+  /** Where the grid keeps results, whether or not callers may. */
+  readonly actionsOf: (instance: InstanceName) => ActionCache
+  /** What tasks need is kept from eviction, in whichever space it is. */
+  readonly pins: Pick<PackStore, 'pin' | 'unpin'>
+  readonly spaces: readonly number[]
   figures(): PackFigures
   /** For whoever looks after the packs. */
   readonly admin: StorageAdmin
@@ -44,10 +51,18 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     verifyReads: cas.verify_reads,
     scrubBytesPerSecond: cas.scrub_bytes_per_second,
   })
-  const instances = instancesOf(config.storage, { packs, bulk, upstream, metered: metered(meter, clock) })
+  const { instances, actionsOf } = instancesOf(config.storage, {
+    packs,
+    bulk,
+    upstream,
+    metered: metered(meter, clock),
+  })
 
   return {
     instances,
+    actionsOf,
+    pins: packs,
+    spaces: [...new Set([0, ...Object.values(config.storage.spaces)])],
     figures: packs.figures,
     admin: packs.admin,
     async close() {

@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Co
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   cas: async () => (await import('./cas.ts')).casCommand,
+  worker: async () => (await import('./worker.ts')).workerCommand,
   version: async () => (await import('./version.ts')).versionCommand,
 }
 

@@ -122,8 +122,9 @@ class Later {
   }
 }
 
-function timesOf({ mtime }: NodeProperties): [atime: number, mtime: number] {
-  const seconds = (mtime?.seconds ?? 0) + (mtime?.nanos ?? 0) / 1e9
+/** As text: a negative number, which is a time before 1970, Node takes for now. */
+function timesOf({ mtime }: NodeProperties): [atime: string, mtime: string] {
+  const seconds = String((mtime?.seconds ?? 0) + (mtime?.nanos ?? 0) / 1e9)
   return [seconds, seconds]
 }
 

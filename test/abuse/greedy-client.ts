@@ -5,7 +5,7 @@ import type { WatchedServer } from './abused-server.ts'
 
 export const MiB = 1 << 20
 /** What may be held for a peer that does not read. */
-export const STREAM_CAP = MiB
+export const STREAM_CAP = 1 * MiB
 export const CONNECTION_CAP = 4 * MiB
 
 /** All windows wide open: only the network and the server's own restraint are left. */

@@ -5,7 +5,7 @@ import { tellingFaults } from '../telling-faults.ts'
 import { getActionResult, updateActionResult } from './action-results.ts'
 import { byteStreamRead } from './byte-stream-read.ts'
 import { byteStreamWrite, queryWriteStatus } from './byte-stream-write.ts'
-import { getCapabilities } from './capabilities.ts'
+import { type Executes, getCapabilities } from './capabilities.ts'
 import { splitAndSplice } from './chunks.ts'
 import { batchReadBlobs, batchUpdateBlobs, findMissingBlobs } from './content.ts'
 import type { Instances } from './instances.ts'
@@ -17,15 +17,17 @@ export interface ReapiDoorOptions {
   readonly instances: Instances
   readonly clock: Clock
   readonly limits?: ReapiLimits
+  /** Whether actions are run for an instance; left out where none are. */
+  readonly executes?: Executes
 }
 
 const REAPI = 'build.bazel.remote.execution.v2'
 
 /** The Remote Execution API as build tools speak it. */
-export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS }: ReapiDoorOptions): Service[] {
+export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS, executes }: ReapiDoorOptions): Service[] {
   const writing = { instances, limits, paused: pausedUploads(clock) }
   const services: Service[] = [
-    { name: `${REAPI}.Capabilities`, methods: { GetCapabilities: getCapabilities(instances, limits) } },
+    { name: `${REAPI}.Capabilities`, methods: { GetCapabilities: getCapabilities(instances, limits, executes) } },
     {
       name: `${REAPI}.ContentAddressableStorage`,
       methods: {

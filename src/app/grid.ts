@@ -1,0 +1,72 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Registry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { actionResultsCache } from '../doors/execution/action-results-cache.ts'
+import { executionDoor } from '../doors/execution/execution-door.ts'
+import { pinnedRoots } from '../doors/execution/pinned-roots.ts'
+import { workersDoor } from '../doors/workers/grpc.ts'
+import { createEngine } from '../engine/engine.ts'
+import type { Service } from '../grpc/service.ts'
+import { sqliteJournal } from '../storage/journal/sqlite/sqlite-journal.ts'
+import type { Config } from './config.ts'
+import { gridGauges, gridMeter } from './metrics-grid.ts'
+import { newId } from './new-id.ts'
+import type { Storage } from './storage.ts'
+
+/** What runs tasks: the engine over its journal, and the doors to it. */
+export interface Grid {
+  readonly services: readonly Service[]
+  /** Resolves when all that was begun is on record. */
+  close(): Promise<void>
+}
+
+export interface GridTools {
+  readonly clock: Clock
+  readonly log: Log
+  readonly storage: Storage
+  readonly registry: Registry
+}
+
+export async function openGrid(config: Config, { clock, log, storage, registry }: GridTools): Promise<Grid> {
+  const { scheduler, retention_seconds } = config.execution
+  const folder = join(config.server.data_dir, 'journal')
+  const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
+  const engine = await createEngine({
+    journal,
+    clock,
+    log,
+    newId: () => newId(clock.now),
+    random: Math.random,
+    results: actionResultsCache(storage.actionsOf),
+    roots: pinnedRoots(storage.pins, storage.spaces),
+    meter: gridMeter(registry),
+    retentionMs: retention_seconds * 1000,
+    noWaiterGraceMs: scheduler.no_waiter_grace_seconds * 1000,
+    scheduler: schedulerOptions(scheduler),
+  }).catch(async (error: unknown) => {
+    await journal.close()
+    throw error
+  })
+  gridGauges(registry, engine.figures)
+  return {
+    services: [
+      ...executionDoor({ engine, instances: storage.instances, clock }),
+      ...workersDoor({ desk: engine.workers, clock, longPollMs: scheduler.long_poll_timeout_seconds * 1000 }),
+    ],
+    async close() {
+      await engine.close()
+      await journal.close()
+    },
+  }
+}
+
+const schedulerOptions = (set: Config['execution']['scheduler']) => ({
+  leaseMs: set.lease_duration_seconds * 1000,
+  heartbeatTimeoutMs: set.heartbeat_timeout_seconds * 1000,
+  maxQueued: set.max_queue_size,
+  noWorkerGraceMs: set.no_worker_grace_seconds * 1000,
+  reconnectGraceMs: set.reconnect_grace_seconds * 1000,
+  strategy: set.strategy,
+})

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../base/clock.ts'
+import { FaultError, invalid } from '../base/fault.ts'
+import { parseTarget, type Target } from '../client/target.ts'
+import { type Channel, type ClientTls, createChannel } from '../grpc/channel.ts'
+import type { Config } from './config.ts'
+
+/** A server as worker files name it. They write http:// where others write grpc://, and mean the same. */
+export function workerTarget(key: string, text: string): Target {
+  const target = parseTarget(text.replace(/^http(s?):\/\//, 'grpc$1://').replace(/\/$/, ''))
+  if (target === undefined)
+    throw invalid(`${key}: ${text} is none of http://host:port, https://host:port, grpc(s)://host:port and unix:/path`)
+  return { ...target, text }
+}
+
+export interface WorkerChannels {
+  readonly server: Channel
+  readonly cas: Channel
+  readonly casName: string
+  close(): void
+}
+
+/** One connection for both, where both are the same server. */
+export function openChannels(worker: Config['worker'], clock: Clock): WorkerChannels {
+  const { server_url, cas_url = server_url } = worker
+  const tls = readTls(worker.tls)
+  const open = (key: string, url: string): Channel => channelTo(workerTarget(key, url), { clock, tls })
+  const server = open('worker.server_url', server_url)
+  const cas = cas_url === server_url ? server : open('worker.cas_url', cas_url)
+  return {
+    server,
+    cas,
+    casName: cas_url,
+    close() {
+      server.close()
+      cas.close()
+    },
+  }
+}
+
+export const channelTo = (
+  { address, secure }: Target,
+  { clock, tls }: { readonly clock: Clock; readonly tls: ClientTls },
+): Channel =>
+  createChannel({
+    address,
+    timing: { now: clock.monotonic, after: clock.after },
+    // Who waits longer does so above it.
+    maxBackoffMs: 1000,
+    random: Math.random,
+    ...(secure && { tls }),
+  })
+
+function readTls({ ca_file, cert_file, key_file }: Config['worker']['tls']): ClientTls {
+  const read = (key: string, path: string | undefined) => {
+    if (path === undefined) return {}
+    try {
+      return { [key]: readFileSync(path, 'utf8') }
+    } catch (error) {
+      throw new FaultError({ kind: 'invalid', what: `worker.tls.${key}_file: ${(error as Error).message}` }, error)
+    }
+  }
+  return { ...read('ca', ca_file), ...read('cert', cert_file), ...read('key', key_file) }
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../base/clock.ts'
+import { invalid } from '../base/fault.ts'
+import { prepareHashing } from '../base/hashing/create-hasher.ts'
+import type { Channel } from '../grpc/channel.ts'
+import { bareRuntime } from '../runtimes/bare.ts'
+import type { Launcher } from '../runtimes/launcher/launcher.ts'
+import type { Runtime } from '../runtimes/runtime.ts'
+import { spawner } from '../runtimes/spawner/spawner.ts'
+import type { BlobStore } from '../storage/blob-store.ts'
+import { threadPool } from '../storage/bulk/thread-pool.ts'
+import { openUpstream } from '../storage/upstream/upstream.ts'
+import { upstreamStore } from '../storage/upstream/upstream-store.ts'
+import { remoteTarget } from '../worker/cas/remote-target.ts'
+import type { InstanceTools } from '../worker/daemon-attempt.ts'
+import { openFileCache } from '../worker/inputs/file-cache.ts'
+import { safePlacement } from '../worker/inputs/place-inputs.ts'
+import { inputStage } from '../worker/inputs/stage-inputs.ts'
+import { storeSource } from '../worker/inputs/store-source.ts'
+import { openRooms } from '../worker/rooms.ts'
+
+export interface WorkerToolsOptions {
+  readonly worker: string
+  readonly backend: 'host' | 'sandbox' | 'docker'
+  /** Of this worker alone. */
+  readonly folder: string
+  readonly cacheBytes: number
+  /** What commands find in their environment where they do not say otherwise. */
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly cas: Channel
+  readonly clock: Clock
+}
+
+/** What a worker runs attempts with, whoever sends them. */
+export interface WorkerTools {
+  readonly runtime: Runtime
+  store(instance: string): BlobStore
+  of(instance: string): InstanceTools
+  close(): Promise<void>
+}
+
+/** Of a tree that a client made up, and of what a command left behind. */
+const RULES = { mostNodes: 1_000_000, absoluteSymlinks: 'allowed' } as const
+const MOST_OUTPUT_BYTES = 64 * 1024 ** 3
+const DIRECTORY_BYTES = 64 * 1024 * 1024
+const STREAM_BYTES = 16 * 1024 * 1024
+/** Standard output and error up to this length travel in the result. */
+const INLINE_BYTES = 1024
+const CAS_TIMEOUT_MS = 60_000
+const BULK_THREADS = 2
+
+const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
+/** The same file as it is published. */
+const SPAWNER_ENTRY = import.meta.url.endsWith('.ts') ? SPAWNER : new URL(SPAWNER.href.replace(/\.ts$/, '.js'))
+
+export async function openWorkerTools(options: WorkerToolsOptions): Promise<WorkerTools> {
+  const { worker, backend, folder, clock, cas } = options
+  if (backend !== 'host') throw invalid(`the backend ${backend} is not in this version: use host`, 'unsupported')
+  await prepareHashing()
+  const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
+  const rooms = await openRooms(join(folder, 'rooms'), undefined)
+  const bulk = threadPool(BULK_THREADS)
+  const launcher = await openLauncher(join(folder, 'launcher'))
+  const runtime = bareRuntime({ launcher, clock, env: options.env, user: undefined, outputBytes: STREAM_BYTES })
+  const upstream = openUpstream({
+    channel: cas,
+    clock,
+    timeoutMs: CAS_TIMEOUT_MS,
+    newId: randomUUID,
+    random: Math.random,
+  })
+  const store = (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk })
+
+  const made = new Map<string, InstanceTools>()
+  const make = (instance: string): InstanceTools => {
+    const blobs = store(instance)
+    const source = storeSource(blobs)
+    const placement = safePlacement(undefined, process.getuid?.() ?? 0)
+    const staged = { source, cache, bulk, placement, user: undefined, rules: RULES, directoryBytes: DIRECTORY_BYTES }
+    const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
+    const fixed = { rooms, runtime, outputs, clock, worker, limits: {}, inlineBytes: INLINE_BYTES }
+    return { source, tools: { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs) } }
+  }
+  return {
+    runtime,
+    store,
+    of(instance) {
+      const known = made.get(instance) ?? make(instance)
+      made.set(instance, known)
+      return known
+    },
+    async close() {
+      await launcher.close()
+      await rooms.cleared()
+      await cache.close()
+      await bulk.close()
+    },
+  }
+}
+
+async function openLauncher(folder: string): Promise<Launcher> {
+  await mkdir(folder, { recursive: true, mode: 0o711 })
+  return spawner({
+    name: `windlass-${process.pid}`,
+    folder,
+    useGroups: true,
+    node: process.execPath,
+    entry: SPAWNER_ENTRY,
+    send: (pid, signal) => void process.kill(pid, signal),
+  })
+}

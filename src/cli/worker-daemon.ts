@@ -1,0 +1,90 @@
+import { systemClock } from '../app/clock.ts'
+import { type FlagSetting, loadConfig } from '../app/config-load.ts'
+import { createLogger } from '../app/logger.ts'
+import { runUntilSignal, type SignalSource } from '../app/shutdown.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { startWorker } from '../app/worker.ts'
+import { invalid } from '../base/fault.ts'
+
+export interface DaemonFlags {
+  readonly serverUrl?: string
+  readonly casUrl?: string
+  readonly backend?: string
+  readonly config?: string
+  readonly slots?: string
+  readonly id?: string
+  readonly data?: string
+  readonly json?: true
+  readonly verbose?: true
+}
+
+export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> {
+  const { env, home, errIsTerminal } = terminal
+  const { config, notes } = loadConfig({ file: flags.config, env, home, flags: settingsOf(flags) })
+  const log = await createLogger(config.log, errIsTerminal)
+  for (const { level, what, keys } of notes) log[level]({ keys }, what)
+
+  const { signals, end } = endable(terminal.signals)
+  let failure: Error | undefined
+  let isStopping = false
+  const start = async () => {
+    const worker = await startWorker(config, { clock: systemClock, log, env })
+    terminal.out(
+      flags.json
+        ? `${JSON.stringify({ ready: true, worker: worker.id, slots: worker.slots })}\n`
+        : `worker ${worker.id} takes up to ${worker.slots} tasks at a time from ${config.worker.server_url}\n`,
+    )
+    void worker.ended
+      .catch((error: Error) => {
+        failure = error
+      })
+      .then(() => {
+        if (!isStopping) end()
+      })
+    return {
+      async stop() {
+        isStopping = true
+        if (failure === undefined) await worker.stop()
+      },
+    }
+  }
+  await runUntilSignal(start, { signals, clock: systemClock, log })
+  if (failure !== undefined) throw failure
+}
+
+function settingsOf(flags: DaemonFlags): FlagSetting[] {
+  const slots = flags.slots === undefined ? undefined : Number(flags.slots)
+  if (slots !== undefined && !Number.isSafeInteger(slots)) throw invalid(`--slots: ${flags.slots} is not a number`)
+  const given: FlagSetting[] = [
+    { flag: '--server-url', key: 'worker.server_url', value: flags.serverUrl },
+    // With a server on the command line, a store in the file belongs to another.
+    { flag: '--cas-url', key: 'worker.cas_url', value: flags.casUrl ?? flags.serverUrl },
+    { flag: '--backend', key: 'worker.backend', value: flags.backend },
+    { flag: '--slots', key: 'worker.max_concurrent_tasks', value: slots },
+    { flag: '--id', key: 'worker.worker_id', value: flags.id },
+    { flag: '--data', key: 'server.data_dir', value: flags.data },
+    { flag: '--verbose', key: 'log.level', value: flags.verbose === true ? 'debug' : undefined },
+  ]
+  return given.filter(({ value }) => value !== undefined)
+}
+
+/** The server may end a worker as well as a signal: to who waits, it is one. */
+function endable(signals: SignalSource): { readonly signals: SignalSource; end(): void } {
+  const listeners = new Set<Parameters<SignalSource['on']>[1]>()
+  return {
+    signals: {
+      on(signal, listener) {
+        signals.on(signal, listener)
+        listeners.add(listener)
+      },
+      off(signal, listener) {
+        signals.off(signal, listener)
+        listeners.delete(listener)
+      },
+      exit: (code) => signals.exit(code),
+    },
+    end() {
+      for (const listener of listeners) listener('SIGTERM')
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { systemClock } from '../app/clock.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { executeOnce } from '../app/worker-execute.ts'
+import type { Digest, DigestFunction } from '../base/digest.ts'
+import { formatDigest } from '../base/digest-text.ts'
+import { invalid } from '../base/fault.ts'
+import type { ActionResult } from '../model/action-result.ts'
+import { instanceNameProblem } from '../model/instance-name.ts'
+import { Verdict } from './verdict.ts'
+
+export interface ExecuteFlags {
+  readonly casUrl: string
+  readonly actionDigest: string
+  readonly workDir: string
+  readonly backend: 'host' | 'sandbox' | 'docker'
+  readonly instance: string
+  readonly digestFunction?: DigestFunction
+  readonly json?: true
+}
+
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
+const SIGNALS = Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[]
+/** Variables that a command sees where it does not set them. */
+const PASSED_ON = ['PATH', 'HOME']
+
+export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal): Promise<void> {
+  const problem = instanceNameProblem(flags.instance)
+  if (problem !== undefined) throw invalid(`--instance: the name ${problem}`)
+  const leaving = new AbortController()
+  let code: number | undefined
+  const heed = (signal: keyof typeof EXIT_CODES): void => {
+    if (code !== undefined) terminal.signals.exit(EXIT_CODES[signal])
+    code = EXIT_CODES[signal]
+    leaving.abort()
+  }
+  for (const signal of SIGNALS) terminal.signals.on(signal, heed)
+  const [out, err] = [new TextDecoder(), new TextDecoder()]
+  try {
+    const { end, result } = await executeOnce(
+      {
+        ...flags,
+        digestFunction: flags.digestFunction,
+        env: PASSED_ON.flatMap((name) =>
+          terminal.env[name] === undefined ? [] : [{ name, value: terminal.env[name] }],
+        ),
+        stdout: (bytes) => flags.json ?? terminal.out(out.decode(bytes, { stream: true })),
+        stderr: (bytes) => flags.json ?? terminal.err(err.decode(bytes, { stream: true })),
+      },
+      systemClock,
+      leaving.signal,
+    )
+    if (flags.json) terminal.out(`${JSON.stringify({ cause: end.cause, reason: end.reason, ...told(result) })}\n`)
+    else terminal.err(inWords(result, end.reason))
+    if (end.exitCode !== 0) throw new Verdict(end.exitCode)
+  } catch (error) {
+    throw code === undefined ? error : new Verdict(code)
+  } finally {
+    for (const signal of SIGNALS) terminal.signals.off(signal, heed)
+  }
+}
+
+const named = (digest: Digest | undefined): string | undefined => digest && formatDigest(digest)
+
+/** What is too long to travel in the result is told by its digest. */
+const printed = ({ digest, raw }: ActionResult['stdout']): string =>
+  raw === undefined ? (named(digest) ?? '') : Buffer.from(raw).toString()
+
+const told = (result: ActionResult): object => ({
+  exitCode: result.exitCode,
+  stdout: printed(result.stdout),
+  stderr: printed(result.stderr),
+  files: result.outputFiles.map(({ path, digest, executable }) => ({ path, digest: named(digest), executable })),
+  directories: result.outputDirectories.map(({ path, treeDigest, rootDigest }) => ({
+    path,
+    tree: named(treeDigest),
+    root: named(rootDigest),
+  })),
+  symlinks: result.outputSymlinks.map(({ path, target }) => ({ path, target })),
+})
+
+/** On standard error, beside what the command printed. */
+function inWords({ exitCode, outputFiles, outputDirectories }: ActionResult, reason: string | undefined): string {
+  const outputs = [
+    ...outputFiles.map(({ path, digest }) => `${formatDigest(digest)} ${path}`),
+    ...outputDirectories.map(({ path, treeDigest, rootDigest }) => `${named(treeDigest ?? rootDigest)} ${path}/`),
+  ]
+  const ended = `exit code ${exitCode}${reason === undefined ? '' : `: ${reason}`}`
+  return `${[ended, ...outputs].map((line) => `windlass: ${line}`).join('\n')}\n`
+}

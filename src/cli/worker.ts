@@ -1,0 +1,78 @@
+import { Command, Option } from 'commander'
+import type { Terminal } from '../app/terminal.ts'
+import { DIGEST_FUNCTIONS } from '../base/digest.ts'
+import type { DaemonFlags } from './worker-daemon.ts'
+import type { ExecuteFlags } from './worker-execute.ts'
+
+const DAEMON_HELP = `
+A worker takes tasks from a server and runs them here. The first SIGTERM or Ctrl+C lets its tasks finish (300 seconds at
+most, see worker.drain_timeout_seconds) and hands back those that have not started; a second one ends it at once.
+Commands run as the user of the worker, with this machine's files in sight: only for clients that you trust.
+
+Examples:
+  windlass worker daemon                                       for the server on this machine
+  windlass worker daemon --server-url http://server:8980 --slots 4
+  windlass worker daemon --server-url http://server:8980 --cas-url http://cache:8980 --backend host --config worker.toml`
+
+const EXECUTE_HELP = `
+Fetches an action with its inputs, runs it, and stores its outputs: what a worker does, without a server that asks for it.
+The command's own output goes to standard output and error as it comes. The exit code is that of the command.
+
+Examples:
+  windlass worker execute --cas-url http://localhost:8980 --action-digest abc123…/456 --work-dir /tmp/test
+  windlass worker execute --cas-url http://localhost:8980 --action-digest abc123…/456 --work-dir /tmp/test --json`
+
+const backend = (): Option =>
+  new Option('--backend <name>', 'what commands run in').choices(['host', 'sandbox', 'docker'])
+
+/** Workers: one that serves a server, and one action by hand. */
+export function workerCommand(terminal: Terminal): Command {
+  const worker = new Command('worker')
+    .description('run tasks of a server on this machine')
+    .helpCommand(false) // it would not go through the hook below
+    .addHelpText('after', '\nExamples:\n  windlass worker daemon\n  windlass worker execute --help')
+  worker.addCommand(daemonCommand(terminal))
+  worker.addCommand(executeCommand(terminal))
+  // How help and errors are told is set on this command after it is made; those below it tell them alike.
+  worker.hook('preSubcommand', (_, command) => void command.copyInheritedSettings(worker))
+  return worker
+}
+
+const daemonCommand = (terminal: Terminal): Command =>
+  new Command('daemon')
+    .description('take tasks from a server until stopped')
+    .option('--server-url <url>', 'the server to work for: http://host:port, https://host:port or unix:/path')
+    .option('--cas-url <url>', 'where inputs and outputs are, when that is another server')
+    .addOption(backend())
+    .option('-c, --config <file>', 'read settings from a TOML file')
+    .option('--slots <number>', 'tasks to run at a time (one per processor)')
+    .option('--id <name>', 'the name of this worker, unlike that of any other')
+    .option('--data <dir>', 'keep rooms and inputs below this directory')
+    .option('--json', 'print one line of JSON when it begins')
+    .option('-v, --verbose', 'log more, and show where an error came from')
+    .addHelpText('after', DAEMON_HELP)
+    .action(async (flags: DaemonFlags) => {
+      const { runWorkerDaemon } = await import('./worker-daemon.ts')
+      await runWorkerDaemon(flags, terminal)
+    })
+
+const executeCommand = (terminal: Terminal): Command =>
+  new Command('execute')
+    .description('run one action by hand, without a server that schedules it')
+    .requiredOption('--cas-url <url>', 'the server that has the action and takes its outputs')
+    .requiredOption('--action-digest <digest>', 'hash/size of the Action')
+    .requiredOption('--work-dir <dir>', 'a directory for the room and its inputs')
+    .addOption(backend().default('host'))
+    .option('--instance <name>', 'the instance name to use', '')
+    .addOption(
+      new Option('--digest-function <name>', 'what hashes are made with (told by their length)').choices(
+        Object.keys(DIGEST_FUNCTIONS),
+      ),
+    )
+    .option('--json', 'print the result as JSON, and what the command prints not at all')
+    .option('-v, --verbose', 'show where an error came from')
+    .addHelpText('after', EXECUTE_HELP)
+    .action(async (flags: ExecuteFlags) => {
+      const { runWorkerExecute } = await import('./worker-execute.ts')
+      await runWorkerExecute(flags, terminal)
+    })

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { memoryActionCache } from '../../storage/memory-action-cache.ts'
+import { actionKeyOf } from '../../wire/action-key.ts'
+import { actionResultsCache } from './action-results-cache.ts'
+
+const digest = { fn: 'sha256', hash: '1'.repeat(64), size: 7 } as const
+const key = actionKeyOf(digest)
+const OF_WORKER = Buffer.from('4a040a027731', 'hex') // made by w1
+const EXIT_1 = Buffer.from('20014a040a027731', 'hex')
+
+function cache() {
+  const actions = memoryActionCache()
+  return { actions, results: actionResultsCache(() => actions) }
+}
+
+test('what the grid puts is found under the action, and only in its instance', async () => {
+  const { actions, results } = cache()
+  await results.put('main', key, OF_WORKER)
+  expect(Buffer.from((await actions.get('main', digest)) ?? [])).toEqual(OF_WORKER)
+  expect(Buffer.from((await results.get('main', key)) ?? [])).toEqual(OF_WORKER)
+  expect(await results.get('other', key)).toBeUndefined()
+})
+
+test('a failure is not kept, whatever its worker calls it', async () => {
+  const { actions, results } = cache()
+  await results.put('main', key, EXIT_1)
+  expect(await actions.get('main', digest)).toBeUndefined()
+})
+
+test('a result without a word in it says at least that somebody made it', async () => {
+  const { results } = cache()
+  await results.put('main', key, new Uint8Array())
+  expect((await results.get('main', key))?.length).toBeGreaterThan(0)
+})
+
+test('bytes that are no result are not kept', async () => {
+  const { actions, results } = cache()
+  await expect(results.put('main', key, Buffer.from([0xff]))).rejects.toThrow('malformed ActionResult')
+  expect(await actions.get('main', digest)).toBeUndefined()
+})
+
+test('a key of another kind is nobody’s', async () => {
+  const { results } = cache()
+  await results.put('main', 'step/7', OF_WORKER)
+  expect(await results.get('main', 'step/7')).toBeUndefined()
+})

@@ -1,0 +1,28 @@
+import type { ResultCache } from '../../engine/ports.ts'
+import type { InstanceName } from '../../model/instance-name.ts'
+import type { ActionCache } from '../../storage/action-cache.ts'
+import { actionOfKey } from '../../wire/action-key.ts'
+import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
+
+/** For a worker that does not say who it is: a result must not be empty on the wire. */
+const UNNAMED_WORKER = 'unknown'
+
+/**
+ * What the grid ran is found by those who ask the action cache, and the other way round. Which results count is for the
+ * caches to say: those that are given must answer with complete ones only, and take what the grid puts even where
+ * callers may not put anything.
+ */
+export const actionResultsCache = (actionsOf: (instance: InstanceName) => ActionCache): ResultCache => ({
+  async get(instance, actionKey) {
+    const action = actionOfKey(actionKey)
+    return action && (await actionsOf(instance).get(instance, action))
+  },
+  async put(instance, actionKey, result) {
+    const action = actionOfKey(actionKey)
+    if (action === undefined) return
+    // Throws when a worker sent something else: the engine then goes on without the cache.
+    const view = viewActionResult(result, action.fn)
+    if (view.exitCode !== 0) return
+    await actionsOf(instance).put(instance, action, withWorker(view, UNNAMED_WORKER))
+  },
+})

@@ -1,0 +1,35 @@
+import type { OperationEnd } from '../../engine/status.ts'
+import { STATUS } from '../../grpc/status.ts'
+import type { StatusReport } from '../../wire/status.ts'
+
+/** How the grid fared with a task, in the words of the protocol. A command that exited with 1 is well. */
+export function endStatus(end: OperationEnd): StatusReport {
+  const code = codeOf(end)
+  return { code, message: code === STATUS.ok ? '' : end.what, details: [] }
+}
+
+function codeOf(end: OperationEnd): number {
+  switch (end.state) {
+    case 'completed':
+      return end.result === undefined ? STATUS.internal : STATUS.ok
+    case 'timeout':
+      return STATUS.deadlineExceeded
+    case 'cancelled':
+      return STATUS.cancelled
+    case 'failed':
+      return failureCode(end)
+  }
+}
+
+/** Tried as often as it may be; clients may try again themselves. */
+const LAST_ATTEMPT = /\(attempt \d+, the last\)/
+const UNRECORDED = /^its end could not be recorded/
+
+/** Clients try again what is UNAVAILABLE or INTERNAL, and not what is a FAILED_PRECONDITION. */
+function failureCode({ why, what }: OperationEnd): number {
+  // It was lost together with its workers, which may not be its doing.
+  if (why === 'poison') return STATUS.unavailable
+  if (why === 'no-worker') return STATUS.failedPrecondition
+  if (why !== 'faults' || UNRECORDED.test(what)) return STATUS.internal
+  return LAST_ATTEMPT.test(what) ? STATUS.unavailable : STATUS.failedPrecondition
+}

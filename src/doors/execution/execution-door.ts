@@ -1,0 +1,27 @@
+import type { Service } from '../../grpc/service.ts'
+import { tellingFaults } from '../telling-faults.ts'
+import { execute, waitExecution } from './execute.ts'
+import { DEFAULT_EXECUTION_LIMITS, type ExecutionDoorOptions, type ExecutionTools } from './execution-tools.ts'
+import { operationsService } from './operations.ts'
+import { recentTreesOf } from './recent-trees.ts'
+
+/** Remote execution as build tools speak it, over the grid. */
+export function executionDoor(options: ExecutionDoorOptions): Service[] {
+  const { engine, instances, clock, limits, logStreams } = options
+  const tools: ExecutionTools = {
+    engine,
+    instances,
+    clock,
+    limits: { ...DEFAULT_EXECUTION_LIMITS, ...limits },
+    logStreams,
+    recentTrees: recentTreesOf(clock),
+  }
+  const services: Service[] = [
+    {
+      name: 'build.bazel.remote.execution.v2.Execution',
+      methods: { Execute: execute(tools), WaitExecution: waitExecution(tools) },
+    },
+    operationsService(tools),
+  ]
+  return services.map(tellingFaults)
+}

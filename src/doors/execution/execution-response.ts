@@ -1,0 +1,106 @@
+import { FaultError } from '../../base/fault.ts'
+import type { OperationEnd, OperationStatus } from '../../engine/status.ts'
+import type { ServerCall } from '../../grpc/service.ts'
+import { STATUS } from '../../grpc/status.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import type { ActionSpec } from '../../wire/action-spec.ts'
+import type { ExecutionResponse } from '../../wire/execution-operation.ts'
+import { withAttemptTimes } from '../../wire/execution-result.ts'
+import { actionWishFromProto } from '../../wire/execution-wish.ts'
+import { faultStatusToProto } from '../../wire/grpc-fault.ts'
+import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
+import { inlineWanted, withInlined } from '../../wire/hot/inline-outputs.ts'
+import { type StatusReport, statusFromProto } from '../../wire/status.ts'
+import { readWhole } from '../reapi/held.ts'
+import { endStatus } from './end-status.ts'
+import type { ExecutionTools } from './execution-tools.ts'
+import { missing, missingForAction } from './read-action.ts'
+
+/** What clients take in one message, less some room for the rest of the operation. */
+const MOST_RESULT_BYTES = 3 * 1024 * 1024
+const UNNAMED_WORKER = 'unknown'
+
+export interface Ended extends OperationStatus {
+  readonly end: OperationEnd
+}
+
+/** To whom it is told: large answers are made only when there is room for them. */
+export type Asker = Pick<ServerCall, 'room'>
+
+/** What came of an action, for the client whose operation it is. */
+export async function executionResponse(
+  status: Ended,
+  { actionDigest }: ActionSpec,
+  { tools, asker }: { tools: ExecutionTools; asker: Asker },
+): Promise<ExecutionResponse> {
+  const { end } = status
+  const { instances, limits } = tools
+  const { blobs } = instances(status.instance)
+  const { fn } = actionDigest
+  const told = endStatus(end)
+  const result = end.state === 'failed' ? undefined : completeResult(status, fn)
+  if (result === 'unreadable') return response(end, { ...told, code: STATUS.internal, message: UNREADABLE })
+  if (end.why === 'faults') {
+    const lost = await missingNow(() => missingForAction(actionDigest, blobs, limits))
+    if (lost !== undefined) {
+      tools.recentTrees(blobs).clear()
+      return response(end, lost)
+    }
+  }
+  return response(end, told, result && (await inlined({ bytes: result, fn }, status, { blobs, asker })))
+}
+
+const UNREADABLE = 'the result of the worker cannot be read'
+
+const response = (end: OperationEnd, status: StatusReport, result?: Uint8Array): ExecutionResponse => ({
+  result,
+  cached: end.cached,
+  status,
+  message: status.code === STATUS.ok ? '' : status.message,
+})
+
+/** What a worker says may be anything: it is looked at before it is passed on. */
+function completeResult(status: Ended, fn: ActionSpec['actionDigest']['fn']): Uint8Array | 'unreadable' | undefined {
+  const { end, worker = UNNAMED_WORKER, queuedAt } = status
+  if (end.result === undefined) return undefined
+  try {
+    const view = viewActionResult(end.result, fn)
+    // Of one that comes from the cache we know no more than it says itself.
+    if (end.cached) return withWorker(view, UNNAMED_WORKER)
+    const assignedAt = status.assignedAt ?? queuedAt
+    const startedAt = status.startedAt ?? assignedAt
+    return withAttemptTimes(end.result, { worker, queuedAt, assignedAt, startedAt, endedAt: end.at })
+  } catch (error) {
+    if (error instanceof FaultError) return 'unreadable'
+    throw error
+  }
+}
+
+/** The worker may have found inputs gone: the client can mend that, if it is told which. */
+async function missingNow(look: () => Promise<Parameters<typeof missing>[0]>): Promise<StatusReport | undefined> {
+  try {
+    const digests = await look()
+    return digests.length === 0 ? undefined : statusFromProto(faultStatusToProto(missing(digests)))
+  } catch (error) {
+    // What the task failed of is told all the same.
+    if (error instanceof FaultError) return undefined
+    throw error
+  }
+}
+
+interface ReadResult {
+  readonly bytes: Uint8Array
+  readonly fn: ActionSpec['actionDigest']['fn']
+}
+
+/** A wish: blobs that are gone, or too many, are left out. */
+async function inlined(
+  into: ReadResult,
+  { note }: Ended,
+  { blobs, asker }: { blobs: BlobStore; asker: Asker },
+): Promise<Uint8Array> {
+  const wanted = inlineWanted(into, actionWishFromProto(note), MOST_RESULT_BYTES)
+  await asker.room(wanted.digests.sizes.reduce((sum, size) => sum + size, into.bytes.length))
+  if (wanted.digests.count === 0) return into.bytes
+  return withInlined(into, wanted, await readWhole(wanted.digests, blobs))
+}

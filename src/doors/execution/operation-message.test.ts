@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { FaultError } from '../../base/fault.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { OperationEnd, OperationStatus } from '../../engine/status.ts'
+import type { TaskState } from '../../model/task-state.ts'
+import { memoryActionCache } from '../../storage/memory-action-cache.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import { fakeCall } from '../../testing/grpc-call.ts'
+import { manualClock } from '../../testing/manual-clock.ts'
+import { actionSpecToProto } from '../../wire/action-spec.ts'
+import { executionOperationFromProto } from '../../wire/execution-operation.ts'
+import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from './execution-tools.ts'
+import { operationMessage, operationSummary } from './operation-message.ts'
+import { recentTreesOf } from './recent-trees.ts'
+
+const blobs = memoryStore()
+const clock = manualClock()
+const tools: ExecutionTools = {
+  engine: {} as Engine, // nothing here asks it
+  instances: () => ({ blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' }),
+  clock,
+  limits: DEFAULT_EXECUTION_LIMITS,
+  logStreams: undefined,
+  recentTrees: recentTreesOf(clock),
+}
+
+const actionDigest = { fn: 'sha256', hash: '0'.repeat(64), size: 7 } as const
+const statusIn = (state: TaskState, end?: Partial<OperationEnd>): OperationStatus => ({
+  operation: 'op-1',
+  task: 't1',
+  instance: 'main',
+  origin: 'action',
+  state,
+  attempt: 1,
+  worker: 'w1',
+  acceptedAt: 1000,
+  queuedAt: 1000,
+  assignedAt: 2000,
+  startedAt: 3000,
+  end: end && { state: 'failed', why: 'faults', what: 'why', at: 4000, cached: false, result: undefined, ...end },
+  spec: actionSpecToProto({ actionDigest, inline: undefined }),
+  note: undefined,
+})
+
+const told = async (status: OperationStatus) =>
+  executionOperationFromProto(await operationMessage(status, tools, fakeCall()))
+
+test.each<[TaskState, string]>([
+  ['pending', 'cacheCheck'],
+  ['queued', 'queued'],
+  ['assigned', 'queued'],
+  ['retrying', 'queued'],
+  ['running', 'executing'],
+  ['stopping', 'executing'],
+  // Over, but not yet on record: it is told once it is.
+  ['completed', 'executing'],
+  ['cancelled', 'executing'],
+])('a task that is %s is in the stage %s, and the operation is not done', async (state, stage) => {
+  expect(await told(statusIn(state))).toMatchObject({ stage, response: undefined, actionDigest })
+})
+
+test.each<[string, Partial<OperationEnd>, number]>([
+  ['completed', { state: 'completed', why: 'result', result: Buffer.from([0x20, 1]) }, 0],
+  ['completed without a result', { state: 'completed', why: 'result' }, 13],
+  ['out of time', { state: 'timeout', why: 'timeout' }, 4],
+  ['cancelled', { state: 'cancelled', why: 'cancelled' }, 1],
+  ['fitted by no worker', { why: 'no-worker' }, 9],
+  ['lost with its workers', { why: 'poison' }, 14],
+  ['tried too often', { what: 'no disk (attempt 4, the last)' }, 14],
+  ['not recorded', { what: 'its end could not be recorded: it is too long' }, 13],
+])('a task that was %s is over, and its status says so', async (_, end, code) => {
+  const status = statusIn(end.state ?? 'failed', { ...end, why: end.why ?? 'faults' })
+  const summary = executionOperationFromProto(operationSummary(status, tools))
+  expect(summary).toMatchObject({ name: 'main/operations/op-1', stage: 'completed', response: { status: { code } } })
+  expect(summary.response?.result).toBeUndefined()
+})
+
+test('what a worker sent along with a fault is not the result of anything', async () => {
+  const { response } = await told(statusIn('failed', { why: 'poison', result: Buffer.from([0xff]) }))
+  expect(response).toMatchObject({ result: undefined, status: { code: 14, message: 'why' } })
+})
+
+test('a store that cannot be asked does not hide what the task failed of', async () => {
+  const failing = {
+    ...blobs,
+    readMany() {
+      throw new FaultError({ kind: 'unavailable', what: 'the disk is gone' })
+    },
+  }
+  const over = { ...tools, instances: () => ({ ...tools.instances(''), blobs: failing }) }
+  const status = statusIn('failed', { what: 'no disk (attempt 4, the last)' })
+  const { response } = executionOperationFromProto(await operationMessage(status, over, fakeCall()))
+  expect(response?.status).toMatchObject({ code: 14, message: 'no disk (attempt 4, the last)' })
+})

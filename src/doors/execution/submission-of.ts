@@ -1,0 +1,58 @@
+import { invalid } from '../../base/fault.ts'
+import type { Submission } from '../../engine/submission.ts'
+import type { ServerCall } from '../../grpc/service.ts'
+import { actionKeyOf } from '../../wire/action-key.ts'
+import { actionSpecToProto } from '../../wire/action-spec.ts'
+import type { Action } from '../../wire/execution-action.ts'
+import type { ExecuteRequest } from '../../wire/execution-request.ts'
+import { actionWishToProto } from '../../wire/execution-wish.ts'
+import { REQUEST_METADATA_HEADER, requestMetadataFromProto } from '../../wire/request-metadata.ts'
+import { type ExecutionLimits, ORIGIN } from './execution-tools.ts'
+import { platformNeeds } from './platform-needs.ts'
+import type { Work } from './read-action.ts'
+
+/** An action as the grid takes it. It has no effects but its result, and is of use only while somebody waits for it. */
+export function submissionOf(request: ExecuteRequest, work: Work, options: SubmissionOptions): Submission {
+  const { action, command, actionDigest, inline } = work
+  const { instance, priority, skipCacheLookup } = request
+  const note = actionWishToProto(request.inline)
+  return {
+    instance,
+    invocation: options.invocation,
+    priority,
+    origin: ORIGIN,
+    spec: actionSpecToProto({ actionDigest, inline }),
+    ...platformNeeds(action.platform ?? command.platform),
+    affinity: [action.inputRootDigest.hash],
+    timeoutMs: timeoutOf(action, options.limits),
+    // What must not be cached must not be shared with an identical one either.
+    ...(!action.doNotCache && { actionKey: actionKeyOf(actionDigest), cacheable: true }),
+    skipsCache: skipCacheLookup,
+    durability: 'process',
+    mayStartEarly: true,
+    needsWaiter: true,
+    // The rest of the tree was touched when it was looked over, and that keeps it for long enough.
+    roots: [actionDigest, action.commandDigest, action.inputRootDigest],
+    ...(note !== undefined && { note }),
+  }
+}
+
+export interface SubmissionOptions {
+  readonly invocation: string
+  readonly limits: ExecutionLimits
+}
+
+function timeoutOf({ timeoutMs }: Action, { defaultTimeoutMs, maxTimeoutMs }: ExecutionLimits): number {
+  if (timeoutMs === undefined) return Math.min(defaultTimeoutMs, maxTimeoutMs)
+  if (timeoutMs <= maxTimeoutMs) return timeoutMs
+  throw invalid(`the timeout of ${timeoutMs / 1000} s is longer than the longest allowed, ${maxTimeoutMs / 1000} s`)
+}
+
+const MOST_INVOCATION_CHARS = 200
+
+/** Which build it belongs to, as the client says: garbage is as good as nothing. */
+export function invocationOf({ metadata }: ServerCall): string {
+  const [bytes] = metadata.getBinary(REQUEST_METADATA_HEADER)
+  const name = bytes && requestMetadataFromProto(bytes)?.toolInvocationId
+  return (name ?? '').slice(0, MOST_INVOCATION_CHARS).toWellFormed()
+}

@@ -1,0 +1,35 @@
+import type { OperationStatus } from '../../engine/status.ts'
+import type { Outgoing, ServerCall } from '../../grpc/service.ts'
+import type { ExecutionTools } from './execution-tools.ts'
+import { operationMessage } from './operation-message.ts'
+import { operationNews } from './operation-news.ts'
+
+export interface Listener {
+  readonly out: Outgoing
+  readonly call: ServerCall
+}
+
+/** Tells a client how its operation stands, then each change, until it is over or the client has left. */
+export async function tellOperation(first: OperationStatus, listener: Listener, tools: ExecutionTools): Promise<void> {
+  const { out, call } = listener
+  if (first.end !== undefined) {
+    out.write(await operationMessage(first, tools, call))
+    return
+  }
+  // Watched before anything is told: a client that is slow to read still waits for it.
+  using news = operationNews(first.operation, tools, call.signal)
+  let said: Uint8Array = await operationMessage(first, tools, call)
+  await send(said, out)
+  for (;;) {
+    const status = await news.next(tools.limits.keepAliveMs)
+    const message = status === undefined ? said : await operationMessage(status, tools, call)
+    // Much that the engine tells makes no difference to a client. But a stream that is silent may be cut on its way.
+    if (status === undefined || Buffer.compare(message, said) !== 0) await send(message, out)
+    if (status?.end !== undefined) return
+    said = message
+  }
+}
+
+async function send(message: Uint8Array, out: Outgoing): Promise<void> {
+  if (!out.write(message)) await out.drained()
+}

@@ -1,0 +1,142 @@
+import { FaultError } from '../../base/fault.ts'
+import type { TaskLease } from '../../engine/worker-session.ts'
+import type { ClientStreamingMethod, Method, ServerCall, Service, UnaryMethod } from '../../grpc/service.ts'
+import { heartbeatAnswerToProto, heartbeatFromProto, unregisterFromProto } from '../../wire/worker-heartbeat.ts'
+import { leaseQuestionFromProto, leasesToProto } from '../../wire/worker-lease.ts'
+import { registrationFromProto } from '../../wire/worker-registration.ts'
+import { taskUpdateFromProto } from '../../wire/worker-status.ts'
+import { outputPieceFromProto } from '../../wire/worker-stream.ts'
+import { tellingFaults } from '../telling-faults.ts'
+import { describeWorker } from './describe-worker.ts'
+import { leaseWords } from './lease-words.ts'
+import { polledSession } from './polled-session.ts'
+import { streamLeases } from './stream-leases.ts'
+import { takeNews } from './task-news.ts'
+import { openWorkersDoor, type WorkersDoor, type WorkersDoorOptions } from './workers-door.ts'
+
+/** The seed of this protocol names no package: both are what its readers come up with. */
+const SCHEDULER_NAMES = ['expbuild.worker.v1.WorkerScheduler', 'build.bazel.remote.execution.v2.WorkerScheduler']
+const LINK_NAME = 'windlass.worker.v1.WorkerLink'
+
+const NOTHING = new Uint8Array()
+/** So much before its caller's deadline a poll is answered: an answer that comes too late would be a lease lost. */
+const ANSWER_AHEAD_MS = 500
+
+/** Workers, as expbuild's protocol and our own stream have them. */
+export function workersDoor(options: WorkersDoorOptions): Service[] {
+  const door = openWorkersDoor(options)
+  const methods: Record<string, Method> = {
+    RegisterWorker: registerWorker(door),
+    LeaseTask: leaseTask(door),
+    UpdateTaskStatus: updateTaskStatus(door),
+    ReportHeartbeat: reportHeartbeat(door),
+    UnregisterWorker: unregisterWorker(door),
+  }
+  const services: Service[] = [
+    ...SCHEDULER_NAMES.map((name) => ({ name, methods })),
+    { name: LINK_NAME, methods: { StreamLeases: streamLeases(door), ReportOutput: reportOutput(door) } },
+  ]
+  return services.map(tellingFaults)
+}
+
+const registerWorker = (door: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const registration = registrationFromProto(bytes)
+    const session = polledSession({ registration, onOver: door.forget })
+    door.register(describeWorker(registration, 'asks'), session)
+    return NOTHING
+  },
+})
+
+const leaseTask = (door: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes, call) {
+    const { worker, tasks, waitSeconds } = leaseQuestionFromProto(bytes)
+    const session = door.sessionOf(worker)
+    if (session === undefined) throw notRegistered(worker)
+    const waitMs = patience(door, waitSeconds * 1000, call)
+    const leases = await asked(door, { worker, tasks, waitMs }, call)
+    const words = leaseWords(leases, { desk: door.desk, worker, wantsSpec: session.wantsSpec, now: door.clock.now() })
+    for (const { attemptId, expiresAt } of words) session.attempts.given(attemptId, expiresAt)
+    return leasesToProto(words)
+  },
+})
+
+function patience({ longPollMs, clock }: WorkersDoor, wishedMs: number, { deadline }: ServerCall): number {
+  const untilDeadline = deadline === undefined ? longPollMs : deadline - clock.monotonic() - ANSWER_AHEAD_MS
+  return Math.max(0, Math.min(wishedMs, longPollMs, untilDeadline))
+}
+
+interface Question {
+  readonly worker: string
+  readonly tasks: number
+  readonly waitMs: number
+}
+
+/** Parked until there is work. Whoever hangs up has not asked; what was about to be handed to them goes back. */
+function asked({ desk, ending }: WorkersDoor, question: Question, call: ServerCall): Promise<readonly TaskLease[]> {
+  return new Promise((resolve) => {
+    let withdraw = (): void => {}
+    const hangUp = (): void => {
+      for (const signal of [call.signal, ending]) signal.removeEventListener('abort', hangUp)
+      withdraw()
+      resolve([])
+    }
+    const answer = (leases: readonly TaskLease[]): void => {
+      for (const signal of [call.signal, ending]) signal.removeEventListener('abort', hangUp)
+      if (call.cancelled) for (const { attemptId } of leases) giveBack(attemptId)
+      resolve(call.cancelled ? [] : leases)
+    }
+    const giveBack = (attemptId: string): void =>
+      desk.returned({ worker: question.worker, attemptId }, 'its worker hung up before it was handed over')
+    for (const signal of [call.signal, ending]) signal.addEventListener('abort', hangUp, { once: true })
+    withdraw = desk.ask(question, answer)
+    if (call.cancelled || ending.aborted) hangUp()
+  })
+}
+
+const updateTaskStatus = (door: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes) {
+    const update = taskUpdateFromProto(bytes)
+    const attempts = door.sessionOf(update.worker)?.attempts
+    if (update.what.kind === 'started') attempts?.begun(update.attemptId)
+    else attempts?.ended(update.attemptId)
+    await takeNews(door.desk, update)
+    return NOTHING
+  },
+})
+
+const reportHeartbeat = (door: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const { worker, state, running, load } = heartbeatFromProto(bytes)
+    const session = door.sessionOf(worker)
+    if (session === undefined) throw notRegistered(worker)
+    const holds = session.attempts.renewedBy(running, door.clock.now())
+    const pulse = { holds, draining: state === 'draining', ...(load !== undefined && { load }) }
+    if (!door.desk.heartbeat(worker, pulse)) throw notRegistered(worker)
+    return heartbeatAnswerToProto(session.answer())
+  },
+})
+
+const unregisterWorker = (door: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const worker = unregisterFromProto(bytes)
+    if (!door.desk.unregister(worker)) throw notRegistered(worker)
+    return NOTHING
+  },
+})
+
+const reportOutput = ({ desk }: WorkersDoor): ClientStreamingMethod => ({
+  kind: 'clientStreaming',
+  async handle(requests) {
+    for await (const message of requests) desk.output(outputPieceFromProto(message))
+    return NOTHING
+  },
+})
+
+const notRegistered = (worker: string): FaultError =>
+  new FaultError({ kind: 'absent', what: `no worker is registered as ${JSON.stringify(worker.slice(0, 200))}` })

@@ -1,0 +1,65 @@
+import { formatDigest } from '../../base/digest-text.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { WorkerDesk } from '../../engine/worker-desk.ts'
+import type { TaskLease } from '../../engine/worker-session.ts'
+import { actionSpecFromProto } from '../../wire/action-spec.ts'
+import type { LeaseMessage } from '../../wire/worker-lease.ts'
+
+const NOTHING = new Uint8Array()
+
+export interface LeaseTelling {
+  readonly desk: WorkerDesk
+  readonly worker: string
+  /** It reads what is to be run from the lease itself; others know nothing but actions. */
+  readonly wantsSpec: boolean
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Leases in the words of the protocol. One that cannot be told in them ends here, and its task hears why. */
+export function leaseWords(leases: readonly TaskLease[], telling: LeaseTelling): LeaseMessage[] {
+  return leases.flatMap((lease) => {
+    try {
+      return [leaseWord(lease, telling)]
+    } catch (error) {
+      refuse(lease, telling, error)
+      return []
+    }
+  })
+}
+
+function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseTelling): LeaseMessage {
+  const { attemptId, operation, timeoutMs, expiresAt, attempt, prefetch, instance, origin } = lease
+  return {
+    attemptId,
+    operation,
+    actionDigest: actionDigestOf(lease, wantsSpec),
+    timeoutMs,
+    expiresAt,
+    expiresInMs: Math.max(0, expiresAt - now),
+    spec: wantsSpec ? lease.spec : NOTHING,
+    attempt,
+    prefetch,
+    instance,
+    origin,
+  }
+}
+
+/**
+ * A worker that knows the digest only can do nothing but actions. That such a worker is not offered anything else is for
+ * the scheduler to see to, by a property; should it happen all the same, another worker is tried.
+ */
+function actionDigestOf({ origin, spec }: TaskLease, wantsSpec: boolean): string {
+  if (origin === 'action') return formatDigest(actionSpecFromProto(spec).actionDigest)
+  if (wantsSpec) return ''
+  throw new FaultError({ kind: 'unavailable', what: `a worker that runs actions only was given a task from ${origin}` })
+}
+
+function refuse({ attemptId }: TaskLease, { desk, worker }: LeaseTelling, error: unknown): void {
+  const what = error instanceof Error ? error.message : String(error)
+  const final = error instanceof FaultError && error.fault.kind === 'invalid'
+  // On its own turn: this may be within a call of the engine, which is not done with the lease yet.
+  setImmediate(() => {
+    void desk.finished({ worker, attemptId }, { outcome: { kind: 'fault', what, final } }).catch(() => {})
+  })
+}

@@ -1,0 +1,70 @@
+import type { WorkerOrder, WorkerSession } from '../../engine/worker-session.ts'
+import type { HeartbeatAnswer } from '../../wire/worker-heartbeat.ts'
+import type { WorkerRegistration } from '../../wire/worker-registration.ts'
+import { HeldAttempts } from './held-attempts.ts'
+
+/** A registration as this door knows it: what its worker could not be told yet waits here for the next heartbeat. */
+export interface DoorSession extends WorkerSession {
+  readonly wantsSpec: boolean
+  readonly attempts: HeldAttempts
+  /** The grid does not know the worker any more. */
+  readonly isOver: boolean
+  answer(): HeartbeatAnswer
+}
+
+export interface PolledOptions {
+  readonly registration: Pick<WorkerRegistration, 'wantsSpec' | 'running'>
+  readonly onOver: (session: DoorSession) => void
+}
+
+/** Of a worker that asks: leases go out as answers to `ask`, and everything else with its next heartbeat. */
+export function polledSession({ registration, onOver }: PolledOptions): DoorSession {
+  const { wantsSpec, running } = registration
+  const attempts = new HeldAttempts(running)
+  const standing = standingOrders()
+  let isOver = false
+  const session: DoorSession = {
+    wantsSpec,
+    attempts,
+    get isOver() {
+      return isOver || standing.mustRegister
+    },
+    answer: () => ({ ...standing.answer(), cancel: attempts.toCancel }),
+    lease() {
+      throw new Error('a worker that asks is not sent leases')
+    },
+    begin() {},
+    stop: (attemptId, why) => attempts.cancel(attemptId, why),
+    order: standing.take,
+    over() {
+      isOver = true
+      onOver(session)
+    },
+  }
+  return session
+}
+
+export interface StandingOrders {
+  readonly mustRegister: boolean
+  take(order: WorkerOrder): void
+  answer(): Pick<HeartbeatAnswer, 'drain' | 'shouldShutdown'>
+}
+
+/** The orders that hold until another one comes. */
+export function standingOrders(): StandingOrders {
+  let drain = false
+  let shouldShutdown = false
+  let mustRegister = false
+  return {
+    get mustRegister() {
+      return mustRegister
+    },
+    take(order) {
+      if (order === 'register') mustRegister = true
+      else if (order === 'resume') [drain, shouldShutdown] = [false, false]
+      else if (order === 'drain') drain = true
+      else [drain, shouldShutdown] = [true, true]
+    },
+    answer: () => ({ drain, shouldShutdown }),
+  }
+}

@@ -1,0 +1,121 @@
+import { access, constants } from 'node:fs/promises'
+import type { Clock } from '../base/clock.ts'
+import { invalid } from '../base/fault.ts'
+import type { Command, EnvVariable } from '../model/command.ts'
+import { launchRun } from './launch-run.ts'
+import type { Launcher, LauncherFacts, LaunchOrder } from './launcher/launcher.ts'
+import { mustBeRunnable, programProblem, workingDirectoryOf } from './program.ts'
+import { limitedArgv } from './resource-limits.ts'
+import { cancelledBeforeStart, notStarted, runEnd } from './run-end.ts'
+import type { KeptLimits, Probe, Room, Run, RunEnd, Runtime } from './runtime.ts'
+
+export interface BareOptions {
+  readonly launcher: Launcher
+  readonly clock: Clock
+  /** What a command finds in its environment where it does not say otherwise; nothing else of ours gets there. */
+  readonly env: readonly EnvVariable[]
+  /** Who commands run as; undefined for the worker's own user. Only root can name another. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined
+  /** Of each stream, where no limit is said. */
+  readonly outputBytes: number
+}
+
+const PRLIMITS = ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit']
+
+/**
+ * Runs commands as they are, on this machine: its files, its network, its other processes in sight. What it does see to:
+ * the environment is the command's own, nothing outlives the run, output and time are bounded, and so is what the
+ * machine lets us bound. For commands that are trusted.
+ */
+export function bareRuntime(options: BareOptions): Runtime {
+  const { launcher, clock } = options
+  const prlimit = firstRunnable(PRLIMITS)
+  return {
+    name: 'bare',
+    async probe() {
+      try {
+        return probeOf(await launcher.facts(), await prlimit, options)
+      } catch (error) {
+        return { works: false, reason: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    expect: () => launcher.expect(),
+    async run(run, signal): Promise<RunEnd> {
+      const { command, room, limits, hooks } = run
+      mustBeRunnable(command)
+      mustBeName(room.name)
+      const cwd = workingDirectoryOf(command, room)
+      const env = environmentOf(command, room, options.env)
+      const problem = programProblem(command.argv[0] as string, cwd, env.get('PATH'))
+      if (problem !== undefined) return notStarted(problem.code, problem.what)
+      const argv = limitedArgv(await prlimit, command.argv, limits)
+      if (signal.aborted) return cancelledBeforeStart
+      const order = orderOf(run, { argv, env, cwd, options })
+      return runEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal), limits)
+    },
+  }
+}
+
+interface OrderParts {
+  readonly argv: readonly string[]
+  readonly env: ReadonlyMap<string, string>
+  readonly cwd: string
+  readonly options: BareOptions
+}
+
+const orderOf = ({ room, limits, hooks }: Run, { argv, env, cwd, options }: OrderParts): LaunchOrder => ({
+  name: room.name,
+  argv,
+  env: [...env],
+  cwd,
+  user: options.user,
+  hasInput: hooks.stdin !== undefined,
+  outputBytes: limits.outputBytes ?? options.outputBytes,
+  limits: { memoryBytes: limits.memoryBytes, pids: limits.pids, cpuMs: limits.cpuMs },
+})
+
+/** The command's own words come last, and win. */
+function environmentOf({ env }: Command, { tmp }: Room, defaults: readonly EnvVariable[]): Map<string, string> {
+  const all = [...defaults, ...(tmp === undefined ? [] : [{ name: 'TMPDIR', value: tmp }]), ...env]
+  return new Map(all.map(({ name, value }) => [name, value]))
+}
+
+/** It becomes the name of a directory, and part of a variable. */
+function mustBeName(name: string): void {
+  if (!/^[A-Za-z0-9][\w.-]{0,199}$/.test(name))
+    throw invalid(`${JSON.stringify(name.slice(0, 200))} is no name for a room`)
+}
+
+function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user }: BareOptions): Probe {
+  const each = prlimit === undefined ? 'not' : 'each'
+  const limits: KeptLimits = {
+    wallMs: 'all',
+    cpuMs: 'watched',
+    memoryBytes: facts.memory,
+    pids: facts.pids,
+    fileBytes: each,
+    outputBytes: 'all',
+    openFiles: each,
+  }
+  const notes = [
+    facts.tree === 'marker' &&
+      'no control groups: a process that leaves its session and clears its environment outlives its run',
+    facts.memory === 'watched' && 'memory is looked at now and then: a burst in between is not seen',
+    facts.pids === 'not' && 'the number of processes is not limited',
+    prlimit === undefined && 'no prlimit: file size and open files are not limited',
+    !facts.pipes && 'no mkfifo: output goes through sockets, and commands cannot open /dev/stdout',
+    user === undefined && 'commands run as the user of the worker',
+  ].filter((note) => note !== false)
+  return { works: true, isolation: 'none', limits, notes }
+}
+
+async function firstRunnable(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return path
+  }
+  return undefined
+}

@@ -1,0 +1,355 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { emptyRoom, runOf, shell } from './rooms.fixture.ts'
+import type { Run, RunEnd, Runtime } from './runtime.ts'
+
+export interface RuntimeUnderTest {
+  readonly runtime: Runtime
+  close(): Promise<void>
+}
+
+const never = new AbortController().signal
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
+
+/** Dead, or a zombie that nobody has asked after yet. */
+export async function isGone(pid: number): Promise<boolean> {
+  for (let i = 0; i < 100; i++) {
+    if (!existsSync(`/proc/${pid}`) || /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))) return true
+    await pause(20)
+  }
+  return false
+}
+
+/** What every runtime promises. The commands in it need no more than a POSIX shell and its usual tools. */
+export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTest>): void {
+  describe(name, () => {
+    let made: RuntimeUnderTest
+    beforeAll(async () => {
+      made = await make()
+    })
+    afterAll(() => made.close())
+    const go = (run: Run, signal: AbortSignal = never): Promise<RunEnd> => made.runtime.run(run, signal)
+
+    test('works here, and says how well', async () => {
+      const probe = await made.runtime.probe()
+      expect(probe).toMatchObject({ works: true, limits: { wallMs: 'all', outputBytes: 'all' } })
+    })
+
+    test('a command that ends well is ok, with what it wrote', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(shell('echo out; echo err >&2'), { room }))
+      expect(end).toMatchObject({ cause: 'ok', exitCode: 0, signal: undefined, reason: undefined })
+      expect([text(end.stdout.bytes), text(end.stderr.bytes)]).toEqual(['out\n', 'err\n'])
+      expect(end.usage.wallMs).toBeGreaterThan(0)
+    })
+
+    test.each([1, 2, 77, 255])('exit code %i is a result', async (code) => {
+      using room = emptyRoom()
+      expect(await go(runOf(shell(`exit ${code}`), { room }))).toMatchObject({ cause: 'exit', exitCode: code })
+    })
+
+    test.each([
+      ['SEGV', 139],
+      ['TERM', 143],
+      ['KILL', 137],
+    ] as const)('a command that dies of SIG%s says so', async (signal, exitCode) => {
+      using room = emptyRoom()
+      const end = await go(runOf(shell(`kill -${signal} $$`), { room }))
+      expect(end).toMatchObject({ cause: 'signal', exitCode, signal: `SIG${signal}` })
+      expect(end.reason).toContain(`SIG${signal}`)
+    })
+
+    test('it runs in its working directory, and what it makes stays there', async () => {
+      using room = emptyRoom()
+      mkdirSync(join(room.path, 'a/b'), { recursive: true, mode: 0o777 })
+      chmodSync(join(room.path, 'a/b'), 0o777)
+      writeFileSync(join(room.path, 'in.txt'), 'hello')
+      const end = await go(
+        runOf(shell('cat ../../in.txt > out.txt; ls'), { room, command: { workingDirectory: 'a/b' } }),
+      )
+      expect(text(end.stdout.bytes)).toBe('out.txt\n')
+      expect(readFileSync(join(room.path, 'a/b/out.txt'), 'utf8')).toBe('hello')
+    })
+
+    test('a working directory that is not there, is a file, or leads out is the fault of who asked', async () => {
+      using room = emptyRoom()
+      writeFileSync(join(room.path, 'file'), '')
+      symlinkSync('/', join(room.path, 'out'))
+      for (const workingDirectory of ['nowhere', 'file', 'out', '/tmp', '..', 'a/../..', '\0'])
+        await expect(
+          go(runOf(['true'], { room, command: { workingDirectory } })),
+          workingDirectory,
+        ).rejects.toMatchObject({
+          fault: { kind: 'invalid' },
+        })
+    })
+
+    test('it sees the environment that was declared', async () => {
+      using room = emptyRoom()
+      const odd = 'line one\nline two\t"quotes" \'more\' $HOME `id` \u{1f600} =x='
+      const env = [
+        { name: 'PATH', value: '/usr/bin:/bin' },
+        { name: 'ODD', value: odd },
+        { name: 'EMPTY', value: '' },
+        { name: 'with.dots-and-dashes', value: '1' },
+        { name: '__proto__', value: 'p' },
+        { name: 'ODD2', value: 'first' },
+        { name: 'ODD2', value: 'last' },
+      ]
+      const end = await go(runOf(['env', '-0'], { room, command: { env } }))
+      const seen = new Map(
+        text(end.stdout.bytes)
+          .split('\0')
+          .map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
+      )
+      expect([seen.get('ODD'), seen.get('EMPTY'), seen.get('with.dots-and-dashes'), seen.get('ODD2')]).toEqual([
+        odd,
+        '',
+        '1',
+        'last',
+      ])
+      expect(seen.get('__proto__')).toBe('p')
+      expect(seen.has('VITEST')).toBe(false)
+    })
+
+    test('arguments come as they are', async () => {
+      using room = emptyRoom()
+      const argv = [
+        '',
+        ' ',
+        'a\nb',
+        '"',
+        "'",
+        '$(id)',
+        '*',
+        '-n',
+        '--',
+        '\u{1f600}\u00ff',
+        '\x01\x7f',
+        'x'.repeat(100_000),
+      ]
+      const end = await go(runOf(['printf', '%s\\0', ...argv], { room }))
+      expect(text(end.stdout.bytes).split('\0').slice(0, -1)).toEqual(argv)
+    })
+
+    test.each([
+      ['an argument with a NUL', { argv: ['echo', 'a\0b'] }],
+      ['half a character', { argv: ['echo', '\ud800'] }],
+      ['no argument at all', { argv: [] }],
+      ['an empty program', { argv: [''] }],
+      ['a variable without a name', { argv: ['env'], env: [{ name: '', value: 'x' }] }],
+      ['a name with an equals sign', { argv: ['env'], env: [{ name: 'A=B', value: 'x' }] }],
+      ['a value with a NUL', { argv: ['env'], env: [{ name: 'A', value: '\0' }] }],
+    ])('%s is the fault of who asked', async (_, command) => {
+      using room = emptyRoom()
+      await expect(go(runOf(command.argv, { room, command }))).rejects.toMatchObject({ fault: { kind: 'invalid' } })
+    })
+
+    test('output that is no text comes as it is', async () => {
+      using room = emptyRoom()
+      const bytes = randomBytes(100_000)
+      writeFileSync(join(room.path, 'bytes'), bytes)
+      const end = await go(runOf(['cat', 'bytes'], { room }))
+      expect(Buffer.compare(Buffer.from(end.stdout.bytes), bytes)).toBe(0)
+    })
+
+    test('output is handed over while the command runs', async () => {
+      using room = emptyRoom()
+      const heard = Promise.withResolvers<void>()
+      const lines: string[] = []
+      async function* stdin(): AsyncGenerator<Uint8Array> {
+        await heard.promise // would wait for ever if output came at the end only
+        yield Buffer.from('go on\n')
+      }
+      const stdout = (bytes: Uint8Array): void => {
+        lines.push(text(bytes))
+        heard.resolve()
+      }
+      const end = await go(
+        runOf(shell('echo first; read line; echo "then $line"'), { room, hooks: { stdin: stdin(), stdout } }),
+      )
+      expect(lines.join('')).toBe('first\nthen go on\n')
+      expect(text(end.stdout.bytes)).toBe(lines.join(''))
+    })
+
+    test('a megabyte of input is read whole, and nobody minds when it is not', async () => {
+      using room = emptyRoom()
+      async function* stdin(): AsyncGenerator<Uint8Array> {
+        for (let i = 0; i < 16; i++) yield randomBytes(65_536)
+      }
+      const end = await go(runOf(['wc', '-c'], { room, hooks: { stdin: stdin() } }))
+      expect(text(end.stdout.bytes).trim()).toBe('1048576')
+      const deaf = await go(runOf(['true'], { room: { ...room, name: `${room.name}-b` }, hooks: { stdin: stdin() } }))
+      expect(deaf.cause).toBe('ok')
+    })
+
+    test('without input it reads nothing', async () => {
+      using room = emptyRoom()
+      expect(text((await go(runOf(['cat'], { room }))).stdout.bytes)).toBe('')
+    })
+
+    test('its output can be opened by name', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(shell('echo a > /dev/stdout; echo b > /dev/stderr'), { room }))
+      expect([text(end.stdout.bytes), text(end.stderr.bytes), end.exitCode]).toEqual(['a\n', 'b\n', 0])
+    })
+
+    test('100 MB of output under a limit of 1 MB: its beginning and its end are kept, and it is not held up', async () => {
+      using room = emptyRoom()
+      const limits = { outputBytes: 1_000_000, wallMs: 60_000 }
+      const script = 'echo begin; head -c 100000000 /dev/zero | tr "\\0" x; echo end; echo done >&2'
+      let live = 0
+      const stdout = (bytes: Uint8Array): void => {
+        live += bytes.length
+      }
+      const end = await go(runOf(shell(script), { room, limits, hooks: { stdout } }))
+      expect(end.cause).toBe('ok')
+      const { bytes, droppedBytes, droppedAt } = end.stdout
+      expect(bytes.length).toBe(1_000_000)
+      expect(droppedBytes).toBe(100_000_010 - 1_000_000)
+      expect(text(bytes.subarray(0, 6))).toBe('begin\n')
+      expect(text(bytes.subarray(-5))).toBe('xend\n')
+      expect(droppedAt).toBeLessThan(bytes.length)
+      expect(text(end.stderr.bytes)).toBe('done\n')
+      expect(live).toBeLessThan(1_100_000)
+    })
+
+    test('output of just the limit is whole', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(shell('printf 0123456789'), { room, limits: { outputBytes: 10 } }))
+      expect([text(end.stdout.bytes), end.stdout.droppedBytes]).toEqual(['0123456789', 0])
+    })
+
+    test('a command that runs too long is ended, and what it wrote until then is there', async () => {
+      using room = emptyRoom()
+      const run = runOf(shell('echo before; while :; do echo more; done'), {
+        room,
+        limits: { wallMs: 300, outputBytes: 5000 },
+      })
+      const end = await go(run)
+      expect(end).toMatchObject({ cause: 'timeout', signal: 'SIGKILL' })
+      expect(text(end.stdout.bytes.subarray(0, 7))).toBe('before\n')
+      expect(end.stdout.bytes.length).toBe(5000)
+      expect(end.usage.wallMs).toBeGreaterThanOrEqual(299)
+    })
+
+    test('a command that ignores signals is ended all the same', async () => {
+      using room = emptyRoom()
+      const end = await go(
+        runOf(shell('trap "" TERM INT HUP; while :; do sleep 1; done'), { room, limits: { wallMs: 200 } }),
+      )
+      expect(end.cause).toBe('timeout')
+    })
+
+    test('cancelled before its start it is never started', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(shell('touch started'), { room }), AbortSignal.abort())
+      expect(end.cause).toBe('cancelled')
+      expect(existsSync(join(room.path, 'started'))).toBe(false)
+    })
+
+    test('cancelled while it runs it ends, with all that it started', async () => {
+      using room = emptyRoom()
+      const abort = new AbortController()
+      const script = 'sleep 60 & echo $!; (setsid sleep 61 & echo $!); wait'
+      let heard = ''
+      const stdout = (bytes: Uint8Array): void => {
+        heard += text(bytes)
+        if (heard.split('\n').length > 2) abort.abort()
+      }
+      const end = await go(runOf(shell(script), { room, hooks: { stdout } }), abort.signal)
+      expect(end.cause).toBe('cancelled')
+      for (const pid of heard.trim().split('\n')) expect(await isGone(Number(pid)), pid).toBe(true)
+    })
+
+    test('what is left behind by a command that has ended is ended too, and does not hold it up', async () => {
+      using room = emptyRoom()
+      const script = 'sleep 60 & echo $!; (setsid sleep 61 & echo $!); (env -i sleep 62 & echo $!)'
+      const end = await go(runOf(shell(script), { room, limits: { wallMs: 20_000 } }))
+      expect(end.cause).toBe('ok')
+      const pids = text(end.stdout.bytes).trim().split('\n')
+      expect(pids).toHaveLength(3)
+      for (const pid of pids) expect(await isGone(Number(pid)), pid).toBe(true)
+    })
+
+    test('a program that is not there is a result with the exit code of a shell, and words', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(['no-such-program', 'x'], { room }))
+      expect(end).toMatchObject({ cause: 'not-started', exitCode: 127 })
+      expect(end.reason).toContain('no-such-program')
+      expect(text(end.stderr.bytes)).toContain('no-such-program')
+    })
+
+    test('a file that is not a program is a result too', async () => {
+      using room = emptyRoom()
+      writeFileSync(join(room.path, 'plain'), 'x', { mode: 0o644 })
+      expect(await go(runOf(['./plain'], { room }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
+      const again = { ...room, name: `${room.name}-b` }
+      expect(await go(runOf(['./'], { room: again }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
+    })
+
+    test('arguments that are too long for the system are a result too', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(['echo', 'x'.repeat(3_000_000)], { room }))
+      expect(end).toMatchObject({ cause: 'not-started', exitCode: 126 })
+      expect(end.reason).toContain('E2BIG')
+    })
+
+    test('a program with a slash is looked for from the working directory', async () => {
+      using room = emptyRoom()
+      mkdirSync(join(room.path, 'sub'), { mode: 0o777 })
+      writeFileSync(join(room.path, 'tool'), '#!/bin/sh\necho "tool in $(basename "$PWD")"\n', { mode: 0o755 })
+      const end = await go(runOf(['../tool'], { room, command: { workingDirectory: 'sub' } }))
+      expect(text(end.stdout.bytes)).toBe('tool in sub\n')
+    })
+
+    test('a file larger than allowed ends it', async () => {
+      using room = emptyRoom()
+      const end = await go(
+        runOf(['dd', 'if=/dev/zero', 'of=big', 'bs=1000', 'count=100'], { room, limits: { fileBytes: 50_000 } }),
+      )
+      expect(end).toMatchObject({ cause: 'file-size', exitCode: 153 })
+    })
+
+    test('open files are limited', async () => {
+      using room = emptyRoom()
+      const end = await go(runOf(shell('ulimit -n'), { room, limits: { openFiles: 33 } }))
+      expect(text(end.stdout.bytes).trim()).toBe('33')
+    })
+
+    test('processor time of all processes together is limited', async () => {
+      using room = emptyRoom()
+      const burn = 'while :; do :; done'
+      const end = await go(
+        runOf(shell(`(${burn}) & (${burn}) & ${burn}`), { room, limits: { cpuMs: 400, wallMs: 20_000 } }),
+      )
+      expect(end.cause).toBe('cpu-time')
+    })
+
+    test('a command that needs too much memory is ended for that', async () => {
+      using room = emptyRoom()
+      // awk doubles a text until there is too much of it.
+      const argv = ['awk', 'BEGIN { s = "x"; while (length(s) < 2000000000) s = s s; print length(s) }']
+      const end = await go(runOf(argv, { room, limits: { memoryBytes: 64 << 20, wallMs: 20_000 } }))
+      expect(end).toMatchObject({ cause: 'out-of-memory' })
+    })
+
+    test('twenty at a time do not mix', async () => {
+      using room = emptyRoom()
+      const runs = Array.from({ length: 20 }, (_, i) =>
+        go(
+          runOf(shell(`for i in 1 2 3; do echo ${i}; done; exit ${i}`), {
+            room: { ...room, name: `${room.name}-${i}` },
+          }),
+        ),
+      )
+      for (const [i, end] of (await Promise.all(runs)).entries()) {
+        expect(end.exitCode).toBe(i)
+        expect(text(end.stdout.bytes)).toBe(`${i}\n`.repeat(3))
+      }
+    })
+  })
+}

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { RoomGroup } from '../cgroups/room-groups.ts'
+import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
+import type { LaunchTools } from './local-launcher.ts'
+import { MARKER, startOf } from './marked-processes.ts'
+import { type ProcessStreams, processStreams } from './process-streams.ts'
+import { groupTree, markedTree, type ProcessTree } from './process-tree.ts'
+import { watchLimits } from './watch-limits.ts'
+
+/** Rounds of killing, a few milliseconds apart, until those who are left are taken to be beyond our reach. */
+const KILL_ROUNDS = 400
+const MOST_PAUSE_MS = 25
+/** When every process is dead its output ends at once, unless it was given to a stranger. */
+const DRAIN_MS = 1000
+
+/** One order, from the start of its first process to the death of its last. */
+export class LocalLaunch implements Launch {
+  readonly #order: LaunchOrder
+  readonly #tools: LaunchTools
+  readonly #listener: LaunchListener
+  readonly #over = Promise.withResolvers<void>()
+  #streams: ProcessStreams | undefined
+  #tree: ProcessTree | undefined
+  #overLimit: LaunchExit['over']
+  #isEnding = false
+  #isStopped = false
+
+  constructor(order: LaunchOrder, tools: LaunchTools, listener: LaunchListener) {
+    this.#order = order
+    this.#tools = tools
+    this.#listener = listener
+  }
+
+  begin(): void {
+    const warm = this.#tools.warmth?.ready()
+    if (warm === undefined) this.#start()
+    else void warm.then(() => this.#start())
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#streams?.write(bytes) ?? Promise.resolve()
+  }
+
+  endInput(): void {
+    this.#streams?.endInput()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#tree?.kill()
+  }
+
+  /** Resolves when nothing of it is left, a little after its end was told. */
+  get over(): Promise<void> {
+    return this.#over.promise
+  }
+
+  #start(): void {
+    let group: RoomGroup | undefined
+    try {
+      group = this.#tools.groups?.create(this.#order.limits)
+      const streams = processStreams(this.#order, this.#tools.pipes, this.#listener)
+      this.#streams = streams
+      const start = (): ChildProcess => this.#spawn(streams)
+      const child = group === undefined ? start() : group.bear(start)
+      streams.started(child)
+      child.once('error', (error: NodeJS.ErrnoException) => this.#refuse(error, group))
+      if (child.pid !== undefined) this.#follow(child, child.pid, group)
+    } catch (error) {
+      // Said later, as everything else is: nobody hears of a launch before they have it in their hands.
+      queueMicrotask(() => this.#refuse(error as NodeJS.ErrnoException, group))
+    }
+  }
+
+  #spawn(streams: ProcessStreams): ChildProcess {
+    const { argv, env, cwd, user, name } = this.#order
+    const mark = this.#tools.groups === undefined ? [[MARKER, this.#tools.markerPrefix + name] as const] : []
+    return spawn(argv[0] as string, argv.slice(1), {
+      cwd,
+      env: Object.fromEntries([...env, ...mark]),
+      ...user,
+      detached: true, // a session of its own: no terminal of ours, and signals for us are not for it
+      stdio: streams.stdio,
+    })
+  }
+
+  #follow(child: ChildProcess, leader: number, group: RoomGroup | undefined): void {
+    const { send, pause, markerPrefix } = this.#tools
+    const mark = markerPrefix + this.#order.name
+    const tree = group ? groupTree(group) : markedTree({ mark, leader, since: startOf(leader) }, send)
+    this.#tree = tree
+    child.once('exit', (code, signal) => void this.#end(tree, { code, signal }))
+    if (this.#isStopped) tree.kill() // before it had begun
+    queueMicrotask(() => this.#listener.started())
+    void watchLimits(this.#order.limits, { tree, pause, isOver: () => this.#isEnding }, (limit) => {
+      this.#overLimit ??= limit
+      tree.kill()
+    })
+  }
+
+  /** The first process has ended; with it goes whatever it has left behind. */
+  async #end(tree: ProcessTree, { code, signal }: Pick<LaunchExit, 'code' | 'signal'>): Promise<void> {
+    this.#isEnding = true
+    const isQuiet = await this.#killRest(tree)
+    const isDrained = await this.#streams?.drained(isQuiet ? DRAIN_MS : 0, this.#tools.after)
+    const { outOfMemory, pidsRefused } = tree.events()
+    const usage = tree.total()
+    const over = this.#overLimit ?? (outOfMemory ? 'memory' : undefined)
+    const hasSurvivors = !isQuiet || isDrained !== true
+    this.#listener.ended({ kind: 'exited', exit: { code, signal, over, pidsRefused, hasSurvivors, usage } })
+    // Who waits for the end need not wait for this.
+    tree.remove()
+    this.#streams?.finish(!hasSurvivors)
+    this.#over.resolve()
+  }
+
+  async #killRest(tree: ProcessTree): Promise<boolean> {
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      if (tree.isEmpty()) return true
+      tree.kill()
+      await this.#tools.pause(Math.min(1 + round, MOST_PAUSE_MS))
+    }
+    return tree.isEmpty()
+  }
+
+  #refuse(error: NodeJS.ErrnoException, group: RoomGroup | undefined): void {
+    group?.remove()
+    this.#streams?.finish(true)
+    this.#over.resolve()
+    this.#listener.ended({ kind: 'refused', code: error.code ?? 'UNKNOWN', what: error.message })
+  }
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../../base/clock.ts'
+import { ownGroups } from '../cgroups/own-groups.ts'
+import { type RoomGroups, roomGroups } from '../cgroups/room-groups.ts'
+import { Warmth } from '../cgroups/warmth.ts'
+import type { Launch, Launcher, LauncherFacts, SendSignal } from './launcher.ts'
+import { LocalLaunch } from './local-launch.ts'
+import { markedSince } from './marked-processes.ts'
+import { type PipePool, pipePool } from './pipe-pool.ts'
+
+export interface LocalLauncherOptions {
+  /** Of the worker, unlike that of any other worker of this machine: whatever runs under it is ours to kill. */
+  readonly name: string
+  /** A folder of its own. */
+  readonly folder: string
+  /** Control groups are used wherever they can be, unless this says no. */
+  readonly useGroups: boolean
+  /** Of the spawner process: one that keeps it alive, for it must not end before what it has to kill. */
+  readonly clock: Pick<Clock, 'after'>
+  readonly send: SendSignal
+}
+
+export interface LaunchTools {
+  readonly groups: RoomGroups | undefined
+  readonly warmth: Warmth | undefined
+  readonly pipes: PipePool
+  readonly after: Clock['after']
+  readonly pause: (ms: number) => Promise<void>
+  readonly send: SendSignal
+  readonly markerPrefix: string
+}
+
+/**
+ * Starts processes from this very process. That costs the more the more memory it has (the tables of its pages are
+ * copied), so a worker does it in a small process of its own: see `spawner/`.
+ */
+export function localLauncher(options: LocalLauncherOptions): Launcher {
+  const { clock } = options
+  const send = forgiving(options.send)
+  const markerPrefix = `${options.name}/`
+  sweep({ ...options, send })
+  const groups = options.useGroups ? groupsOf(options.name, send) : undefined
+  const tools: LaunchTools = {
+    groups,
+    warmth:
+      groups &&
+      new Warmth(
+        () => groups.stay(),
+        (ms, callback) => clock.after(ms, callback),
+      ),
+    pipes: pipePool(options.folder),
+    after: (ms, callback) => clock.after(ms, callback),
+    pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
+    send,
+    markerPrefix,
+  }
+  const running = new Set<LocalLaunch>()
+  return {
+    facts: async () => factsOf(tools),
+    expect: () => tools.warmth?.expect(),
+    start(order, listener): Launch {
+      const launch = new LocalLaunch(order, tools, listener)
+      running.add(launch)
+      void launch.over.then(() => running.delete(launch))
+      launch.begin()
+      return launch
+    },
+    async close() {
+      for (const launch of running) launch.stop()
+      await Promise.all([...running].map((launch) => launch.over))
+      tools.warmth?.close()
+      groups?.close()
+      tools.pipes.close()
+    },
+  }
+}
+
+/** Kills what was started under this name before and has lost its launcher. */
+export function sweep(options: Pick<LocalLauncherOptions, 'name' | 'send' | 'useGroups'>): void {
+  const send = forgiving(options.send)
+  if (options.useGroups) {
+    const groups = groupsOf(options.name, send)
+    groups?.sweep()
+    groups?.close()
+    if (groups !== undefined) return
+  }
+  // Who is killed may have forked a moment before.
+  for (let round = 0; round < 5; round++) {
+    const left = markedSince(`${options.name}/`)
+    if (left.length === 0) return
+    for (const pid of left) send(pid, 'SIGKILL')
+  }
+}
+
+function groupsOf(name: string, send: SendSignal): RoomGroups | undefined {
+  const own = ownGroups(name)
+  return own.length === 0 ? undefined : roomGroups(own, send)
+}
+
+const factsOf = ({ groups, pipes }: LaunchTools): LauncherFacts => ({
+  tree: groups === undefined ? 'marker' : 'group',
+  memory: groups?.memory === true ? 'all' : 'watched',
+  pids: groups?.pids === true ? 'all' : 'not',
+  pipes: pipes.isAvailable,
+})
+
+/** Who is dead already need not be killed. */
+const forgiving =
+  (send: SendSignal): SendSignal =>
+  (pid, signal) => {
+    try {
+      send(pid, signal)
+    } catch {
+      // gone, or no longer ours
+    }
+  }

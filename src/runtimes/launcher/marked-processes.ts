@@ -1,0 +1,115 @@
+import { readdirSync } from 'node:fs'
+import { tryRead } from '../cgroups/group-files.ts'
+import type { SendSignal } from './launcher.ts'
+
+/** In the environment of every process of an order, where there are no control groups. */
+export const MARKER = 'WINDLASS_ROOM'
+
+/** The kernel's clock ticks 100 times a second for everyone who asks by these files. */
+const TICK_MS = 10
+
+export interface MarkedProcess {
+  readonly pid: number
+  readonly isStopped: boolean
+  readonly cpuUserMs: number
+  readonly cpuSystemMs: number
+}
+
+export interface MarkedTree {
+  /** The value of the marker. */
+  readonly mark: string
+  /** The first process: its session is the tree's. */
+  readonly leader: number
+  /** When it started: nobody in the tree is older, and most processes of a machine are. */
+  readonly since: number
+}
+
+/** Asked at once, while it cannot have been forgotten yet. */
+export const startOf = (pid: number): number => statOf(pid)?.startedAt ?? 0
+
+/**
+ * Finds the processes of a tree by looking through all: those in the session of its first process and those that carry
+ * the marker. A grandchild that called setsid is found by the marker, one that cleared its environment by the session.
+ * Who did both is missed: that takes intent, and only control groups hold against it.
+ */
+export function markedProcesses({ mark, leader, since }: MarkedTree): MarkedProcess[] {
+  return allPids().flatMap((pid): MarkedProcess[] => {
+    const stat = statOf(pid)
+    if (stat === undefined || stat.isDead || stat.startedAt < since) return []
+    if (stat.session !== leader && !carries(pid, `${MARKER}=${mark}`)) return []
+    return [{ pid, ...stat }]
+  })
+}
+
+/** Those whose marker begins so: what an earlier life of a worker left. */
+export function markedSince(prefix: string): number[] {
+  return allPids().filter((pid) =>
+    tryRead(`/proc/${pid}/environ`)
+      .split('\0')
+      .some((entry) => entry.startsWith(`${MARKER}=${prefix}`)),
+  )
+}
+
+/** One round: first all are stopped, so that none forks while the others are told; then all are killed. */
+export function killMarked(tree: MarkedTree, send: SendSignal): void {
+  for (let round = 0; round < 20; round++) {
+    const running = markedProcesses(tree).filter(({ isStopped }) => !isStopped)
+    if (running.length === 0) break
+    for (const { pid } of running) send(pid, 'SIGSTOP')
+  }
+  for (const { pid } of markedProcesses(tree)) send(pid, 'SIGKILL')
+}
+
+export function usageOf(processes: readonly MarkedProcess[]): MarkedUsage {
+  const sum = (part: (one: MarkedProcess) => number): number => processes.reduce((all, one) => all + part(one), 0)
+  return {
+    cpuUserMs: sum(({ cpuUserMs }) => cpuUserMs),
+    cpuSystemMs: sum(({ cpuSystemMs }) => cpuSystemMs),
+    memoryBytes: sum(({ pid }) => residentBytes(pid)),
+  }
+}
+
+interface MarkedUsage {
+  readonly cpuUserMs: number
+  readonly cpuSystemMs: number
+  readonly memoryBytes: number
+}
+
+function residentBytes(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(tryRead(`/proc/${pid}/status`))?.[1]
+  return Number(kib ?? 0) * 1024
+}
+
+const allPids = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+
+const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/environ`).split('\0').includes(entry)
+
+interface Stat {
+  readonly isDead: boolean
+  readonly isStopped: boolean
+  readonly session: number
+  readonly cpuUserMs: number
+  readonly cpuSystemMs: number
+  readonly startedAt: number
+}
+
+/** The fields of proc(5) from the third on: the name before them is in brackets, and may have anything in it. */
+function statOf(pid: number): Stat | undefined {
+  const text = tryRead(`/proc/${pid}/stat`)
+  if (text === '') return undefined
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const number = (field: number): number => Number(fields[field - 3])
+  const state = fields[0]
+  return {
+    isDead: state === 'Z' || state === 'X',
+    isStopped: state === 'T' || state === 't',
+    session: number(6),
+    // With those of its children that have ended and were waited for.
+    cpuUserMs: (number(14) + number(16)) * TICK_MS,
+    cpuSystemMs: (number(15) + number(17)) * TICK_MS,
+    startedAt: number(22),
+  }
+}

@@ -1,0 +1,84 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import { invalid } from '../base/fault.ts'
+import type { Command } from '../model/command.ts'
+import type { Room } from './runtime.ts'
+
+/** What is wrong with a command whoever runs it. The system calls take no NUL, and an `=` would end a name early. */
+export function mustBeRunnable({ argv, env }: Command): void {
+  if (argv[0] === undefined || argv[0] === '') throw invalid('the command has no program to run')
+  for (const each of argv) mustBeText(each, 'an argument of the command')
+  for (const { name, value } of env) {
+    mustBeText(name, 'the name of an environment variable')
+    mustBeText(value, `the environment variable ${JSON.stringify(name.slice(0, 100))}`)
+    if (name === '' || name.includes('='))
+      throw invalid(`${JSON.stringify(name.slice(0, 100))} is not the name of an environment variable`)
+  }
+}
+
+function mustBeText(text: string, what: string): void {
+  if (text.includes('\0')) throw invalid(`${what} has a NUL in it`)
+  if (!text.isWellFormed()) throw invalid(`${what} is not Unicode`)
+}
+
+/** The absolute path that the command runs in. It must be a directory of the inputs, and may not lead out by a symlink. */
+export function workingDirectoryOf({ workingDirectory }: Command, room: Room): string {
+  const named = JSON.stringify(workingDirectory.slice(0, 200))
+  if (workingDirectory.startsWith('/') || workingDirectory.includes('\0') || workingDirectory.split('/').includes('..'))
+    throw invalid(`the working directory ${named} is not a path within the inputs`)
+  const path = realDirectory(join(room.path, workingDirectory))
+  if (path === undefined) throw invalid(`the working directory ${named} is not a directory of the inputs`)
+  if (path !== room.path && !path.startsWith(`${room.path}/`))
+    throw invalid(`the working directory ${named} leads out of the inputs`)
+  return path
+}
+
+function realDirectory(path: string): string | undefined {
+  try {
+    const real = realpathSync.native(path)
+    return statSync(real).isDirectory() ? real : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export type ProgramProblem = { readonly code: string; readonly what: string }
+
+/** What the C library searches when there is none. */
+const DEFAULT_PATH = '/bin:/usr/bin'
+/** Nobody needs more; whoever has more hears of a missing program from the system, in fewer words. */
+const MOST_FOLDERS = 100
+
+/**
+ * Why the program cannot be started; undefined when it can, as far as can be told without starting it. With a slash it
+ * is a path from the working directory; without one it is looked for along the PATH of its own environment, as it will
+ * be when it starts.
+ */
+export function programProblem(program: string, cwd: string, path: string | undefined): ProgramProblem | undefined {
+  const named = JSON.stringify(program.slice(0, 300))
+  if (program.includes('/')) {
+    const code = problemOf(resolve(cwd, program))
+    if (code === undefined) return undefined
+    return { code, what: `${named} ${code === 'ENOENT' ? 'is not there' : `cannot be run: ${code}`}` }
+  }
+  const folders = (path ?? DEFAULT_PATH).split(delimiter)
+  if (folders.length > MOST_FOLDERS) return undefined
+  let worst = 'ENOENT'
+  for (const folder of folders) {
+    const code = problemOf(resolve(cwd, folder, program))
+    if (code === undefined) return undefined
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') worst = code
+  }
+  const along = path === undefined ? 'the environment has no PATH' : `PATH is ${JSON.stringify(path.slice(0, 500))}`
+  return { code: worst, what: `${named} was not found (${along})` }
+}
+
+/** On the spot: microseconds, where a promise takes a tenth of a millisecond for each. */
+function problemOf(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile() ? undefined : 'EACCES'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'UNKNOWN'
+  }
+}

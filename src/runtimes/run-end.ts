@@ -1,0 +1,87 @@
+import { constants } from 'node:os'
+import { FaultError } from '../base/fault.ts'
+import type { Limits } from '../model/command.ts'
+import { NO_OUTPUT } from './captured-output.ts'
+import type { LaunchOutcome } from './launch-run.ts'
+import type { RunCause, RunEnd } from './runtime.ts'
+
+/** Puts the causes in order: what we did to it comes before what it did itself. */
+export function runEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
+  const { end, stopped, wallMs, stdout, stderr } = outcome
+  if (end.kind === 'refused') return refused(end.code, end.what)
+  const { code, signal, over, pidsRefused, hasSurvivors, usage } = end.exit
+  const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])
+  const { cause, reason } = causeOf({ exitCode, signal, stopped, over, limits })
+  const notes = [
+    reason,
+    pidsRefused && exitCode !== 0 ? `it was refused more than ${limits.pids} processes` : undefined,
+    hasSurvivors ? 'not all of its processes could be ended' : undefined,
+  ].filter((note) => note !== undefined)
+  return {
+    cause,
+    exitCode,
+    signal: signal ?? undefined,
+    reason: notes.length === 0 ? undefined : notes.join('; '),
+    usage: { wallMs, ...usage },
+    stdout,
+    stderr,
+  }
+}
+
+interface Evidence {
+  readonly exitCode: number
+  readonly signal: NodeJS.Signals | null
+  readonly stopped: LaunchOutcome['stopped']
+  readonly over: 'cpu' | 'memory' | undefined
+  readonly limits: Limits
+}
+
+function causeOf({ exitCode, signal, stopped, over, limits }: Evidence): { cause: RunCause; reason?: string } {
+  if (stopped === 'cancelled') return { cause: 'cancelled', reason: 'it was cancelled' }
+  if (stopped === 'timeout') return { cause: 'timeout', reason: `it ran for longer than ${limits.wallMs} ms` }
+  if (over === 'cpu' || signal === 'SIGXCPU')
+    return { cause: 'cpu-time', reason: `it used more than ${limits.cpuMs} ms of processor time` }
+  // A compiler whose helper was killed for want of memory exits with 1, and the want of memory is still the reason.
+  if (over === 'memory' && exitCode !== 0)
+    return { cause: 'out-of-memory', reason: `it needed more than ${limits.memoryBytes} bytes of memory` }
+  if (signal === 'SIGXFSZ')
+    return { cause: 'file-size', reason: `it wrote a file of more than ${limits.fileBytes} bytes` }
+  if (signal !== null) return { cause: 'signal', reason: `it was ended by ${signal}` }
+  return { cause: exitCode === 0 ? 'ok' : 'exit' }
+}
+
+/** What is wrong with the program or its arguments, and would be on any other worker. */
+const THEIRS: ReadonlySet<string> = new Set([
+  ...['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG', 'ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ELIBBAD'],
+])
+
+/** Too many processes, too little memory: ours, and passing. */
+function refused(code: string, what: string): RunEnd {
+  if (THEIRS.has(code)) return notStarted(code, what)
+  throw new FaultError({ kind: 'unavailable', what: `no process could be started: ${what}` })
+}
+
+const NOTHING_USED = { wallMs: 0, cpuUserMs: 0, cpuSystemMs: 0, peakMemoryBytes: 0, how: 'counted' } as const
+
+/** With the exit code and the words that a shell would have for it: people look for them in standard error. */
+export function notStarted(code: string, what: string): RunEnd {
+  return {
+    cause: 'not-started',
+    exitCode: code === 'ENOENT' ? 127 : 126,
+    signal: undefined,
+    reason: what,
+    usage: NOTHING_USED,
+    stdout: NO_OUTPUT,
+    stderr: { ...NO_OUTPUT, bytes: Buffer.from(`windlass: ${what}\n`) },
+  }
+}
+
+export const cancelledBeforeStart: RunEnd = {
+  cause: 'cancelled',
+  exitCode: 128 + constants.signals.SIGKILL,
+  signal: undefined,
+  reason: 'it was cancelled before it was started',
+  usage: NOTHING_USED,
+  stdout: NO_OUTPUT,
+  stderr: NO_OUTPUT,
+}

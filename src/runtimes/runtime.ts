@@ -1,0 +1,121 @@
+import type { Command, Limits } from '../model/command.ts'
+
+/**
+ * Runs one command in a room, within limits. A command that exits with 1, is killed, runs out of time or cannot even
+ * be started has an end like any other: that is a result. What throws is a fault of the grid or of the one who asked:
+ * `invalid` when no worker could ever run it (no argv, a working directory that is not there), `unavailable` when this
+ * one could not.
+ */
+export interface Runtime {
+  readonly name: RuntimeName
+  /** Whether it works on this machine. Asked once, at the start of a worker. */
+  probe(): Promise<Probe>
+  /** Says that a run is about to come: what takes long is done beforehand. Costs little when none comes. */
+  expect(): void
+  /**
+   * Resolves when every process that the command has started is dead and all of its output has been handed over.
+   * Aborting the signal ends the run with the cause `cancelled`.
+   */
+  run(run: Run, signal: AbortSignal): Promise<RunEnd>
+}
+
+export type RuntimeName = 'bare' | 'sandbox' | 'docker' | 'apptainer'
+
+/**
+ * How far a room keeps a command from everything else. `none`: another environment and, if so set up, another user;
+ * `namespaces`: own processes, mounts and network, but the machine's files in sight; `sandbox`: only chosen files in
+ * sight as well, and system calls filtered; `container`: an image's files instead of the machine's.
+ */
+export type Isolation = 'none' | 'namespaces' | 'sandbox' | 'container'
+
+export type Probe =
+  | {
+      readonly works: true
+      readonly isolation: Isolation
+      readonly limits: KeptLimits
+      readonly notes: readonly string[]
+    }
+  | { readonly works: false; readonly reason: string }
+
+/**
+ * How each limit is kept here: by the kernel for `all` processes of the command together, by the kernel for `each` process, by looking
+ * on from time to time and killing (`watched`), or `not` at all.
+ */
+export type KeptLimits = Readonly<Record<keyof Limits, 'all' | 'each' | 'watched' | 'not'>>
+
+/** The directory, and what belongs to it, that one attempt runs in. */
+export interface Room {
+  /** Unlike that of any other room of this machine; letters, digits, dots, dashes and underscores. */
+  readonly name: string
+  /** The root of the inputs: an absolute path without symlinks. */
+  readonly path: string
+  /** Where temporary files go; gone with the room. */
+  readonly tmp: string | undefined
+}
+
+export interface Run {
+  readonly command: Command
+  readonly room: Room
+  /** What holds, after a worker's own limits were laid over the command's. */
+  readonly limits: Limits
+  readonly hooks: RunHooks
+}
+
+/** All optional: whoever only wants the end needs none. */
+export interface RunHooks {
+  readonly started?: () => void
+  /** As it comes, up to the limit, and the tail of what is more; the bytes are valid during the call only. */
+  readonly stdout?: (bytes: Uint8Array) => void
+  readonly stderr?: (bytes: Uint8Array) => void
+  /** What the command reads; nothing when left out. */
+  readonly stdin?: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Why it ended. `ok` is exit code 0 and `exit` any other; `signal` is a signal that we did not send; `not-started`
+ * says that the program is not there or is none.
+ */
+export type RunCause =
+  | 'ok'
+  | 'exit'
+  | 'signal'
+  | 'timeout'
+  | 'cpu-time'
+  | 'out-of-memory'
+  | 'file-size'
+  | 'cancelled'
+  | 'not-started'
+
+export interface RunEnd {
+  readonly cause: RunCause
+  /** As a shell would tell it: 128 and the number of a signal, 127 and 126 for what could not be started. */
+  readonly exitCode: number
+  readonly signal: string | undefined
+  /** In words, whenever the cause is neither `ok` nor `exit`, or a limit had a part in it. */
+  readonly reason: string | undefined
+  readonly usage: Usage
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+/** What was kept of a stream. Where it was more than the limit, bytes are missing from the middle: the tail is kept. */
+export interface Output {
+  readonly bytes: Uint8Array
+  readonly droppedBytes: number
+  /** How many of the bytes come before those that were dropped. */
+  readonly droppedAt: number
+}
+
+export interface Usage {
+  readonly wallMs: number
+  /** Of all processes together, those that were killed included; undefined where nobody counted. */
+  readonly cpuUserMs: number | undefined
+  readonly cpuSystemMs: number | undefined
+  /** Counted by the kernel it includes the page cache of files that were read and written. */
+  readonly peakMemoryBytes: number | undefined
+  /**
+   * `counted` by the kernel for the whole tree of processes (the start of the first, about a millisecond, included), or
+   * `sampled` now and then: too little by what happened after the last look.
+   */
+  readonly how: 'counted' | 'sampled'
+}

@@ -1,0 +1,117 @@
+/**
+ * How a worker and its spawner talk over one socket: frames of a length, a kind, the number of a launch, and a payload.
+ * No file descriptors are passed, so that either end can be another program.
+ */
+export const FRAME = {
+  /** To the spawner. */
+  open: 1,
+  start: 2,
+  input: 3,
+  endInput: 4,
+  stop: 5,
+  expect: 6,
+  /** And back. */
+  hello: 16,
+  started: 17,
+  stdout: 18,
+  stderr: 19,
+  stdoutDropped: 20,
+  stderrDropped: 21,
+  wrote: 22,
+  ended: 23,
+} as const
+
+export type FrameKind = (typeof FRAME)[keyof typeof FRAME]
+
+const HEAD_BYTES = 9
+
+export interface FrameSocket {
+  write(bytes: Uint8Array): unknown
+  cork(): void
+  uncork(): void
+}
+
+const NOTHING = new Uint8Array(0)
+
+/** The payload must not change until it has been sent. */
+export class FrameWriter {
+  readonly #socket: FrameSocket
+
+  constructor(socket: FrameSocket) {
+    this.#socket = socket
+  }
+
+  send(kind: FrameKind, launch: number, payload: Uint8Array = NOTHING): void {
+    const head = Buffer.allocUnsafe(HEAD_BYTES)
+    head.writeUInt32LE(payload.length, 0)
+    head[4] = kind
+    head.writeUInt32LE(launch, 5)
+    if (payload.length === 0) {
+      this.#socket.write(head)
+      return
+    }
+    this.#socket.cork()
+    this.#socket.write(head)
+    this.#socket.write(payload)
+    this.#socket.uncork()
+  }
+
+  json(kind: FrameKind, launch: number, value: unknown): void {
+    this.send(kind, launch, Buffer.from(JSON.stringify(value)))
+  }
+
+  /** How much was dropped, and the last of it. */
+  dropped(kind: FrameKind, launch: number, what: { readonly count: number; readonly tail: Uint8Array }): void {
+    const payload = Buffer.allocUnsafe(8 + what.tail.length)
+    payload.writeDoubleLE(what.count, 0)
+    payload.set(what.tail, 8)
+    this.send(kind, launch, payload)
+  }
+}
+
+export type FrameTaker = (kind: FrameKind, launch: number, payload: Buffer) => void
+
+/** Cuts frames out of what arrives, however it is divided. The payload is valid during the call only. */
+export class FrameReader {
+  readonly #take: FrameTaker
+  #pieces: Buffer[] = []
+  #held = 0
+  /** How much must be there before another look is worth it. */
+  #wanted = HEAD_BYTES
+
+  constructor(take: FrameTaker) {
+    this.#take = take
+  }
+
+  push(chunk: Buffer): void {
+    this.#pieces.push(chunk)
+    this.#held += chunk.length
+    if (this.#held < this.#wanted) return
+    const all = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces)
+    const rest = all.subarray(this.#cut(all))
+    this.#pieces = rest.length === 0 ? [] : [rest]
+    this.#held = rest.length
+  }
+
+  #cut(all: Buffer): number {
+    let at = 0
+    for (;;) {
+      this.#wanted = HEAD_BYTES
+      if (all.length - at < HEAD_BYTES) return at
+      const length = all.readUInt32LE(at)
+      this.#wanted = HEAD_BYTES + length
+      if (all.length - at < this.#wanted) return at
+      const payload = all.subarray(at + HEAD_BYTES, at + this.#wanted)
+      const [kind, launch] = [all[at + 4] as FrameKind, all.readUInt32LE(at + 5)]
+      at += this.#wanted
+      this.#take(kind, launch, payload)
+    }
+  }
+}
+
+export const jsonIn = (payload: Buffer): unknown => JSON.parse(payload.toString('utf8'))
+
+export const droppedIn = (payload: Buffer): { readonly count: number; readonly tail: Uint8Array } => ({
+  count: payload.readDoubleLE(0),
+  tail: payload.subarray(8),
+})

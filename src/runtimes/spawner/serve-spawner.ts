@@ -1,0 +1,65 @@
+import { Socket } from 'node:net'
+import type { Launch, Launcher, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
+import { type LocalLauncherOptions, localLauncher } from '../launcher/local-launcher.ts'
+import { FRAME, FrameReader, FrameWriter, jsonIn } from './frames.ts'
+
+/** What the spawner's process gives: nothing else of it is needed. */
+export type SpawnerProcess = Pick<LocalLauncherOptions, 'clock' | 'send'>
+
+/** What the worker opens the talk with. */
+export type SpawnerOpening = Pick<LocalLauncherOptions, 'name' | 'folder' | 'useGroups'>
+
+/** The socket that a spawner finds open when it starts. */
+const SPAWNER_FD = 3
+
+/**
+ * The whole life of a spawner process: it starts what it is told to, tells what comes of it, and when its worker is
+ * gone it kills what is left and ends.
+ */
+export function serveSpawner(spawner: SpawnerProcess): void {
+  const socket = new Socket({ fd: SPAWNER_FD, readable: true, writable: true })
+  const writer = new FrameWriter(socket)
+  const launches = new Map<number, Launch>()
+  let launcher: Launcher | undefined
+
+  const reader = new FrameReader((kind, number, payload) => {
+    const launch = launches.get(number)
+    switch (kind) {
+      case FRAME.open:
+        launcher = localLauncher({ ...spawner, ...(jsonIn(payload) as SpawnerOpening) })
+        void launcher.facts().then((facts) => writer.json(FRAME.hello, 0, facts))
+        return
+      case FRAME.start: {
+        const listener = telling(writer, number, () => launches.delete(number))
+        const started = launcher?.start(jsonIn(payload) as LaunchOrder, listener)
+        if (started !== undefined) launches.set(number, started)
+        return
+      }
+      case FRAME.input: // the payload is part of a larger buffer that is about to be cut further
+        void launch?.write(Buffer.from(payload)).then(() => writer.send(FRAME.wrote, number))
+        if (launch === undefined) writer.send(FRAME.wrote, number)
+        return
+      case FRAME.endInput:
+        launch?.endInput()
+        return
+      case FRAME.stop:
+        launch?.stop()
+        return
+      case FRAME.expect:
+        launcher?.expect()
+    }
+  })
+  socket.on('data', (chunk) => reader.push(chunk))
+  socket.on('error', () => {})
+  socket.once('close', () => void launcher?.close())
+}
+
+const telling = (writer: FrameWriter, number: number, over: () => void): LaunchListener => ({
+  started: () => writer.send(FRAME.started, number),
+  output: (stream, bytes) => writer.send(FRAME[stream], number, bytes),
+  dropped: (stream, count, tail) => writer.dropped(FRAME[`${stream}Dropped`], number, { count, tail }),
+  ended(end) {
+    over()
+    writer.json(FRAME.ended, number, end)
+  },
+})

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { Launch, LaunchEnd, LauncherFacts, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
+import { type LocalLauncherOptions, sweep } from '../launcher/local-launcher.ts'
+import { droppedIn, FRAME, FrameReader, type FrameTaker, FrameWriter, jsonIn } from './frames.ts'
+import type { SpawnerOpening } from './serve-spawner.ts'
+
+export interface SpawnerLinkOptions extends SpawnerOpening {
+  /** The Node that runs it, and its file: one that calls `serveSpawner`. */
+  readonly node: string
+  readonly entry: URL
+  readonly send: LocalLauncherOptions['send']
+}
+
+/** Small, with few threads, and staying so: it handles a few kilobytes at a time, and what it forks is a copy of it. */
+const NODE_FLAGS = [
+  '--max-semi-space-size=1',
+  '--max-old-space-size=128',
+  '--v8-pool-size=0',
+  '--single-threaded-gc',
+  '--no-warnings',
+]
+/** The last words of a spawner that failed. */
+const WORDS_BYTES = 2000
+
+interface Entry {
+  readonly listener: LaunchListener
+  /** Writes that wait for their turn to be read. */
+  readonly writes: (() => void)[]
+}
+
+/** The near end of one spawner process. */
+export class SpawnerLink {
+  readonly facts: Promise<LauncherFacts>
+  readonly #options: SpawnerLinkOptions
+  readonly #process: ChildProcess
+  readonly #writer: FrameWriter
+  readonly #socket: Socket
+  readonly #exited: Promise<void>
+  readonly #launches = new Map<number, Entry>()
+  readonly #hello = Promise.withResolvers<LauncherFacts>()
+  #numbers = 0
+  #isStarting = true
+  #words = ''
+  isDead = false
+
+  constructor(options: SpawnerLinkOptions) {
+    this.#options = options
+    this.#process = spawn(options.node, [...NODE_FLAGS, fileURLToPath(options.entry)], {
+      cwd: '/',
+      env: {},
+      detached: true, // a terminal's Ctrl-C is for the worker, which then ends in order
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    })
+    this.#socket = this.#process.stdio[3] as Socket
+    this.#writer = new FrameWriter(this.#socket)
+    this.facts = this.#hello.promise
+    this.facts.catch(() => {}) // told to whoever asks
+    const reader = new FrameReader(this.#hear)
+    this.#socket.on('data', (chunk) => reader.push(chunk))
+    this.#socket.on('error', () => {})
+    this.#process.stderr?.on('data', (chunk: Buffer) => {
+      this.#words = (this.#words + chunk.toString()).slice(-WORDS_BYTES)
+    })
+    this.#exited = new Promise((resolve) => {
+      const dead = (why: string) => {
+        this.#die(why)
+        resolve()
+      }
+      this.#process.once('error', (error) => dead(error.message))
+      this.#process.once('close', (code, signal) => dead(`it ended with ${signal ?? code}. ${this.#words}`.trim()))
+    })
+    const { name, folder, useGroups } = options
+    this.#writer.json(FRAME.open, 0, { name, folder, useGroups } satisfies SpawnerOpening)
+    this.#keepAlive()
+  }
+
+  expect(): void {
+    this.#writer.send(FRAME.expect, 0)
+  }
+
+  start(order: LaunchOrder, listener: LaunchListener): Launch {
+    const number = ++this.#numbers
+    const entry: Entry = { listener, writes: [] }
+    this.#launches.set(number, entry)
+    this.#keepAlive()
+    this.#writer.json(FRAME.start, number, order)
+    return {
+      write: (bytes) =>
+        new Promise((resolve) => {
+          if (!this.#launches.has(number)) return resolve()
+          entry.writes.push(resolve)
+          this.#writer.send(FRAME.input, number, bytes)
+        }),
+      endInput: () => this.#say(FRAME.endInput, number),
+      stop: () => this.#say(FRAME.stop, number),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#process.ref()
+    this.#socket.end()
+    await this.#exited
+  }
+
+  #say(kind: typeof FRAME.endInput | typeof FRAME.stop, number: number): void {
+    if (this.#launches.has(number)) this.#writer.send(kind, number)
+  }
+
+  readonly #hear: FrameTaker = (kind, number, payload) => {
+    if (kind === FRAME.hello) {
+      this.#hello.resolve(jsonIn(payload) as LauncherFacts)
+      this.#isStarting = false
+      this.#keepAlive()
+    }
+    const entry = this.#launches.get(number)
+    if (entry === undefined) return
+    const { listener } = entry
+    if (kind === FRAME.stdout) listener.output('stdout', payload)
+    else if (kind === FRAME.stderr) listener.output('stderr', payload)
+    else if (kind === FRAME.started) listener.started()
+    else if (kind === FRAME.wrote) entry.writes.shift()?.()
+    else if (kind === FRAME.ended) this.#end(number, jsonIn(payload) as LaunchEnd)
+    else if (kind === FRAME.stdoutDropped || kind === FRAME.stderrDropped) {
+      const { count, tail } = droppedIn(payload)
+      listener.dropped(kind === FRAME.stdoutDropped ? 'stdout' : 'stderr', count, tail)
+    }
+  }
+
+  #end(number: number, end: LaunchEnd): void {
+    const entry = this.#launches.get(number)
+    this.#launches.delete(number)
+    this.#keepAlive()
+    for (const written of entry?.writes.splice(0) ?? []) written()
+    entry?.listener.ended(end)
+  }
+
+  #die(why: string): void {
+    if (this.isDead) return
+    this.isDead = true
+    const what = `the spawner has failed: ${why}`
+    this.#hello.reject(new Error(what))
+    // Its processes have lost who would have ended them.
+    if (this.#launches.size > 0) sweep(this.#options)
+    for (const number of [...this.#launches.keys()]) this.#end(number, { kind: 'lost', what })
+  }
+
+  /** A spawner with nothing to do must not keep the worker from ending. */
+  #keepAlive(): void {
+    const change = this.#isStarting || this.#launches.size > 0 ? 'ref' : 'unref'
+    this.#process[change]()
+    this.#socket[change]()
+    ;(this.#process.stderr as Socket | null)?.[change]()
+  }
+}

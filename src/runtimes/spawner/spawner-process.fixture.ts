@@ -1,0 +1,14 @@
+/** A spawner process for tests and benches; the program's own is wired in `app/`. */
+import { serveSpawner } from './serve-spawner.ts'
+
+serveSpawner({
+  clock: {
+    after(ms, callback) {
+      // biome-ignore lint/style/noRestrictedGlobals: this file is the wiring of a process of its own
+      const timer = setTimeout(callback, ms)
+      return () => clearTimeout(timer)
+    },
+  },
+  // biome-ignore lint/style/noRestrictedGlobals: this file is the wiring of a process of its own
+  send: (pid, signal) => void process.kill(pid, signal),
+})

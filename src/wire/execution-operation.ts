@@ -1,0 +1,119 @@
+import type { Digest } from '../base/digest.ts'
+import { invalid } from '../base/fault.ts'
+import type { ExecutedActionMetadata } from '../model/action-result.ts'
+import { digestToProto, optionalDigestFromProto } from './digest.ts'
+import { digestFunctionNumber, digestFunctionOf } from './digest-function.ts'
+import { executionMetadataFromProto, executionMetadataToProto } from './execution-metadata.ts'
+import * as proto from './gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { Operation } from './gen/google/longrunning/operations.ts'
+import { Status } from './gen/google/rpc/status.ts'
+import { MessageReader } from './hot/message-reader.ts'
+import { fieldLength, putField } from './hot/message-writer.ts'
+import { type StatusReport, statusDetails, statusFromProto } from './status.ts'
+
+/** An Operation of the Execution service: how an action fares, and in the end what came of it. */
+export interface ExecutionOperation {
+  /** As the client knows it. */
+  readonly name: string
+  readonly stage: ExecutionStage
+  readonly actionDigest: Digest | undefined
+  /** What is known by now of who runs it and since when. */
+  readonly partial: ExecutedActionMetadata | undefined
+  /** Where its output can be followed. */
+  readonly streams: { readonly stdout: string; readonly stderr: string } | undefined
+  /** Of an operation that is over, and of no other. */
+  readonly response: ExecutionResponse | undefined
+}
+
+/** In the order of their numbers. */
+export const EXECUTION_STAGES = ['unknown', 'cacheCheck', 'queued', 'executing', 'completed'] as const
+export type ExecutionStage = (typeof EXECUTION_STAGES)[number]
+
+export interface ExecutionResponse {
+  /** A serialised ActionResult: passed on as it came, with what we do not know in it. */
+  readonly result: Uint8Array | undefined
+  readonly cached: boolean
+  /** How the grid fared; a command that exited with 1 is well. */
+  readonly status: StatusReport
+  /** For people. */
+  readonly message: string
+}
+
+const PREFIX = 'type.googleapis.com/build.bazel.remote.execution.v2.'
+const METADATA_TYPE = `${PREFIX}ExecuteOperationMetadata`
+const RESPONSE_TYPE = `${PREFIX}ExecuteResponse`
+
+export function executionOperationToProto(operation: ExecutionOperation): Uint8Array {
+  const { name, response } = operation
+  return Operation.encode({
+    name,
+    metadata: { typeUrl: METADATA_TYPE, value: metadataProto(operation) },
+    done: response !== undefined,
+    response: response && { typeUrl: RESPONSE_TYPE, value: responseProto(response) },
+  }).finish()
+}
+
+const metadataProto = ({ stage, actionDigest, partial, streams }: ExecutionOperation): Uint8Array =>
+  proto.ExecuteOperationMetadata.encode({
+    stage: EXECUTION_STAGES.indexOf(stage) as proto.ExecutionStage_Value,
+    actionDigest: actionDigest && digestToProto(actionDigest),
+    stdoutStreamName: streams?.stdout ?? '',
+    stderrStreamName: streams?.stderr ?? '',
+    partialExecutionMetadata: partial && executionMetadataToProto(partial),
+    digestFunction: actionDigest === undefined ? 0 : digestFunctionNumber(actionDigest.fn),
+  }).finish()
+
+const RESULT_TAG = 0x0a
+
+function responseProto({ result, cached, status, message }: ExecutionResponse): Uint8Array {
+  const rest = proto.ExecuteResponse.encode({
+    result: undefined,
+    cachedResult: cached,
+    status: Status.decode(statusDetails(status.code, status.message, status.details)),
+    serverLogs: {},
+    message,
+  }).finish()
+  if (result === undefined) return rest
+  const bytes = Buffer.allocUnsafe(fieldLength(result.length) + rest.length)
+  bytes.set(rest, putField(bytes, 0, RESULT_TAG, result))
+  return bytes
+}
+
+/** For clients. Throws `invalid` for an operation that is not one of the Execution service. */
+export function executionOperationFromProto(bytes: Uint8Array): ExecutionOperation {
+  const { name, metadata, done, error, response } = Operation.decode(bytes)
+  if (error !== undefined) throw invalid(`operation ${name} failed as a whole: ${error.message}`)
+  if (metadata !== undefined && metadata.typeUrl !== METADATA_TYPE)
+    throw invalid(`operation ${name} is of another kind: ${metadata.typeUrl}`)
+  if (done !== (response !== undefined)) throw invalid(`operation ${name} is over without a response`)
+  const from = proto.ExecuteOperationMetadata.decode(metadata?.value ?? new Uint8Array())
+  const { actionDigest, partialExecutionMetadata: partial, stdoutStreamName, stderrStreamName } = from
+  const fn = digestFunctionOf(from.digestFunction, actionDigest?.hash.length ?? 0, 'sha256')
+  return {
+    name,
+    stage: EXECUTION_STAGES.find((_, number) => number === from.stage) ?? 'unknown',
+    actionDigest: optionalDigestFromProto(actionDigest, fn),
+    partial: partial && executionMetadataFromProto(partial),
+    streams:
+      stdoutStreamName === '' && stderrStreamName === ''
+        ? undefined
+        : { stdout: stdoutStreamName, stderr: stderrStreamName },
+    response: response && responseOf(response.value),
+  }
+}
+
+function responseOf(bytes: Uint8Array): ExecutionResponse {
+  const { cachedResult, status, message } = proto.ExecuteResponse.decode(bytes)
+  const reader = new MessageReader(bytes, 'ExecuteResponse')
+  let result: Uint8Array | undefined
+  while (reader.next()) {
+    if (reader.field === 1) result = reader.view()
+    else reader.skip()
+  }
+  return {
+    result,
+    cached: cachedResult,
+    status: statusFromProto(Status.encode(status ?? Status.create()).finish()),
+    message,
+  }
+}

@@ -1,0 +1,121 @@
+import { invalid } from '../base/fault.ts'
+import {
+  Order,
+  ReportOutputRequest,
+  StopReason,
+  StreamLeasesRequest,
+  StreamLeasesResponse,
+} from './gen/windlass/worker/v1/worker.ts'
+import { decodeWellFormed } from './well-formed.ts'
+import { LEASE_SHAPE, type LeaseMessage, leaseMessage, leaseOf } from './worker-lease.ts'
+import {
+  REGISTRATION_SHAPE,
+  registrationMessage,
+  registrationOf,
+  type WorkerRegistration,
+} from './worker-registration.ts'
+
+/** What a worker says over its stream. */
+export type WorkerWord =
+  | { readonly kind: 'register'; readonly registration: WorkerRegistration }
+  | { readonly kind: 'started'; readonly attemptId: string }
+
+/** What it is told. */
+export type ServerWord =
+  | { readonly kind: 'registered' }
+  | { readonly kind: 'leases'; readonly leases: readonly LeaseMessage[] }
+  | { readonly kind: 'begin'; readonly attemptId: string }
+  | { readonly kind: 'stop'; readonly attemptId: string; readonly why: StopWord }
+  | { readonly kind: 'order'; readonly order: OrderWord }
+  /** From a newer server; nothing comes of it. */
+  | { readonly kind: 'unknown' }
+
+export type StopWord = 'cancelled' | 'timeout' | 'recalled' | 'superseded'
+export type OrderWord = 'drain' | 'resume' | 'shutdown' | 'register'
+
+const STOPS: readonly StopWord[] = ['cancelled', 'timeout', 'recalled', 'superseded']
+const STOP_OF = {
+  cancelled: StopReason.CANCELLED,
+  timeout: StopReason.OUT_OF_TIME,
+  recalled: StopReason.RECALLED,
+  superseded: StopReason.SUPERSEDED,
+} as const satisfies Record<StopWord, StopReason>
+
+const ORDER_OF = {
+  drain: Order.DRAIN,
+  resume: Order.RESUME,
+  shutdown: Order.SHUTDOWN,
+  register: Order.REGISTER,
+} as const satisfies Record<OrderWord, Order>
+const ORDERS = new Map<number, OrderWord>(Object.entries(ORDER_OF).map(([word, number]) => [number, word as OrderWord]))
+
+export const workerWordToProto = (word: WorkerWord): Uint8Array =>
+  StreamLeasesRequest.encode(
+    word.kind === 'register' ? { register: registrationMessage(word.registration) } : { started: word.attemptId },
+  ).finish()
+
+export function workerWordFromProto(bytes: Uint8Array): WorkerWord | undefined {
+  const named = { name: 'StreamLeasesRequest', shape: { 1: REGISTRATION_SHAPE, 2: 'text' } } as const
+  const { register, started } = decodeWellFormed(StreamLeasesRequest, bytes, named)
+  if (register !== undefined) return { kind: 'register', registration: registrationOf(register) }
+  return started === undefined ? undefined : { kind: 'started', attemptId: started }
+}
+
+export function serverWordToProto(word: ServerWord): Uint8Array {
+  return StreamLeasesResponse.encode(serverMessage(word)).finish()
+}
+
+function serverMessage(word: ServerWord): StreamLeasesResponse {
+  switch (word.kind) {
+    case 'registered':
+      return { registered: {} }
+    case 'leases':
+      return { leases: { tasks: word.leases.map(leaseMessage) } }
+    case 'begin':
+      return { begin: word.attemptId }
+    case 'stop':
+      return { stop: { taskId: word.attemptId, reason: STOP_OF[word.why] } }
+    case 'order':
+      return { order: ORDER_OF[word.order] }
+    case 'unknown':
+      return {}
+  }
+}
+
+const SERVER_WORD = {
+  name: 'StreamLeasesResponse',
+  shape: { 1: {}, 2: { 1: LEASE_SHAPE }, 3: 'text', 4: { 1: 'text', 2: 'number' }, 5: 'number' },
+} as const
+
+export function serverWordFromProto(bytes: Uint8Array): ServerWord {
+  const { registered, leases, begin, stop, order } = decodeWellFormed(StreamLeasesResponse, bytes, SERVER_WORD)
+  if (registered !== undefined) return { kind: 'registered' }
+  if (leases !== undefined) return { kind: 'leases', leases: leases.tasks.map(leaseOf) }
+  if (begin !== undefined) return { kind: 'begin', attemptId: begin }
+  if (stop !== undefined) return { kind: 'stop', attemptId: stop.taskId, why: STOPS[stop.reason] ?? 'cancelled' }
+  const word = ORDERS.get(order ?? 0)
+  return word === undefined ? { kind: 'unknown' } : { kind: 'order', order: word }
+}
+
+/** What a command printed while it runs. */
+export interface OutputPiece {
+  readonly worker: string
+  readonly attemptId: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Uint8Array
+}
+
+export const outputPieceToProto = ({ worker, attemptId, stream, bytes }: OutputPiece): Uint8Array =>
+  ReportOutputRequest.encode({
+    workerId: worker,
+    taskId: attemptId,
+    data: bytes,
+    isError: stream === 'stderr',
+  }).finish()
+
+export function outputPieceFromProto(message: Uint8Array): OutputPiece {
+  const named = { name: 'ReportOutputRequest', shape: { 1: 'text', 2: 'text', 3: 'bytes', 4: 'number' } } as const
+  const { workerId, taskId, data, isError } = decodeWellFormed(ReportOutputRequest, message, named)
+  if (taskId === '') throw invalid('a piece of output does not say whose it is')
+  return { worker: workerId, attemptId: taskId, stream: isError ? 'stderr' : 'stdout', bytes: data }
+}

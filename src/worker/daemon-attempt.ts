@@ -1,0 +1,81 @@
+import { type Digest, digestFunctionByHexLength } from '../base/digest.ts'
+import { parseDigest } from '../base/digest-text.ts'
+import { FaultError, invalid } from '../base/fault.ts'
+import type { Command } from '../model/command.ts'
+import type { RunHooks } from '../runtimes/runtime.ts'
+import { actionResultToProto } from '../wire/action-result.ts'
+import { actionSpecFromProto } from '../wire/action-spec.ts'
+import { actionOrderFromProto, commandFromProto } from '../wire/worker-command.ts'
+import type { LeaseMessage } from '../wire/worker-lease.ts'
+import type { TaskNews } from '../wire/worker-status.ts'
+import { type AttemptOutcome, type AttemptTools, attempt } from './attempt.ts'
+import { fetchBlob } from './cas/fetch-blob.ts'
+import type { BlobSource } from './inputs/blob-source.ts'
+
+/** Everything that an attempt of one instance needs. */
+export interface InstanceTools {
+  readonly tools: AttemptTools
+  readonly source: BlobSource
+}
+
+export interface LeaseRun {
+  readonly lease: Pick<LeaseMessage, 'attemptId' | 'origin' | 'spec' | 'actionDigest' | 'timeoutMs'>
+  readonly here: InstanceTools
+  readonly hooks: RunHooks
+  /** Names the room: unlike that of any other attempt of this worker. */
+  readonly room: string
+}
+
+/** Runs what a lease is for, and says what came of it. Never throws. */
+export async function runLease(run: LeaseRun, signal: AbortSignal): Promise<TaskNews> {
+  try {
+    const { digest, outcome } = await runAction(run, signal)
+    const kind = outcome.end.cause === 'timeout' ? 'timeout' : 'result'
+    return { kind, result: actionResultToProto(outcome.result), fn: digest.fn }
+  } catch (error) {
+    return newsOf(error, signal)
+  }
+}
+
+/** From the lease to a result, or a fault. */
+export async function runAction(
+  { lease, here: { tools, source }, hooks, room }: LeaseRun,
+  signal: AbortSignal,
+): Promise<{ readonly digest: Digest; readonly outcome: AttemptOutcome }> {
+  if (lease.origin !== 'action')
+    throw new FaultError({ kind: 'unavailable', what: `this worker runs actions, and not tasks from ${lease.origin}` })
+  const { actionDigest: digest, inline } = specOf(lease)
+  const { fn } = digest
+  const action = actionOrderFromProto(inline?.action ?? (await fetchBlob(source, digest, signal)), fn)
+  const message = inline?.command ?? (await fetchBlob(source, action.commandDigest, signal))
+  const command = within(commandFromProto(message, action), lease.timeoutMs)
+  const outcome = await attempt({ name: room, command, fn, queuedAt: undefined, hooks }, tools, signal)
+  return { digest, outcome }
+}
+
+type Spec = Pick<ReturnType<typeof actionSpecFromProto>, 'actionDigest' | 'inline'>
+
+/** A server that knows nothing of specs says no more than the digest. */
+function specOf({ spec, actionDigest }: LeaseRun['lease']): Spec {
+  if (spec.length > 0) return actionSpecFromProto(spec)
+  const fn = digestFunctionByHexLength(actionDigest.indexOf('/'))
+  if (fn === undefined) throw invalid(`${JSON.stringify(actionDigest.slice(0, 200))} is not the digest of an action`)
+  return { actionDigest: parseDigest(actionDigest, fn), inline: undefined }
+}
+
+/** The server may allow less than the action asks for. */
+function within(command: Command, timeoutMs: number | undefined): Command {
+  if (timeoutMs === undefined) return command
+  const wallMs = Math.min(timeoutMs, command.limits.wallMs ?? Number.POSITIVE_INFINITY)
+  return { ...command, limits: { ...command.limits, wallMs } }
+}
+
+const MOST_WORDS = 2000
+
+/** What is wrong with the task itself is wrong on every worker. */
+function newsOf(error: unknown, signal: AbortSignal): TaskNews {
+  if (signal.aborted) return { kind: 'stopped' }
+  const fault = error instanceof FaultError ? error.fault : undefined
+  const what = (error instanceof Error ? error.message : String(error)).slice(0, MOST_WORDS)
+  return { kind: 'fault', what, hopeless: fault?.kind === 'invalid' || fault?.kind === 'missing' }
+}

@@ -1,0 +1,188 @@
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { RunHooks } from '../runtimes/runtime.ts'
+import type { LeaseMessage } from '../wire/worker-lease.ts'
+import type { WorkerRegistration } from '../wire/worker-registration.ts'
+import type { TaskNews } from '../wire/worker-status.ts'
+import { drainSlots } from './daemon-drain.ts'
+import type { LinkListener, WorkerLink } from './links/worker-link.ts'
+import { type HeldAttempt, openSlots, type Slots } from './slots.ts'
+
+export interface DaemonOptions {
+  readonly link: WorkerLink
+  readonly clock: Clock
+  readonly log: Log
+  readonly registration: Omit<WorkerRegistration, 'running'>
+  /** Never throws. */
+  readonly run: (lease: LeaseMessage, hooks: RunHooks, signal: AbortSignal) => Promise<TaskNews>
+  readonly heartbeatMs: number
+  /** How long attempts may go on once the worker is to stop. */
+  readonly drainMs: number
+  /** 0 idle to 1 full; undefined where it cannot be told. */
+  readonly load: () => number | undefined
+}
+
+export interface Daemon {
+  /** Resolves when the server told us to end, and we have; rejects when it will not have us. */
+  readonly ended: Promise<void>
+  /** Takes nothing new, lets attempts finish, hands back the rest and says goodbye. Asking twice is asking once. */
+  stop(): Promise<void>
+}
+
+/** All that a daemon knows. */
+interface Work {
+  readonly options: DaemonOptions
+  readonly slots: Slots
+  readonly stats: { completed: number; failed: number }
+  /** The server wants us to take nothing new. */
+  isDraining: boolean
+  isStopping: boolean
+}
+
+/** A worker at work: takes leases as they come, and keeps the server informed. */
+export function startDaemon(options: DaemonOptions): Daemon {
+  const { link, clock } = options
+  const work: Work = {
+    options,
+    slots: openSlots(options.registration.slots, clock),
+    stats: { completed: 0, failed: 0 },
+    isDraining: false,
+    isStopping: false,
+  }
+  const ended = Promise.withResolvers<void>()
+  ended.promise.catch(() => {})
+  let stopping: Promise<void> | undefined
+  let forgetBeat = (): void => {}
+  let isOver = false
+
+  const beatOn = (): void => {
+    if (isOver) return
+    forgetBeat = clock.after(options.heartbeatMs, () => {
+      void beat(work, stop).finally(beatOn)
+    })
+  }
+  const leave = (): void => {
+    isOver = true
+    forgetBeat()
+    link.close()
+  }
+  const end = async (): Promise<void> => {
+    work.isStopping = true
+    await beat(work, stop)
+    await drainSlots(work.slots, { clock, drainMs: options.drainMs })
+    await link.unregister()
+    leave()
+    ended.resolve()
+  }
+  const stop = (): Promise<void> => (stopping ??= end())
+  const refused = (error: Error): void => {
+    for (const { lease } of work.slots.all()) work.slots.end(lease.attemptId, 'left')
+    leave()
+    ended.reject(error)
+  }
+
+  link.open(listenerOf(work, { stop: () => void stop(), refused }))
+  beatOn()
+  return { ended: ended.promise, stop }
+}
+
+interface Ends {
+  stop(): void
+  refused(error: Error): void
+}
+
+function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
+  const { options, slots } = work
+  const { log, clock } = options
+  let listed: { readonly ids: readonly string[]; readonly at: number } = { ids: [], at: 0 }
+  return {
+    registration() {
+      listed = { ids: slots.ids(), at: clock.monotonic() }
+      return { ...options.registration, running: listed.ids }
+    },
+    registered() {
+      slots.renewed(listed.ids, listed.at)
+      // The server may have missed it while it was away.
+      for (const { lease, phase } of slots.all()) if (phase === 'running') options.link.started(lease.attemptId)
+      log.info({ running: listed.ids.length }, 'registered')
+    },
+    leases(leases) {
+      for (const lease of leases) take(work, lease)
+    },
+    begin() {}, // nothing is staged ahead
+    stop(attemptId, why) {
+      log.debug({ attempt: attemptId, why }, 'told to stop an attempt')
+      slots.end(attemptId, why)
+    },
+    order(order) {
+      log.info({ order }, 'the server gave an order')
+      if (order === 'drain') work.isDraining = true
+      else if (order === 'resume') work.isDraining = false
+      else if (order === 'shutdown') stop()
+    },
+    lost: (error) => log.warn({ err: error }, 'the server is out of reach, trying again'),
+    refused,
+  }
+}
+
+function take(work: Work, lease: LeaseMessage): void {
+  const { slots, options } = work
+  const hasRoom = !work.isStopping && !lease.prefetch && slots.busy < slots.size
+  if (!hasRoom) {
+    void options.link.report(lease.attemptId, { kind: 'returned', what: 'its worker has no slot free' })
+    return
+  }
+  const held = slots.take(lease)
+  if (held !== undefined) void carryOut(work, held).finally(() => slots.free(held))
+}
+
+async function carryOut({ options, slots, stats }: Work, held: HeldAttempt): Promise<void> {
+  const { link, log, run } = options
+  const { lease, signal } = held
+  const { attemptId } = lease
+  log.debug({ attempt: attemptId, operation: lease.operation }, 'an attempt begins')
+  const ran = await run(lease, hooksFor(link, held), signal)
+  const news = newsFor(held, ran)
+  slots.reporting(held)
+  if (news === undefined) return
+  const isDone = news.kind === 'result' || news.kind === 'timeout'
+  stats[isDone ? 'completed' : 'failed']++
+  const answer = await link.report(attemptId, news)
+  const fields = { attempt: attemptId, ended: news.kind, ...('what' in news && { what: news.what }), answer }
+  log[news.kind === 'fault' ? 'warn' : 'info'](fields, 'an attempt ended')
+}
+
+const hooksFor = (link: WorkerLink, held: HeldAttempt): RunHooks => ({
+  started() {
+    held.phase = 'running'
+    link.started(held.lease.attemptId)
+  },
+  stdout: (bytes) => link.output(held.lease.attemptId, 'stdout', bytes),
+  stderr: (bytes) => link.output(held.lease.attemptId, 'stderr', bytes),
+})
+
+/** What ended by itself is told as it ended, though somebody wanted to end it at the same moment. */
+function newsFor({ endedBy }: HeldAttempt, ran: TaskNews): TaskNews | undefined {
+  if (ran.kind !== 'stopped') return ran
+  if (endedBy === 'left') return undefined
+  if (endedBy === 'returned') return { kind: 'returned', what: 'its worker is leaving' }
+  return endedBy === 'timeout' ? { kind: 'timeout', result: undefined, fn: undefined } : ran
+}
+
+/** Renews what we hold, and hears what the server could not tell otherwise. */
+async function beat(work: Work, stop: () => Promise<void>): Promise<void> {
+  const { options, slots, stats } = work
+  const running = slots.ids()
+  const at = options.clock.monotonic()
+  const answer = await options.link.heartbeat({
+    state: work.isStopping ? 'draining' : running.length > 0 ? 'busy' : 'idle',
+    stats: { active: running.length, ...stats },
+    running,
+    load: options.load(),
+  })
+  if (answer === undefined) return
+  slots.renewed(running, at)
+  for (const id of answer.cancel) slots.end(id, 'cancelled')
+  work.isDraining = answer.drain
+  if (answer.shouldShutdown && !work.isStopping) void stop()
+}

@@ -1,0 +1,155 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { chmod, constants, copyFile, open, rm } from 'node:fs/promises'
+import type { Digest } from '../../base/digest.ts'
+import { formatDigest } from '../../base/digest-text.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
+import { atOnce } from '../at-once.ts'
+import { Turns } from '../turns.ts'
+import type { BlobSource } from './blob-source.ts'
+import { batchesOf, wrongBytes } from './directory-cache.ts'
+import { type CachedFile, type FileCache, fileKey } from './file-cache.ts'
+
+/** Up to this a blob travels with others. */
+const SMALL_BYTES = 256 * 1024
+const BATCHES_AT_ONCE = 3
+const STREAMS_AT_ONCE = 4
+
+export interface FetchTools {
+  readonly cache: FileCache
+  readonly source: BlobSource
+  readonly bulk: BulkPool
+}
+
+/** Brings files into the cache, each of which the caller holds; answers those that nobody has. */
+export interface FileFetch {
+  bring(files: readonly CachedFile[], signal: AbortSignal): Promise<Digest[]>
+}
+
+export function fileFetch(tools: FetchTools): FileFetch {
+  const { cache } = tools
+  /** Attempts with the same inputs begin together: one fetches, the others wait. */
+  const underWay = new Map<string, Promise<void>>()
+  return {
+    async bring(files, signal) {
+      const absent = new Map<string, Digest>()
+      for (;;) {
+        const wanted = files.filter((file) => !cache.shelf.has(fileKey(file)) && !absent.has(formatDigest(file.digest)))
+        if (wanted.length === 0) return [...absent.values()]
+        signal.throwIfAborted()
+        const others = wanted.flatMap((file) => underWay.get(fileKey(file)) ?? [])
+        const ours = wanted.filter((file) => !underWay.has(fileKey(file)))
+        if (ours.length > 0) {
+          const fetched = fetchAll(ours, { tools, absent }, signal)
+          const settled = fetched
+            .catch(() => {})
+            .finally(() => ours.forEach((file) => void underWay.delete(fileKey(file))))
+          for (const file of ours) underWay.set(fileKey(file), settled)
+          await fetched
+        } else await Promise.race([Promise.all(others), aborted(signal)]) // whether it went well is looked at anew
+      }
+    },
+  }
+}
+
+interface Fetching {
+  readonly tools: FetchTools
+  readonly absent: Map<string, Digest>
+}
+
+async function fetchAll(files: readonly CachedFile[], { tools, absent }: Fetching, signal: AbortSignal): Promise<void> {
+  const { cache, source } = tools
+  // Of a file that is wanted in both ways one is fetched, and the other copied from it.
+  const first = new Map(files.map((file) => [formatDigest(file.digest), file]))
+  const wanted = [...first.values()].filter((file) => !cache.shelf.has(fileKey(twinOf(file))))
+  const [small, large] = [wanted.filter(isSmall(source)), wanted.filter((file) => !isSmall(source)(file))]
+  const batches = [
+    ...batchesOf(
+      small.map(({ digest }) => digest),
+      source.batchBytes,
+    ),
+  ]
+  const missed = (digest: Digest): void => void absent.set(formatDigest(digest), digest)
+  const turns = new Turns(signal)
+  await atOnce(batches, BATCHES_AT_ONCE, async (batch) => {
+    const found = await source.readMany(batch, signal)
+    for (const digest of batch) {
+      const bytes = found.get(formatDigest(digest))
+      if (bytes === undefined) missed(digest)
+      else takeWhole(cache, first.get(formatDigest(digest)) as CachedFile, bytes)
+      await turns.next()
+    }
+  })
+  await atOnce(large, STREAMS_AT_ONCE, async (file) => {
+    const pieces = await source.read(file.digest, signal)
+    if (pieces === undefined) missed(file.digest)
+    else await takePieces(tools, file, pieces)
+  })
+  for (const file of files) await copyTwin(cache, file)
+}
+
+const isSmall =
+  ({ batchBytes }: BlobSource) =>
+  ({ digest: { size } }: CachedFile): boolean =>
+    size <= Math.min(SMALL_BYTES, batchBytes)
+
+const twinOf = ({ digest, executable }: CachedFile): CachedFile => ({ digest, executable: !executable })
+
+const modeOf = ({ executable }: CachedFile): number => (executable ? 0o555 : 0o444)
+
+function takeWhole(cache: FileCache, file: CachedFile, bytes: Uint8Array): void {
+  const { digest } = file
+  if (bytes.length !== digest.size || digestOf(digest.fn, bytes).hash !== digest.hash) throw wrongBytes(digest)
+  const part = cache.partPath()
+  writeFileSync(part, bytes)
+  chmodSync(part, modeOf(file)) // whatever the umask is
+  cache.adopt(file, part)
+}
+
+async function takePieces(
+  { cache, bulk }: FetchTools,
+  file: CachedFile,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { digest } = file
+  const part = cache.partPath()
+  const inspection = bulk.inspect(digest.fn, 'identity', digest.size)
+  try {
+    const output = await open(part, 'wx')
+    try {
+      let size = 0
+      for await (const piece of pieces) {
+        size += piece.length
+        if (size > digest.size) throw wrongBytes(digest)
+        await Promise.all([inspection.update(piece), output.writeFile(piece)])
+      }
+      await output.chmod(modeOf(file))
+    } finally {
+      await output.close()
+    }
+    const seen = await inspection.finish()
+    if (seen?.size !== digest.size || Buffer.from(seen.hash).toString('hex') !== digest.hash) throw wrongBytes(digest)
+    cache.adopt(file, part)
+  } catch (error) {
+    inspection.cancel()
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+async function copyTwin(cache: FileCache, file: CachedFile): Promise<void> {
+  const twin = twinOf(file)
+  if (cache.shelf.has(fileKey(file)) || !cache.shelf.has(fileKey(twin))) return
+  cache.shelf.hold(fileKey(twin))
+  try {
+    const part = cache.partPath()
+    await copyFile(cache.pathOf(twin), part, constants.COPYFILE_FICLONE)
+    await chmod(part, modeOf(file))
+    cache.adopt(file, part)
+  } finally {
+    cache.shelf.release(fileKey(twin))
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))

@@ -1,0 +1,93 @@
+import { FaultError } from '../../base/fault.ts'
+import type { Command } from '../../model/command.ts'
+import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
+import { checkedPath } from '../checked-path.ts'
+import type { BlobSource } from './blob-source.ts'
+import { type DirectoryCache, directoryCache } from './directory-cache.ts'
+import { fileFetch } from './fetch-files.ts'
+import { type CachedFile, type FileCache, fileKey } from './file-cache.ts'
+import { type InputPlan, type PlanRules, planInputs } from './input-plan.ts'
+import { type Placement, placeInputs, type User } from './place-inputs.ts'
+
+export interface InputOptions {
+  readonly source: BlobSource
+  readonly cache: FileCache
+  readonly bulk: BulkPool
+  readonly placement: Placement
+  readonly user: User | undefined
+  readonly rules: PlanRules
+  /** Of Directory messages that are kept in memory. */
+  readonly directoryBytes: number
+}
+
+export interface InputStage {
+  /**
+   * Fills an empty directory with the inputs of a command. What it took from the cache is held until the answer is
+   * disposed of. Throws `missing` with all blobs that are not there, and `invalid` for a tree that can be laid out nowhere.
+   */
+  stage(command: Command, root: string, signal: AbortSignal): Promise<Disposable>
+}
+
+const NO_INPUTS: InputPlan = { directories: [], files: [], symlinks: [], missing: [] }
+
+export function inputStage(options: InputOptions): InputStage {
+  const { source, cache, rules, placement } = options
+  const directories: DirectoryCache = directoryCache(source, options.directoryBytes)
+  const fetch = fileFetch(options)
+  return {
+    async stage({ inputs, outputs, workingDirectory }, root, signal) {
+      if (inputs.uris.length > 0)
+        throw new FaultError({ kind: 'invalid', what: 'inputs by URI are not staged here', why: 'unsupported' })
+      const start = checkedPath(workingDirectory, 'working directory')
+      const inline = inputs.files.map((file) => ({ ...file, path: checkedPath(file.path, 'input') }))
+      const outputParents = wantedPathsOf(outputs.paths).flatMap((path) => parentOf(checkedPath(path, 'output', start)))
+      const plan =
+        inputs.root === undefined ? NO_INPUTS : await planInputs(inputs.root, { cache: directories, rules }, signal)
+      const held = holdAll(cache, filesOf(plan, placement))
+      try {
+        const missing = [...plan.missing, ...(await fetch.bring(held.files, signal))]
+        if (missing.length > 0) throw new FaultError({ kind: 'missing', digests: missing })
+        await placeInputs({ plan, inline, outputParents }, { ...options, root }, signal)
+        return held
+      } catch (error) {
+        held[Symbol.dispose]()
+        throw error
+      }
+    },
+  }
+}
+
+const wantedPathsOf = (paths: Command['outputs']['paths']): readonly string[] =>
+  paths.kind === 'any' ? paths.paths : [...paths.files, ...paths.directories]
+
+/** None for the root, which is there already. */
+function parentOf(path: string): string[] {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? [] : [path.slice(0, slash)]
+}
+
+/** Empty files are made on the spot. */
+function filesOf({ files }: InputPlan, placement: Placement): CachedFile[] {
+  const unique = new Map<string, CachedFile>()
+  for (const { digest, executable } of files) {
+    if (digest.size === 0) continue
+    const file = { digest, executable: executable && placement === 'link' } // of copies one form will do for both
+    unique.set(fileKey(file), file)
+  }
+  return [...unique.values()]
+}
+
+function holdAll(
+  cache: FileCache,
+  files: readonly CachedFile[],
+): Disposable & { readonly files: readonly CachedFile[] } {
+  let isHeld = true
+  for (const file of files) cache.shelf.hold(fileKey(file))
+  return {
+    files,
+    [Symbol.dispose]() {
+      if (isHeld) for (const file of files) cache.shelf.release(fileKey(file))
+      isHeld = false
+    },
+  }
+}

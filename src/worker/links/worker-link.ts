@@ -1,0 +1,39 @@
+import type { HeartbeatAnswer, HeartbeatMessage } from '../../wire/worker-heartbeat.ts'
+import type { LeaseMessage } from '../../wire/worker-lease.ts'
+import type { WorkerRegistration } from '../../wire/worker-registration.ts'
+import type { TaskNews } from '../../wire/worker-status.ts'
+import type { OrderWord, StopWord } from '../../wire/worker-stream.ts'
+
+/** A worker's way to its server. It mends itself: whoever uses it need not know when it is broken. */
+export interface WorkerLink {
+  /** Registers, and again whenever the server has lost us, until it is closed. */
+  open(listener: LinkListener): void
+  /** The command runs. Nobody waits for it: that it ended says as much. */
+  started(attemptId: string): void
+  /** Says it until it is answered. `dropped`: the attempt was not ours any more, or the link was closed. */
+  report(attemptId: string, news: TaskNews): Promise<'taken' | 'dropped'>
+  /** What was printed, for people who watch; lost when the server is behind. The bytes are read at once. */
+  output(attemptId: string, stream: 'stdout' | 'stderr', bytes: Uint8Array): void
+  /** Undefined when the server could not be reached, or did not know us: then we register again. */
+  heartbeat(pulse: Pulse): Promise<HeartbeatAnswer | undefined>
+  /** Says goodbye, if there is anybody to hear it. */
+  unregister(): Promise<void>
+  close(): void
+}
+
+export type Pulse = Omit<HeartbeatMessage, 'worker'>
+
+/** What a link tells its worker. */
+export interface LinkListener {
+  /** What to say of ourselves, with what we run now. */
+  registration(): WorkerRegistration
+  registered(): void
+  leases(leases: readonly LeaseMessage[]): void
+  begin(attemptId: string): void
+  stop(attemptId: string, why: StopWord): void
+  order(order: OrderWord): void
+  /** It is tried again. */
+  lost(error: unknown): void
+  /** The server will not have us, and asking again does not help. */
+  refused(error: Error): void
+}

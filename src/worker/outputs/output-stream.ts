@@ -1,0 +1,25 @@
+import type { DigestFunction } from '../../base/digest.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import type { OutputStream } from '../../model/action-result.ts'
+import type { Output } from '../../runtimes/runtime.ts'
+import { memoryBlob, type OutputBlob } from './blob-target.ts'
+
+/** Standard output or error as a result carries it: within it when it is short, else as a blob. */
+export function outputStream(
+  output: Output,
+  fn: DigestFunction,
+  inlineBytes: number,
+): { stream: OutputStream; blobs: OutputBlob[] } {
+  const bytes = withNotice(output)
+  if (bytes.length === 0) return { stream: { digest: undefined, raw: undefined }, blobs: [] }
+  if (bytes.length <= inlineBytes) return { stream: { digest: undefined, raw: bytes }, blobs: [] }
+  const digest = digestOf(fn, bytes)
+  return { stream: { digest, raw: undefined }, blobs: [memoryBlob(digest, bytes)] }
+}
+
+/** A result has no word for output that is not all there, so the output itself says so, where it was cut. */
+function withNotice({ bytes, droppedBytes, droppedAt }: Output): Uint8Array {
+  if (droppedBytes === 0) return bytes
+  const notice = Buffer.from(`\n[windlass: ${droppedBytes} bytes left out]\n`)
+  return Buffer.concat([bytes.subarray(0, droppedAt), notice, bytes.subarray(droppedAt)])
+}

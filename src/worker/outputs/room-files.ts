@@ -1,0 +1,138 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { invalid } from '../../base/fault.ts'
+import { diskFault } from '../disk-fault.ts'
+
+/**
+ * Looks at what a command has left, as somebody who may read the whole machine and was left a path by somebody who may
+ * not. Every process of the room is dead by now, so nothing changes under our eyes; and still no link is followed that leads out, and
+ * what was opened is asked where it really is.
+ */
+export type Node =
+  | { readonly kind: 'file' | 'directory'; readonly real: string; readonly stats: BigIntStats }
+  | { readonly kind: 'symlink'; readonly real: string; readonly stats: BigIntStats; readonly target: string }
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+
+export class RoomFiles {
+  readonly #root: string
+
+  /** The root has no symlinks in its own path. */
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** By a path from the root that was checked; undefined when nothing is there. The last name is not followed. */
+  look(path: string): Node | undefined {
+    if (path === '') return this.at(this.#root, path)
+    const folder = this.#inside(join(this.#root, dirname(path)), path)
+    return folder === undefined ? undefined : this.at(join(folder, basename(path)), path)
+  }
+
+  /** By a path that is known to be real. */
+  at(real: string, name: string): Node | undefined {
+    const stats = statOf(real, name)
+    if (stats === undefined) return undefined
+    if (stats.isFile()) return { kind: 'file', real, stats }
+    if (stats.isDirectory()) return { kind: 'directory', real, stats }
+    if (stats.isSymbolicLink()) return { kind: 'symlink', real, stats, target: targetOf(real, name) }
+    throw invalid(`the output ${quoted(name)} is neither a file nor a directory nor a symlink`)
+  }
+
+  /** The names in a directory. */
+  namesIn(real: string, name: string): string[] {
+    try {
+      return readdirSync(real, { encoding: 'buffer' }).map((raw) => utf8(raw, name))
+    } catch (error) {
+      throw readFault(error, name)
+    }
+  }
+
+  /** What a symlink leads to; undefined when that is nothing, or not in the room. */
+  targetKind(real: string): 'file' | 'directory' | undefined {
+    try {
+      const target = realpathSync(real)
+      if (!this.#contains(target)) return undefined
+      const stats = lstatSync(target)
+      return stats.isDirectory() ? 'directory' : stats.isFile() ? 'file' : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Opens a file to read; the caller closes it. */
+  open(real: string, name: string): number {
+    let fd: number
+    try {
+      fd = openSync(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    } catch (error) {
+      throw readFault(error, name)
+    }
+    if (fstatSync(fd).isFile() && this.#contains(whereIs(fd) ?? real)) return fd
+    closeSync(fd)
+    throw invalid(`the output ${quoted(name)} was exchanged while it was read`)
+  }
+
+  /** A directory on the way may be a symlink, as long as it stays inside. */
+  #inside(folder: string, path: string): string | undefined {
+    try {
+      const real = realpathSync(folder)
+      if (this.#contains(real)) return real
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined
+      throw readFault(error, path)
+    }
+    throw invalid(`the output ${quoted(path)} lies behind a symlink that leads out of the room`)
+  }
+
+  #contains(real: string): boolean {
+    return real === this.#root || real.startsWith(`${this.#root}/`)
+  }
+}
+
+function statOf(real: string, name: string): BigIntStats | undefined {
+  try {
+    return lstatSync(real, { bigint: true, throwIfNoEntry: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
+    throw readFault(error, name)
+  }
+}
+
+/** Text that is not UTF-8 would come back as something else. */
+function utf8(raw: Buffer, name: string): string {
+  const text = raw.toString()
+  if (!Buffer.from(text).equals(raw)) throw invalid(`in the output ${quoted(name)} there is a name that is not UTF-8`)
+  return text
+}
+
+const targetOf = (real: string, name: string): string => utf8(readlinkSync(real, { encoding: 'buffer' }), name)
+
+/** Where the kernel says so. */
+function whereIs(fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return undefined
+  }
+}
+
+/** A file that its maker has closed even to us will not open on another worker either. */
+function readFault(error: unknown, name: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EACCES' || code === 'EPERM') return invalid(`the output ${quoted(name)} may not be read`)
+  return diskFault(error, `the output ${quoted(name)} cannot be read`)
+}
+
+const quoted = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -1,0 +1,69 @@
+import { chownSync, mkdirSync } from 'node:fs'
+import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Room } from '../runtimes/runtime.ts'
+import { diskFault } from './disk-fault.ts'
+import type { User } from './inputs/place-inputs.ts'
+
+/** A room that is gone when its block ends. */
+export interface OpenRoom extends Room, AsyncDisposable {}
+
+/** The directories that attempts run in, below one folder of this worker. */
+export interface Rooms {
+  open(name: string): Promise<OpenRoom>
+  /** Resolves when all that was left of closed rooms is gone. */
+  cleared(): Promise<void>
+}
+
+/** What is in the folder from an earlier life is removed: no attempt outlives its worker. */
+export async function openRooms(folder: string, user: User | undefined): Promise<Rooms> {
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o711) // the command's user must get through, and has no business looking around
+  const real = await realpath(folder)
+  for (const name of await readdir(real)) await removeAll(join(real, name))
+  const going = new Set<Promise<void>>()
+  let gone = 0
+  const close = async (path: string): Promise<void> => {
+    // Out of the way at once; taking it apart takes as long as laying it out did, and nobody needs to wait for it.
+    const away = join(real, `.gone-${gone++}`)
+    await rename(path, away)
+    const removal: Promise<void> = removeAll(away).finally(() => going.delete(removal))
+    going.add(removal)
+    removal.catch(() => {}) // removed with the rest at the next start
+  }
+  return {
+    async open(name) {
+      const path = join(real, name)
+      try {
+        mkdirSync(path, { mode: 0o711 })
+        for (const each of ['root', 'tmp']) {
+          mkdirSync(join(path, each), { mode: 0o755 })
+          if (user !== undefined) chownSync(join(path, each), user.uid, user.gid)
+        }
+      } catch (error) {
+        throw diskFault(error, 'a room cannot be made')
+      }
+      return { name, path: join(path, 'root'), tmp: join(path, 'tmp'), [Symbol.asyncDispose]: () => close(path) }
+    },
+    async cleared() {
+      while (going.size > 0) await Promise.allSettled(going)
+    },
+  }
+}
+
+/** Directories that a command has closed to itself are closed to us as well, unless we are root. */
+async function removeAll(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch {
+    await openUp(path)
+    await rm(path, { recursive: true, force: true })
+  }
+}
+
+/** By their bytes: names need not be text. */
+async function openUp(path: string | Buffer): Promise<void> {
+  await chmod(path, 0o700)
+  for (const entry of await readdir(path, { withFileTypes: true, encoding: 'buffer' }))
+    if (entry.isDirectory()) await openUp(Buffer.concat([Buffer.from(path), Buffer.from('/'), entry.name]))
+}

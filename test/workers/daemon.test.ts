@@ -1,0 +1,292 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Digest } from '../../src/base/digest.ts'
+import { digestListOf } from '../../src/base/digest-list.ts'
+import type { OperationStatus } from '../../src/engine/status.ts'
+import type { BlobStore } from '../../src/storage/blob-store.ts'
+import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
+import { actionResultFromProto } from '../../src/wire/action-result.ts'
+import { startGrid, submissionFor, until } from './grid.ts'
+import { ownFolder, workerHere } from './worker-here.ts'
+
+const resultOf = ({ end }: OperationStatus) => actionResultFromProto(end?.result ?? new Uint8Array(), 'sha256')
+const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString()
+
+async function contentOf(blobs: BlobStore, digest: Digest | undefined): Promise<string | undefined> {
+  if (digest === undefined) return undefined
+  let found: string | undefined
+  await blobs.readMany(digestListOf(digest.fn, [digest]), {
+    found(_, bytes) {
+      found = text(bytes)
+    },
+    absent() {},
+  })
+  return found
+}
+
+/** A command that waits until the test lets it go on. */
+function gate() {
+  const folder = ownFolder()
+  const [begun, go] = [join(folder, 'begun'), join(folder, 'go')]
+  return {
+    script: `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.02; done; echo done`,
+    begun: () => until(() => existsSync(begun)),
+    open: () => writeFileSync(go, ''),
+  }
+}
+
+describe('a worker', () => {
+  test.each([false, true])(
+    'runs actions with their inputs, and stores what they made (read by digest: %s)',
+    async (byDigest) => {
+      const grid = await startGrid()
+      await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
+      const { operation } = await grid.submit({
+        script: 'cat in/a.txt; echo "made of $(cat in/a.txt)" > out.txt; mkdir d; echo x > d/x; echo oops >&2; exit 4',
+        inputs: { in: { 'a.txt': 'flour' } },
+        outputs: ['out.txt', 'd', 'never'],
+        byDigest,
+      })
+      const status = await grid.end(operation)
+      expect(status).toMatchObject({ state: 'completed', worker: 'w1', attempt: 1, end: { why: 'result' } })
+      const result = resultOf(status)
+      expect(result).toMatchObject({ exitCode: 4, metadata: { worker: 'w1' } })
+      expect([text(result.stdout.raw), text(result.stderr.raw)]).toEqual(['flour', 'oops\n'])
+      expect(result.outputFiles.map(({ path }) => path)).toEqual(['out.txt'])
+      expect(await contentOf(grid.blobs, result.outputFiles[0]?.digest)).toBe('made of flour\n')
+      expect(result.outputDirectories).toMatchObject([{ path: 'd' }])
+      expect(await contentOf(grid.blobs, result.outputDirectories[0]?.treeDigest)).toBeDefined()
+    },
+  )
+
+  test('runs as many at a time as it has slots, and all in the end', async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address, { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '2' })
+    const all = await Promise.all(Array.from({ length: 12 }, (_, i) => grid.submit({ script: `echo ${i}` })))
+    const ended = await Promise.all(all.map(({ operation }) => grid.end(operation)))
+    expect(ended.map((status) => text(resultOf(status).stdout.raw))).toEqual(all.map((_, i) => `${i}\n`))
+    expect(grid.engine.workers.list()).toMatchObject([{ slots: 2, leases: 0 }])
+  })
+
+  test('says what it offers, and gets what asks for that', async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address, {
+      WINDLASS_WORKER_PLATFORM: 'container=none,Arch=riscv',
+      WINDLASS_WORKER_LABELS: 'rack=b',
+      WINDLASS_WORKER_GROUP: 'night',
+    })
+    await until(() => grid.engine.workers.list().length === 1)
+    const [view] = grid.engine.workers.list()
+    expect(Object.fromEntries(view?.properties.map(({ name, value }) => [name, value]) ?? [])).toMatchObject({
+      OSFamily: 'Linux',
+      Arch: 'riscv',
+      container: 'none',
+      'label:rack': 'b',
+      group: 'night',
+    })
+    const { operation } = await grid.submit({ script: 'true' }, { properties: [{ name: 'label:rack', value: 'b' }] })
+    expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
+  })
+
+  test('ends what takes longer than it may', async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address)
+    const { operation } = await grid.submit({ script: 'echo begun; sleep 60', timeoutMs: 300 })
+    const status = await grid.end(operation)
+    expect(status).toMatchObject({ state: 'timeout', end: { why: 'timeout' } })
+    expect(text(resultOf(status).stdout.raw)).toBe('begun\n')
+  })
+
+  test('ends what is cancelled, and confirms it', async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address)
+    const { script, begun } = gate()
+    const { operation } = await grid.submit({ script })
+    await begun()
+    await grid.running(operation)
+    void grid.engine.cancel(operation)
+    expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
+    await until(() => grid.engine.workers.list()[0]?.leases === 0)
+  })
+
+  test('shows what is printed while it is printed', async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address)
+    const wait = gate()
+    const { operation } = await grid.submit({ script: `echo early; ${wait.script}` })
+    await wait.begun()
+    let seen = ''
+    await until(() => {
+      const listener = grid.engine.listenOutput(operation, () => {})
+      const piece = listener?.next()
+      seen = text(piece?.bytes)
+      listener?.close()
+      return seen !== ''
+    })
+    expect(seen).toBe('early\n')
+    wait.open()
+    expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
+  })
+
+  test('tells at once that inputs are missing or that a command makes no sense: no other could do it', async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address)
+    const { operation } = await grid.submit({ script: 'true' }, { spec: Buffer.from('nonsense') })
+    expect(await grid.end(operation)).toMatchObject({ state: 'failed', attempt: 1 })
+    const other = await startGrid()
+    await workerHere(other.address)
+    // Its inputs are in the store of the first.
+    const elsewhere = await submissionFor(grid.blobs, { script: 'true', inputs: { 'a.txt': 'here' } })
+    const lost = await other.engine.submit(elsewhere)
+    expect(await other.end(lost.operation)).toMatchObject({
+      state: 'failed',
+      attempt: 1,
+      end: { what: expect.stringContaining('missing') },
+    })
+  })
+
+  test('leaves no room behind', async () => {
+    const grid = await startGrid()
+    const worker = await workerHere(grid.address)
+    const { operation } = await grid.submit({ script: 'mkdir -p a/b; echo x > a/b/c; chmod 500 a/b' })
+    await grid.end(operation)
+    await worker.stop()
+    expect(readdirSync(join(worker.folder, 'worker-1', 'rooms'))).toEqual([])
+  })
+})
+
+describe('a worker that is to stop', () => {
+  test('takes nothing new, finishes what runs, and says goodbye', async () => {
+    const grid = await startGrid()
+    const worker = await workerHere(grid.address, { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '2' })
+    const wait = gate()
+    const running = await grid.submit({ script: wait.script })
+    await wait.begun()
+    await grid.running(running.operation)
+    const stopping = worker.stop()
+    await until(() => grid.engine.workers.list()[0]?.state === 'DRAINING')
+    const next = await grid.submit({ script: 'true' })
+    wait.open()
+    await stopping
+    expect(await grid.end(running.operation)).toMatchObject({ state: 'completed', attempt: 1 })
+    expect(await grid.engine.find(next.operation)).toMatchObject({ state: 'queued' })
+    expect(grid.engine.workers.list()).toEqual([])
+  })
+
+  test('gives back what did not finish in time', async () => {
+    const grid = await startGrid()
+    const worker = await workerHere(grid.address, { WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '0.1' })
+    const wait = gate()
+    const { operation } = await grid.submit({ script: wait.script })
+    await wait.begun()
+    await grid.running(operation)
+    await worker.stop()
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'queued' })
+    wait.open()
+    await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'w2' })
+    expect(await grid.end(operation)).toMatchObject({ state: 'completed', worker: 'w2' })
+  })
+
+  test('does so when the server tells it to', async () => {
+    const grid = await startGrid()
+    const worker = await workerHere(grid.address)
+    await until(() => grid.engine.workers.list().length === 1)
+    grid.engine.drainWorker(worker.id, { shutdown: true })
+    await worker.ended
+    expect(grid.engine.workers.list()).toEqual([])
+  })
+})
+
+describe('when the server is killed and comes back', () => {
+  test('its workers register again with what they run, and their results are taken', async () => {
+    const records = memoryRecords()
+    const before = await startGrid({ journal: memoryJournal(records) })
+    const worker = await workerHere(before.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
+    const wait = gate()
+    const { operation } = await before.submit({ script: wait.script })
+    await wait.begun()
+    await before.running(operation)
+    before.kill()
+    const after = await startGrid({ journal: memoryJournal(records), blobs: before.blobs, port: before.port })
+    await until(() => after.engine.workers.list().some((view) => view.worker === worker.id))
+    expect(await after.engine.find(operation)).toMatchObject({ state: 'running', attempt: 1 })
+    wait.open()
+    expect(await after.end(operation)).toMatchObject({ state: 'completed', worker: 'w1', attempt: 1 })
+  })
+
+  test('a result that it had no chance to hear is told again until it does', async () => {
+    const records = memoryRecords()
+    const before = await startGrid({ journal: memoryJournal(records) })
+    await workerHere(before.address, { WINDLASS_WORKER_WORKER_ID: 'w1' })
+    const wait = gate()
+    const { operation } = await before.submit({ script: wait.script })
+    await wait.begun()
+    await before.running(operation)
+    before.kill()
+    wait.open()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const after = await startGrid({ journal: memoryJournal(records), blobs: before.blobs, port: before.port })
+    expect(await after.end(operation)).toMatchObject({ state: 'completed', worker: 'w1', attempt: 1 })
+  })
+})
+
+test('a worker that cannot renew its leases ends their commands by its own clock', async () => {
+  const grid = await startGrid({ scheduler: { leaseMs: 700 } })
+  await workerHere(grid.address, { WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '0.1' })
+  const pidFile = join(ownFolder(), 'pid')
+  await grid.submit({ script: `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 300` })
+  await until(() => existsSync(pidFile))
+  const pid = readFileSync(pidFile, 'utf8').trim()
+  const isAlive = () => existsSync(`/proc/${pid}`)
+  expect(isAlive()).toBe(true)
+  await new Promise((resolve) => setTimeout(resolve, 1500)) // twice the lease: it was renewed
+  expect(isAlive()).toBe(true)
+  grid.kill()
+  await until(() => !isAlive())
+})
+
+describe('a worker does not start', () => {
+  test('without a store', async () => {
+    const grid = await startGrid()
+    await expect(workerHere(grid.address, { WINDLASS_WORKER_CAS_URL: 'http://127.0.0.1:1' })).rejects.toThrow(
+      'the store at http://127.0.0.1:1 does not answer',
+    )
+  })
+
+  test('without room on its disk', async () => {
+    const grid = await startGrid()
+    const settings = { WINDLASS_WORKER_HOST_MIN_FREE_BYTES: `${2 ** 52}` }
+    await expect(workerHere(grid.address, settings)).rejects.toThrow('MiB free, and a worker needs')
+  })
+
+  test('with a backend that is not there', async () => {
+    const grid = await startGrid()
+    await expect(workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'docker' })).rejects.toThrow('use host')
+  })
+
+  test('in the folder of another', async () => {
+    const grid = await startGrid()
+    const folder = ownFolder()
+    await workerHere(grid.address, { WINDLASS_WORKER_HOST_WORK_DIR: folder })
+    await expect(workerHere(grid.address, { WINDLASS_WORKER_HOST_WORK_DIR: folder })).rejects.toThrow('is in use')
+  })
+
+  test('with an address that is none', async () => {
+    await expect(workerHere('127.0.0.1:1', { WINDLASS_WORKER_SERVER_URL: 'ftp://x' })).rejects.toThrow(
+      'worker.server_url: ftp://x is none of',
+    )
+  })
+})
+
+test('of two workers with one name the first gives way, and says why', async () => {
+  const grid = await startGrid()
+  const settings = { WINDLASS_WORKER_WORKER_ID: 'twin' }
+  const first = await workerHere(grid.address, settings)
+  await until(() => grid.engine.workers.list().length === 1)
+  const second = await workerHere(grid.address, settings)
+  await expect(first.ended).rejects.toThrow('another worker has registered as twin')
+  const { operation } = await grid.submit({ script: 'echo still here' })
+  expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
+  await second.stop()
+})

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Digest } from '../../src/base/digest.ts'
+import { formatDigest } from '../../src/base/digest-text.ts'
+import { encoded } from '../../src/doors/reapi/door.fixture.ts'
+import { reapiDoor } from '../../src/doors/reapi/reapi-door.ts'
+import { workersDoor } from '../../src/doors/workers/grpc.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import type { EngineOptions } from '../../src/engine/engine-options.ts'
+import type { OperationStatus } from '../../src/engine/status.ts'
+import type { Submission } from '../../src/engine/submission.ts'
+import { createServer } from '../../src/grpc/server.ts'
+import type { BlobStore } from '../../src/storage/blob-store.ts'
+import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
+import type { Journal } from '../../src/storage/journal/journal.ts'
+import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
+import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
+import { memoryStore } from '../../src/storage/memory-store.ts'
+import { verifying } from '../../src/storage/verifying.ts'
+import { actionSpecToProto } from '../../src/wire/action-spec.ts'
+import { putBlob, putTree, type TreeSpec } from '../../src/worker/trees.fixture.ts'
+
+export interface TestGrid {
+  readonly engine: Engine
+  readonly blobs: BlobStore
+  /** `127.0.0.1:12345` */
+  readonly address: string
+  readonly port: number
+  /** As a client would by Execute: puts the action into the store, and submits it. */
+  submit(order: ActionWish, rest?: Partial<Submission>): Promise<OperationStatus>
+  /** Resolves with its last word. */
+  end(operation: string): Promise<OperationStatus>
+  /** Resolves when its worker has said that it runs. */
+  running(operation: string): Promise<void>
+  /** Ends it without a word to anybody: what the journal has is all that is left. */
+  kill(): void
+}
+
+export interface ActionWish {
+  readonly script: string
+  readonly outputs?: readonly string[]
+  readonly inputs?: TreeSpec
+  readonly timeoutMs?: number
+  /** Leave action and command to be read from the store. */
+  readonly byDigest?: boolean
+}
+
+export interface GridOptions {
+  readonly journal?: Journal
+  readonly blobs?: BlobStore
+  readonly port?: number
+  readonly clock?: Clock
+  readonly scheduler?: EngineOptions['scheduler']
+  readonly ending?: AbortSignal
+}
+
+const bulk = threadPool(1)
+
+/** Store, engine and the workers' door in this process; it ends with the test. */
+export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
+  const { journal = memoryJournal(), blobs = memoryStore(), port = 0, clock = systemClock } = options
+  let isDead = false
+  const mortal: Journal = {
+    ...journal,
+    record: (facts, word) => (isDead ? new Promise<never>(() => {}) : journal.record(facts, word)),
+  }
+  const engine = await createEngine({
+    journal: mortal,
+    clock,
+    newId: randomUUID,
+    random: Math.random,
+    ...(options.scheduler && { scheduler: options.scheduler }),
+  })
+  const uploads = verifying(bulk)(blobs)
+  const instance = { blobs, uploads, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
+  const server = createServer({
+    services: [
+      ...reapiDoor({ instances: () => instance, clock: systemClock }),
+      ...workersDoor({ desk: engine.workers, clock, ...(options.ending && { ending: options.ending }) }),
+    ],
+    timing: { now: systemClock.monotonic, after: systemClock.after },
+  })
+  const bound = await server.listen({ host: '127.0.0.1', port })
+  if (!('port' in bound)) throw new Error('no port')
+  onTestFinished(async () => {
+    if (!isDead) await engine.close()
+    server.close()
+  })
+  return {
+    engine,
+    blobs,
+    address: `127.0.0.1:${bound.port}`,
+    port: bound.port,
+    submit: async (wish, rest) => engine.submit({ ...(await submissionFor(blobs, wish)), ...rest }),
+    end: (operation) => endOf(engine, operation),
+    running: (operation) => until(async () => (await engine.find(operation))?.state === 'running'),
+    kill() {
+      isDead = true
+      server.close()
+    },
+  }
+}
+
+function endOf(engine: Engine, operation: string): Promise<OperationStatus> {
+  return new Promise((resolve, reject) => {
+    engine.watch(operation, {
+      told: (status) => {
+        if (status.end !== undefined) resolve(status)
+      },
+      failed: reject,
+    })
+  })
+}
+
+/** With sha256 throughout. */
+export async function putAction(blobs: BlobStore, wish: ActionWish) {
+  const { script, outputs = [], inputs = {}, timeoutMs } = wish
+  const command = encoded('Command', {
+    arguments: ['/bin/sh', '-c', script],
+    environmentVariables: [{ name: 'PATH', value: '/usr/bin:/bin' }],
+    outputPaths: [...outputs],
+  })
+  const inJson = ({ hash, size }: Digest) => ({ hash, sizeBytes: `${size}` })
+  const action = encoded('Action', {
+    commandDigest: inJson(await putBlob(blobs, command)),
+    inputRootDigest: inJson(await putTree(blobs, inputs)),
+    ...(timeoutMs !== undefined && { timeout: `${timeoutMs / 1000}s` }),
+  })
+  const digest = await putBlob(blobs, action)
+  return { digest, action, command, text: formatDigest(digest) }
+}
+
+export async function submissionFor(blobs: BlobStore, wish: ActionWish): Promise<Submission> {
+  const { digest, action, command } = await putAction(blobs, wish)
+  const inline = wish.byDigest ? undefined : { action, command }
+  return {
+    instance: '',
+    origin: 'action',
+    spec: actionSpecToProto({ actionDigest: digest, inline }),
+    mayStartEarly: true,
+    ...(wish.timeoutMs !== undefined && { timeoutMs: wish.timeoutMs }),
+  }
+}
+
+/** Until it is so; the time is only there so that a failing test ends. */
+export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 20_000): Promise<void> {
+  const end = performance.now() + mostMs
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('it did not come about')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,169 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { type Channel, createChannel } from '../../src/grpc/channel.ts'
+import type { ClientCall } from '../../src/grpc/client-call.ts'
+import { STATUS } from '../../src/grpc/status.ts'
+import { taskUpdateToProto } from '../../src/wire/worker-status.ts'
+import {
+  type ServerWord,
+  serverWordFromProto,
+  type WorkerWord,
+  workerWordToProto,
+} from '../../src/wire/worker-stream.ts'
+import { startGrid, until } from './grid.ts'
+
+const REGISTRATION = {
+  worker: 'w1',
+  slots: 1,
+  resources: {},
+  platform: [],
+  running: undefined,
+  prefetch: 0,
+  preemptible: false,
+  version: '',
+  labels: [],
+  group: '',
+  wantsSpec: true,
+} as const
+
+function channelTo(port: number): Channel {
+  const timing = { now: systemClock.monotonic, after: systemClock.after }
+  const channel = createChannel({ address: { host: '127.0.0.1', port }, timing })
+  onTestFinished(() => channel.close())
+  return channel
+}
+
+const register = (rest: object = {}): WorkerWord => ({ kind: 'register', registration: { ...REGISTRATION, ...rest } })
+
+function stream(channel: Channel, ...words: (WorkerWord | Uint8Array)[]) {
+  const call: ClientCall = channel.open('/windlass.worker.v1.WorkerLink/StreamLeases')
+  const say = (word: WorkerWord | Uint8Array): void =>
+    void call.write(word instanceof Uint8Array ? word : workerWordToProto(word))
+  for (const word of words) say(word)
+  const next = async (): Promise<ServerWord | undefined> => {
+    const message = await call.next()
+    return message && serverWordFromProto(message)
+  }
+  return { call, say, next }
+}
+
+const leaseIn = (word: ServerWord | undefined) => {
+  if (word?.kind !== 'leases' || word.leases[0] === undefined) throw new Error(`no lease in ${JSON.stringify(word)}`)
+  return word.leases[0]
+}
+
+describe('the stream of leases', () => {
+  test('says that the worker is registered, then brings tasks as slots fall free, with what is to be run', async () => {
+    const grid = await startGrid()
+    const channel = channelTo(grid.port)
+    const { next, say } = stream(channel, register())
+    expect(await next()).toEqual({ kind: 'registered' })
+    const [one, two] = [await grid.submit({ script: 'one' }), await grid.submit({ script: 'two' })]
+    const first = leaseIn(await next())
+    expect(first).toMatchObject({ operation: one.operation, attempt: 1, origin: 'action', prefetch: false })
+    expect(first.spec.length).toBeGreaterThan(100)
+    expect(first.expiresInMs).toBeGreaterThan(290_000)
+    say({ kind: 'started', attemptId: first.attemptId })
+    await grid.running(one.operation)
+    const what = { kind: 'result', result: new Uint8Array(), fn: 'sha256' } as const
+    const message = taskUpdateToProto({ worker: 'w1', attemptId: first.attemptId, what })
+    await channel.unary('/expbuild.worker.v1.WorkerScheduler/UpdateTaskStatus', message)
+    expect(await grid.end(one.operation)).toMatchObject({ state: 'completed' })
+    expect(leaseIn(await next())).toMatchObject({ operation: two.operation })
+  })
+
+  test('tells at once what is cancelled, and what is not the worker’s any more', async () => {
+    const grid = await startGrid()
+    const { next, say } = stream(channelTo(grid.port), register())
+    await next()
+    const { operation } = await grid.submit({ script: 'one' })
+    const { attemptId } = leaseIn(await next())
+    void grid.engine.cancel(operation)
+    expect(await next()).toEqual({ kind: 'stop', attemptId, why: 'cancelled' })
+    say({ kind: 'started', attemptId: 'unknown.1-1' })
+    expect(await next()).toEqual({ kind: 'stop', attemptId: 'unknown.1-1', why: 'superseded' })
+    grid.engine.drainWorker('w1')
+    expect(await next()).toEqual({ kind: 'order', order: 'drain' })
+  })
+
+  test('that breaks leaves its worker a while to come back, and no more', async () => {
+    const grid = await startGrid({
+      scheduler: {
+        disconnectGraceMs: 50,
+        retry: { maxRetries: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+      },
+    })
+    const { next, call } = stream(channelTo(grid.port), register())
+    await next()
+    const { operation } = await grid.submit({ script: 'one' })
+    await next()
+    call.cancel()
+    await until(() => grid.engine.workers.list().length === 0)
+    const other = stream(channelTo(grid.port), register({ worker: 'w2' }))
+    await other.next()
+    expect(leaseIn(await other.next())).toMatchObject({ operation, attempt: 2 })
+  })
+
+  test('a worker that comes back by another stream keeps what it lists', async () => {
+    const grid = await startGrid()
+    const first = stream(channelTo(grid.port), register())
+    await first.next()
+    const { operation } = await grid.submit({ script: 'one' })
+    const { attemptId } = leaseIn(await first.next())
+    const second = stream(channelTo(grid.port), register({ running: [attemptId] }))
+    expect(await second.next()).toEqual({ kind: 'registered' })
+    await expect(first.next()).rejects.toMatchObject({ code: STATUS.aborted })
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'assigned', attempt: 1 })
+    second.say({ kind: 'started', attemptId })
+    await grid.running(operation)
+  })
+
+  test('ends when the server is about to stop, and nothing is taken from its worker', async () => {
+    const ending = new AbortController()
+    const grid = await startGrid({ ending: ending.signal, scheduler: { disconnectGraceMs: 1 } })
+    const { next } = stream(channelTo(grid.port), register())
+    await next()
+    const { operation } = await grid.submit({ script: 'one' })
+    await next()
+    ending.abort()
+    await expect(next()).rejects.toMatchObject({ code: STATUS.unavailable })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'assigned', worker: 'w1', attempt: 1 })
+    await expect(stream(channelTo(grid.port), register()).next()).rejects.toMatchObject({ code: STATUS.unavailable })
+  })
+
+  test.each<[string, (WorkerWord | Uint8Array)[]]>([
+    ['begins with something else than a registration', [{ kind: 'started', attemptId: 'a.1-1' }]],
+    ['begins with nothing at all', [new Uint8Array()]],
+    ['begins with bytes that are no message', [Uint8Array.of(0xff)]],
+    ['registers twice', [register(), register()]],
+    ['names no worker', [register({ worker: '' })]],
+    ['lists attempts that are none', [register({ running: ['../x'] })]],
+    ['says that nonsense was started', [register(), { kind: 'started', attemptId: 'nonsense' }]],
+  ])('one that %s is refused', async (_, words) => {
+    const grid = await startGrid()
+    const { next } = stream(channelTo(grid.port), ...words)
+    const read = async (): Promise<void> => {
+      while ((await next()) !== undefined);
+    }
+    await expect(read()).rejects.toMatchObject({ code: STATUS.invalidArgument })
+  })
+
+  test('a task that cannot be read ends with words, whoever is given it', async () => {
+    const grid = await startGrid()
+    const { next } = stream(channelTo(grid.port), register())
+    await next()
+    const { operation } = await grid.submit({ script: 'one' }, { spec: Buffer.from('nonsense') })
+    expect(await grid.end(operation)).toMatchObject({
+      state: 'failed',
+      end: { what: expect.stringContaining('malformed ActionSpec') },
+    })
+  })
+})
+
+test('output that names no attempt is refused', async () => {
+  const grid = await startGrid()
+  const call = channelTo(grid.port).open('/windlass.worker.v1.WorkerLink/ReportOutput')
+  call.write(new Uint8Array())
+  await expect(call.trailers).rejects.toMatchObject({ code: STATUS.invalidArgument })
+})

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { loadConfig } from '../../src/app/config-load.ts'
+import { type RunningWorker, startWorker } from '../../src/app/worker.ts'
+import { silentLog } from '../../src/base/log.ts'
+
+/** A folder that goes with the test. */
+export function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-worker-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface WorkerHere extends RunningWorker {
+  readonly folder: string
+}
+
+/** A whole worker in this process, with settings as variables have them; it ends with the test, if not before. */
+export async function workerHere(address: string, settings: Record<string, string> = {}): Promise<WorkerHere> {
+  const folder = ownFolder()
+  const env = {
+    WINDLASS_SERVER_DATA_DIR: folder,
+    WINDLASS_WORKER_SERVER_URL: `http://${address}`,
+    WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '0.1',
+    WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '10',
+    ...settings,
+  }
+  const { config } = loadConfig({ env, home: folder })
+  const worker = await startWorker(config, { clock: systemClock, log: silentLog, env: { PATH: '/usr/bin:/bin' } })
+  onTestFinished(() => worker.stop())
+  return { ...worker, folder }
+}

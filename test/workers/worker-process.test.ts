@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { putAction, startGrid, until } from './grid.ts'
+import { ownFolder, workerHere } from './worker-here.ts'
+import { startWorkerProcess, windlass } from './worker-process.ts'
+
+const QUICK_RETRY = {
+  disconnectGraceMs: 100,
+  retry: { maxRetries: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+}
+
+describe('windlass worker daemon', () => {
+  test('killed in the middle of a task: nothing of it lives on, and another worker does the task', async () => {
+    const grid = await startGrid({ scheduler: QUICK_RETRY })
+    const first = await startWorkerProcess(grid.address, ['--id', 'first', '--slots', '1'])
+    const pidFile = join(ownFolder(), 'pid')
+    const script = `if [ -e ${pidFile} ]; then echo second; else echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 300; fi`
+    const { operation } = await grid.submit({ script })
+    await until(() => existsSync(pidFile))
+    const pid = readFileSync(pidFile, 'utf8').trim()
+    first.signal('SIGKILL')
+    await first.gone
+    await until(() => !existsSync(`/proc/${pid}`))
+    await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'second' })
+    expect(await grid.end(operation)).toMatchObject({ state: 'completed', worker: 'second', attempt: 2 })
+  })
+
+  test('told to stop, finishes its task, says goodbye and ends well', async () => {
+    const grid = await startGrid()
+    const worker = await startWorkerProcess(grid.address)
+    const folder = ownFolder()
+    const [begun, go] = [join(folder, 'begun'), join(folder, 'go')]
+    const { operation } = await grid.submit({ script: `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.02; done` })
+    await until(() => existsSync(begun))
+    await grid.running(operation)
+    worker.signal('SIGTERM')
+    await until(() => grid.engine.workers.list()[0]?.state === 'DRAINING')
+    writeFileSync(go, '')
+    expect(await worker.gone).toBe(0)
+    expect(await grid.end(operation)).toMatchObject({ state: 'completed', attempt: 1 })
+    expect(grid.engine.workers.list()).toEqual([])
+  })
+
+  test('ends with words when the server will not have it, and when there is no store', async () => {
+    const grid = await startGrid()
+    const worker = await startWorkerProcess(grid.address, ['--id', 'twin'])
+    await until(() => grid.engine.workers.list().length === 1)
+    await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'twin' })
+    expect(await worker.gone).toBe(1)
+    expect(worker.log()).toContain('another worker has registered as twin')
+    const none = await windlass('worker', 'daemon', '--server-url', 'http://127.0.0.1:1', '--data', ownFolder())
+    expect(none).toMatchObject({ code: 1, out: '' })
+    expect(none.err).toContain('the store at http://127.0.0.1:1 does not answer')
+  })
+
+  test.each([
+    [['--slots', 'many'], '--slots'],
+    [['--server-url', 'gopher://x'], 'gopher://x is none of'],
+    [['--backend', 'cloud'], '--backend'],
+  ])('refuses %j', async (flags, words) => {
+    const { code, err } = await windlass('worker', 'daemon', '--data', ownFolder(), ...flags)
+    expect([code, err]).toEqual([2, expect.stringContaining(words)])
+  })
+})
+
+describe('windlass worker execute', () => {
+  const execute = (address: string, digest: string, ...more: string[]) =>
+    windlass(
+      ...['worker', 'execute', '--cas-url', `http://${address}`, '--action-digest', digest],
+      ...['--work-dir', ownFolder(), '--backend', 'host', ...more],
+    )
+
+  test('runs an action, shows what it prints, stores its outputs and ends with its exit code', async () => {
+    const grid = await startGrid()
+    const { text } = await putAction(grid.blobs, {
+      script: 'cat in.txt; echo made > out.txt; echo oops >&2; exit 7',
+      inputs: { 'in.txt': 'hello\n' },
+      outputs: ['out.txt'],
+    })
+    const { code, out, err } = await execute(grid.address, text)
+    expect([code, out]).toEqual([7, 'hello\n'])
+    expect(err).toMatch(/^oops\nwindlass: exit code 7\nwindlass: [0-9a-f]{64}\/5 out\.txt\n$/)
+  })
+
+  test('tells programs in JSON', async () => {
+    const grid = await startGrid()
+    const { text } = await putAction(grid.blobs, { script: 'echo hello; echo made > out.txt', outputs: ['out.txt'] })
+    const { code, out, err } = await execute(grid.address, text, '--json')
+    expect([code, err]).toEqual([0, ''])
+    expect(JSON.parse(out)).toMatchObject({ cause: 'ok', exitCode: 0, stdout: 'hello\n', files: [{ path: 'out.txt' }] })
+  })
+
+  test('says what is missing and what is no digest', async () => {
+    const grid = await startGrid()
+    const absent = await execute(grid.address, `${'a'.repeat(64)}/5`)
+    expect([absent.code, absent.err]).toEqual([1, expect.stringContaining(`missing blob: ${'a'.repeat(64)}/5`)])
+    expect(await execute(grid.address, 'abc')).toMatchObject({ code: 2 })
+  })
+})
