@@ -9,3 +9,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** For whoever has nothing else to wait for: unlike `after`, it keeps the process alive. */
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

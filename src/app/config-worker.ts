@@ -71,6 +71,11 @@ export const worker = z
     max_concurrent_tasks: field(z.int().min(1).max(4096).optional(), 'Tasks that this worker runs at a time.', {
       otherwise: 'one per processor',
     }),
+    prefetch_tasks: field(
+      z.int().min(0).max(4096).optional(),
+      'Further tasks whose inputs are fetched while all slots are taken.',
+      { otherwise: 'one for every four slots' },
+    ),
     heartbeat_interval_seconds: field(
       z.number().positive().max(3600).default(10),
       'How often the worker says that it is alive.',

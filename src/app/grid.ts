@@ -18,6 +18,8 @@ import type { Storage } from './storage.ts'
 /** What runs tasks: the engine over its journal, and the doors to it. */
 export interface Grid {
   readonly services: readonly Service[]
+  /** Workers are asked to look for the server elsewhere, or again later; they are not taken for gone. */
+  leave(): void
   /** Resolves when all that was begun is on record. */
   close(): Promise<void>
 }
@@ -50,11 +52,14 @@ export async function openGrid(config: Config, { clock, log, storage, registry }
     throw error
   })
   gridGauges(registry, engine.figures)
+  const ending = new AbortController()
+  const longPollMs = scheduler.long_poll_timeout_seconds * 1000
   return {
     services: [
       ...executionDoor({ engine, instances: storage.instances, clock }),
-      ...workersDoor({ desk: engine.workers, clock, longPollMs: scheduler.long_poll_timeout_seconds * 1000 }),
+      ...workersDoor({ desk: engine.workers, clock, longPollMs, ending: ending.signal }),
     ],
+    leave: () => ending.abort(),
     async close() {
       await engine.close()
       await journal.close()

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { grpcHealth } from '../doors/health/grpc-health.ts'
+import { type GrpcHealth, grpcHealth } from '../doors/health/grpc-health.ts'
 import { httpDoor } from '../doors/http/http-door.ts'
 import { listenHttp } from '../doors/http/listen.ts'
 import { httpCacheDoor } from '../doors/http-cache/http-cache-door.ts'
@@ -14,7 +14,7 @@ import { formatAddress } from './bind-address.ts'
 import type { Config } from './config.ts'
 import { servedHosts } from './config-exposure.ts'
 import { grpcLimits } from './config-grpc.ts'
-import { openGrid } from './grid.ts'
+import { type Grid, openGrid } from './grid.ts'
 import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
@@ -45,15 +45,8 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
 
   const { exec_enabled } = config.capabilities
   const grid = exec_enabled ? await openGrid(config, { clock, log, storage, registry: metrics.registry }) : undefined
-
   const health = grpcHealth()
-  const services: Service[] = [
-    health.service,
-    ...reapiDoor({ instances: storage.instances, clock, executes: () => exec_enabled }),
-    ...(grid?.services ?? []),
-    storageAdmin(storage.admin),
-  ]
-  services.push(...reflection(descriptorSet(), () => services.map(({ name }) => name)))
+  const services = grpcServices(config, { health, storage, grid, clock })
 
   const grpc = createServer({
     services,
@@ -79,6 +72,7 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     const end = clock.monotonic() + graceMs
     readiness.hold('stopping')
     health.drain()
+    grid?.leave()
     const drained = grpc.drain(graceMs)
     // At once: those who wait for tasks are told to come back, and workers go on with theirs until they can report.
     await grid?.close()
@@ -96,6 +90,25 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
     stop: () => (stopped ??= drain()),
   }
+}
+
+interface GrpcParts {
+  readonly health: GrpcHealth
+  readonly storage: Storage
+  readonly grid: Grid | undefined
+  readonly clock: Clock
+}
+
+/** Everything that is answered over gRPC. */
+function grpcServices({ capabilities }: Config, { health, storage, grid, clock }: GrpcParts): Service[] {
+  const services: Service[] = [
+    health.service,
+    ...reapiDoor({ instances: storage.instances, clock, executes: () => capabilities.exec_enabled }),
+    ...(grid?.services ?? []),
+    storageAdmin(storage.admin),
+  ]
+  services.push(...reflection(descriptorSet(), () => services.map(({ name }) => name)))
+  return services
 }
 
 interface HttpParts {

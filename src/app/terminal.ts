@@ -11,6 +11,8 @@ export interface Terminal {
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
   readonly signals: SignalSource
+  /** How this program was started, without the words of its command line. */
+  readonly self: readonly [program: string, ...words: string[]]
   out(text: string): void
   err(text: string): void
 }
@@ -27,6 +29,7 @@ export function processTerminal(): Terminal & { readonly argv: readonly string[]
     outIsTerminal: process.stdout.isTTY,
     errIsTerminal: process.stderr.isTTY,
     signals: process,
+    self: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     exitWith: leave,

@@ -48,6 +48,8 @@ export const channelTo = (
     // Who waits longer does so above it.
     maxBackoffMs: 1000,
     random: Math.random,
+    // A server that is gone without a word is noticed before it takes us for gone.
+    limits: { keepaliveMs: 10_000, keepaliveTimeoutMs: 10_000 },
     ...(secure && { tls }),
   })
 

@@ -1,5 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/fault.ts'
@@ -103,7 +105,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
 async function openLauncher(folder: string): Promise<Launcher> {
   await mkdir(folder, { recursive: true, mode: 0o711 })
   return spawner({
-    name: `windlass-${process.pid}`,
+    name: launcherName(folder),
     folder,
     useGroups: true,
     node: process.execPath,
@@ -111,3 +113,10 @@ async function openLauncher(folder: string): Promise<Launcher> {
     send: (pid, signal) => void process.kill(pid, signal),
   })
 }
+
+/** The same for every life of one worker, so that the next can end what the last has left, and for no other worker. */
+const launcherName = (folder: string): string =>
+  createHash('sha256')
+    .update(`${hostname()}:${realpathSync(folder)}`)
+    .digest('hex')
+    .slice(0, 16)

@@ -97,8 +97,11 @@ function work(
     clock,
     log,
     registration: registrationOf(settings, id, slots),
-    run: (lease, hooks, signal) =>
-      runLease({ lease, here: tools.of(lease.instance), hooks, room: `room-${process.pid}-${++rooms}` }, signal),
+    run: ({ lease, begun }, hooks, signal) => {
+      const room = `room-${process.pid}-${++rooms}`
+      const here = tools.of(lease.instance)
+      return runLease({ lease, here, hooks, room, ...(lease.prefetch && { begun }) }, signal)
+    },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,
     drainMs: settings.drain_timeout_seconds * 1000,
     load: machineLoad,
@@ -117,7 +120,7 @@ const registrationOf = (
   slots,
   resources: { cpu: availableParallelism(), memoryBytes: totalmem() },
   platform: pairs({ ...machine(), ...settings.platform }),
-  prefetch: 0,
+  prefetch: settings.prefetch_tasks ?? Math.floor(slots / 4),
   preemptible: settings.preemptible,
   version: version(),
   labels: pairs(settings.labels),

@@ -1,27 +1,45 @@
-import { createReadStream, write } from 'node:fs'
+import { read, write } from 'node:fs'
 import { promisify } from 'node:util'
-import { systemClock } from '../app/clock.ts'
+import { pause } from '../app/clock.ts'
 
 const STDIN = 0
 const STDOUT = 1
 const WAIT_MS = 5
+const READ_BYTES = 512 * 1024
 
 /** Bytes from standard input, as they come. */
-export const standardInput = (): AsyncIterable<Uint8Array> =>
-  createReadStream('', { fd: STDIN, autoClose: false, highWaterMark: 512 * 1024 })
+export async function* standardInput(): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const piece = Buffer.allocUnsafeSlow(READ_BYTES)
+    const bytes = await whenPossible(async () => (await promisify(read)(STDIN, piece, 0, READ_BYTES, null)).bytesRead)
+    if (bytes === 0) return
+    yield piece.subarray(0, bytes)
+  }
+}
 
 /** Bytes to standard output, as they are; false when nobody reads them any more. */
 export async function toStandardOutput(bytes: Uint8Array): Promise<boolean> {
-  for (let at = 0; at < bytes.length; ) {
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      at += await whenPossible(async () => (await promisify(write)(STDOUT, bytes, at, bytes.length - at)).bytesWritten)
+    }
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EPIPE') return false
+    throw error
+  }
+}
+
+/** A pipe that is empty or full, and that somebody set not to block, is tried again. */
+async function whenPossible(step: () => Promise<number>): Promise<number> {
+  for (;;) {
     try {
-      at += (await promisify(write)(STDOUT, bytes, at, bytes.length - at)).bytesWritten
+      return await step()
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined
-      if (code === 'EPIPE') return false
-      if (code !== 'EAGAIN') throw error
-      // A pipe that is full, and that somebody set not to block.
-      await new Promise<void>((resolve) => void systemClock.after(WAIT_MS, resolve))
+      if (codeOf(error) !== 'EAGAIN') throw error
+      await pause(WAIT_MS)
     }
   }
-  return true
 }
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)

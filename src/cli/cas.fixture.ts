@@ -42,6 +42,7 @@ export async function cas(argv: readonly string[], seat: Seat = {}) {
   const terminal: Terminal = {
     env: {},
     home: folder,
+    self: ['windlass'],
     platform: 'test',
     outIsTerminal: isTerminal,
     errIsTerminal: isTerminal,

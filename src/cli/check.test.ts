@@ -27,6 +27,7 @@ async function check(argv: readonly string[], isTerminal = false) {
   const terminal: Terminal = {
     env: {},
     home: folder,
+    self: ['windlass'],
     platform: 'test',
     outIsTerminal: isTerminal,
     errIsTerminal: isTerminal,

@@ -19,6 +19,7 @@ async function windlass(...argv: string[]) {
   const terminal: Terminal = {
     env: {},
     home: '/home/ada',
+    self: ['windlass'],
     platform: 'Node 24.0.0, linux x64',
     outIsTerminal: false,
     errIsTerminal: false,
@@ -103,13 +104,11 @@ describe('config', () => {
 
   test('a file is shown with what came from it, and what has no effect yet is noted beside it', async () => {
     const file = join(folder, 'right.toml')
-    writeFileSync(file, '[log]\nlevel = "warn"\n[execution.scheduler]\nmax_queue_size = 5\n')
+    writeFileSync(file, '[log]\nlevel = "warn"\n[worker.host]\nuse_sandbox = false\n')
     const { code, out, err } = await windlass('config', '--config', file)
     expect(code).toBe(0)
     expect(out).toContain(`level = "warn"  # from ${file}`)
-    expect(err).toBe(
-      'note: settings that are accepted, and have no effect in this version: execution.scheduler.max_queue_size\n',
-    )
+    expect(err).toBe('note: settings that are accepted, and have no effect in this version: worker.host.use_sandbox\n')
   })
 
   test('--json gives values, origins and notes', async () => {

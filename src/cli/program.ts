@@ -6,6 +6,7 @@ import { Verdict } from './verdict.ts'
 
 /** A command file makes the command with its flags and help; what it does is imported when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
+  up: async () => (await import('./up.ts')).upCommand,
   server: async () => (await import('./server.ts')).serverCommand,
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,
@@ -38,7 +39,7 @@ async function programFor(argv: readonly string[], terminal: Terminal): Promise<
     .helpCommand('help [command]', "print a command's help")
     .addHelpText(
       'after',
-      '\nExamples:\n  windlass server\n  windlass server --config windlass.toml --verbose\n  windlass help server',
+      '\nExamples:\n  windlass up\n  windlass server\n  windlass server --config windlass.toml --verbose\n  windlass help server',
     )
   const named = argv.find((word) => Object.hasOwn(COMMANDS, word))
   const loads = named === undefined ? Object.values(COMMANDS) : [COMMANDS[named]]

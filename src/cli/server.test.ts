@@ -44,6 +44,7 @@ async function onTerminal(...flags: string[]): Promise<string> {
   const code = await run(['server', ...flags], {
     env: { WINDLASS_LOG_LEVEL: 'error', WINDLASS_SERVER_DATA_DIR: mkdtempSync(join(folder, 'data-')) },
     home: folder,
+    self: ['windlass'],
     platform: '',
     outIsTerminal: true,
     errIsTerminal: true,
@@ -64,8 +65,8 @@ describe('when it is ready', () => {
     expect(text).toBe(`
 Windlass ${version()} is ready.
 
- gRPC 127.0.0.1:PORT Remote Execution API (cache), health, reflection
- HTTP http://127.0.0.1:PORT /healthz, /readyz, /metrics
+ gRPC 127.0.0.1:PORT Remote Execution API, workers, health, reflection
+ HTTP http://127.0.0.1:PORT /healthz, /readyz, /metrics, /cas/, /ac/
 
 To let Bazel use it as a cache, put this line into your .bazelrc:
 
@@ -135,7 +136,10 @@ test('an address that is taken is one line, and exit code 1', async () => {
 
 test('notes on settings are logged, what is dangerous as a warning', async () => {
   const file = join(folder, 'open.toml')
-  writeFileSync(file, '[server]\naddress = "0.0.0.0:0"\nhttp_address = "127.0.0.1:0"\n[worker]\nbackend = "host"\n')
+  writeFileSync(
+    file,
+    '[server]\naddress = "0.0.0.0:0"\nhttp_address = "127.0.0.1:0"\n[worker.host]\nuse_sandbox = false\n',
+  )
   const { server, said, ready, ended } = started('--config', file, '--insecure', '--json')
   const port = Number(/\d+$/.exec(JSON.parse(await ready).grpc))
   const socket = connect(port, '127.0.0.1')
@@ -148,5 +152,5 @@ test('notes on settings are logged, what is dangerous as a warning', async () =>
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', keys: ['server.address'] }))
-  expect(lines).toContainEqual(expect.objectContaining({ level: 'info', keys: ['worker.backend'] }))
+  expect(lines).toContainEqual(expect.objectContaining({ level: 'info', keys: ['worker.host.use_sandbox'] }))
 })

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { RunningServer } from '../app/server.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
+import { bazelAddress } from './bazel-address.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `
@@ -45,18 +46,14 @@ async function serve(options: Options, terminal: Terminal): Promise<void> {
 
 const readyJson = ({ grpc, http }: RunningServer): string => `${JSON.stringify({ ready: true, grpc, http })}\n`
 
-/** As Bazel writes addresses; the HTTP side tells whether there is TLS. */
-const bazelAddress = (grpc: string, httpUrl: string): string =>
-  grpc.startsWith('unix:') ? grpc : `${httpUrl.startsWith('https:') ? 'grpcs' : 'grpc'}://${grpc}`
-
 function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): string {
   if (!forPeople) return `windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`
   const width = Math.max(grpc.length, httpUrl.length) + 3
   return `
 Windlass ${version()} is ready.
 
-  gRPC   ${grpc.padEnd(width)}Remote Execution API (cache), health, reflection
-  HTTP   ${httpUrl.padEnd(width)}/healthz, /readyz, /metrics
+  gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
+  HTTP   ${httpUrl.padEnd(width)}/healthz, /readyz, /metrics, /cas/, /ac/
 
 To let Bazel use it as a cache, put this line into your .bazelrc:
 

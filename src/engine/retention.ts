@@ -48,7 +48,7 @@ export async function holdKeptOutputs(shell: Shell): Promise<void> {
       cursor = page.next
     } while (cursor !== undefined && !shell.isClosing)
   } catch (error) {
-    shell.log.warn({ error }, 'outputs of before the start could not all be held')
+    if (!shell.isClosing) shell.log.warn({ error }, 'outputs of before the start could not all be held')
   }
   shell.keptOutputs = new Map([...found, ...shell.keptOutputs].sort(([, one], [, other]) => one - other))
 }

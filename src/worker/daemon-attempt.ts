@@ -10,6 +10,7 @@ import type { LeaseMessage } from '../wire/worker-lease.ts'
 import type { TaskNews } from '../wire/worker-status.ts'
 import { type AttemptOutcome, type AttemptTools, attempt } from './attempt.ts'
 import { fetchBlob } from './cas/fetch-blob.ts'
+import { gate } from './daemon-gate.ts'
 import type { BlobSource } from './inputs/blob-source.ts'
 
 /** Everything that an attempt of one instance needs. */
@@ -22,6 +23,8 @@ export interface LeaseRun {
   readonly lease: Pick<LeaseMessage, 'attemptId' | 'origin' | 'spec' | 'actionDigest' | 'timeoutMs'>
   readonly here: InstanceTools
   readonly hooks: RunHooks
+  /** Of an attempt that was sent ahead of its slot: its command starts when this resolves. */
+  readonly begun?: Promise<void>
   /** Names the room: unlike that of any other attempt of this worker. */
   readonly room: string
 }
@@ -39,7 +42,7 @@ export async function runLease(run: LeaseRun, signal: AbortSignal): Promise<Task
 
 /** From the lease to a result, or a fault. */
 export async function runAction(
-  { lease, here: { tools, source }, hooks, room }: LeaseRun,
+  { lease, here: { tools, source }, hooks, room, begun }: LeaseRun,
   signal: AbortSignal,
 ): Promise<{ readonly digest: Digest; readonly outcome: AttemptOutcome }> {
   if (lease.origin !== 'action')
@@ -49,8 +52,10 @@ export async function runAction(
   const action = actionOrderFromProto(inline?.action ?? (await fetchBlob(source, digest, signal)), fn)
   const message = inline?.command ?? (await fetchBlob(source, action.commandDigest, signal))
   const command = within(commandFromProto(message, action), lease.timeoutMs)
-  const outcome = await attempt({ name: room, command, fn, queuedAt: undefined, hooks }, tools, signal)
-  return { digest, outcome }
+  const order = { name: room, command, fn, queuedAt: undefined, hooks }
+  if (begun === undefined) return { digest, outcome: await attempt(order, tools, signal) }
+  const gated = gate(tools, begun)
+  return { digest, outcome: gated.timed(await attempt(order, gated.tools, signal)) }
 }
 
 type Spec = Pick<ReturnType<typeof actionSpecFromProto>, 'actionDigest' | 'inline'>

@@ -11,7 +11,8 @@ const KILL_MS = 10_000
 
 /** What has not started goes back at once; the rest may finish for a while, and is then ended. */
 export async function drainSlots(slots: Slots, { clock, drainMs }: DrainOptions): Promise<void> {
-  for (const { lease, phase } of slots.all()) if (phase === 'staging') slots.end(lease.attemptId, 'returned')
+  for (const { lease, phase } of slots.all())
+    if (phase === 'ahead' || phase === 'staging') slots.end(lease.attemptId, 'returned')
   if (await within(slots.emptied(), clock, drainMs)) return
   for (const { lease } of slots.all()) slots.end(lease.attemptId, 'left')
   await within(slots.idle(), clock, KILL_MS)

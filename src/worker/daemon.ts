@@ -14,7 +14,11 @@ export interface DaemonOptions {
   readonly log: Log
   readonly registration: Omit<WorkerRegistration, 'running'>
   /** Never throws. */
-  readonly run: (lease: LeaseMessage, hooks: RunHooks, signal: AbortSignal) => Promise<TaskNews>
+  readonly run: (
+    attempt: Pick<HeldAttempt, 'lease' | 'begun'>,
+    hooks: RunHooks,
+    signal: AbortSignal,
+  ) => Promise<TaskNews>
   readonly heartbeatMs: number
   /** How long attempts may go on once the worker is to stop. */
   readonly drainMs: number
@@ -102,14 +106,18 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
     },
     registered() {
       slots.renewed(listed.ids, listed.at)
-      // The server may have missed it while it was away.
-      for (const { lease, phase } of slots.all()) if (phase === 'running') options.link.started(lease.attemptId)
+      // Of what was said while the link was down nothing is sure: that it runs is said again, and what waits to be told
+      // to begin may have been, so it goes back.
+      for (const { lease, phase } of slots.all()) {
+        if (phase === 'running') options.link.started(lease.attemptId)
+        if (phase === 'ahead') slots.end(lease.attemptId, 'returned')
+      }
       log.info({ running: listed.ids.length }, 'registered')
     },
     leases(leases) {
       for (const lease of leases) take(work, lease)
     },
-    begin() {}, // nothing is staged ahead
+    begin: (attemptId) => slots.begin(attemptId),
     stop(attemptId, why) {
       log.debug({ attempt: attemptId, why }, 'told to stop an attempt')
       slots.end(attemptId, why)
@@ -127,8 +135,8 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
 
 function take(work: Work, lease: LeaseMessage): void {
   const { slots, options } = work
-  const hasRoom = !work.isStopping && !lease.prefetch && slots.busy < slots.size
-  if (!hasRoom) {
+  const isFull = lease.prefetch ? slots.ahead >= options.registration.prefetch : slots.busy >= slots.size
+  if (work.isStopping || isFull) {
     void options.link.report(lease.attemptId, { kind: 'returned', what: 'its worker has no slot free' })
     return
   }
@@ -141,7 +149,7 @@ async function carryOut({ options, slots, stats }: Work, held: HeldAttempt): Pro
   const { lease, signal } = held
   const { attemptId } = lease
   log.debug({ attempt: attemptId, operation: lease.operation }, 'an attempt begins')
-  const ran = await run(lease, hooksFor(link, held), signal)
+  const ran = await run(held, hooksFor(link, held), signal)
   const news = newsFor(held, ran)
   slots.reporting(held)
   if (news === undefined) return
@@ -165,7 +173,7 @@ const hooksFor = (link: WorkerLink, held: HeldAttempt): RunHooks => ({
 function newsFor({ endedBy }: HeldAttempt, ran: TaskNews): TaskNews | undefined {
   if (ran.kind !== 'stopped') return ran
   if (endedBy === 'left') return undefined
-  if (endedBy === 'returned') return { kind: 'returned', what: 'its worker is leaving' }
+  if (endedBy === 'returned') return { kind: 'returned', what: 'its worker had not begun it' }
   return endedBy === 'timeout' ? { kind: 'timeout', result: undefined, fn: undefined } : ran
 }
 

@@ -54,6 +54,20 @@ test('what only waits to be heard of takes no slot, and cannot be ended any more
   expect([held.endedBy, held.signal.aborted]).toEqual([undefined, false])
 })
 
+test('what was sent ahead takes no slot until it is told to begin', async () => {
+  const slots = openSlots(1, manualClock())
+  const held = slots.take({ ...lease('a'), prefetch: true })
+  let hasBegun = false
+  void held?.begun.then(() => {
+    hasBegun = true
+  })
+  await Promise.resolve()
+  expect([slots.busy, slots.ahead, hasBegun]).toEqual([0, 1, false])
+  slots.begin('a')
+  await held?.begun
+  expect([slots.busy, slots.ahead, held?.phase]).toEqual([1, 0, 'staging'])
+})
+
 test('of several who end it the first counts', () => {
   const slots = openSlots(1, manualClock())
   const held = slots.take(lease('a'))

@@ -12,19 +12,27 @@ export type EndWord = StopWord | 'lapsed' | 'returned' | 'left'
 export interface HeldAttempt {
   readonly lease: LeaseMessage
   readonly signal: AbortSignal
-  /** Its command is not running yet; it is; or it has ended, and the server has not yet heard of it. */
-  phase: 'staging' | 'running' | 'reporting'
+  /**
+   * Sent ahead of a slot, and not to be started; in a slot, and its command not running yet; running; or ended, and the
+   * server has not yet heard of it.
+   */
+  phase: 'ahead' | 'staging' | 'running' | 'reporting'
+  /** Resolves when it has its slot. */
+  readonly begun: Promise<void>
   /** Who ended it, when it did not end by itself. */
   endedBy: EndWord | undefined
 }
 
 export interface Slots {
   readonly size: number
-  /** Attempts that take a slot: those whose end is only being told take none. */
+  /** Attempts that take a slot: those whose end is only being told take none, nor do those that were sent ahead. */
   readonly busy: number
+  readonly ahead: number
   ids(): string[]
   /** Undefined when it is held already. */
   take(lease: LeaseMessage): HeldAttempt | undefined
+  /** One that was sent ahead has its slot now. */
+  begin(attemptId: string): void
   free(held: HeldAttempt): void
   end(attemptId: string, word: EndWord): void
   /** The server has heard that we hold these, at this moment of the monotonic clock. */
@@ -43,6 +51,7 @@ const LEASE_MS = 300_000
 interface Slot extends HeldAttempt {
   readonly leaseMs: number
   readonly abort: AbortController
+  readonly pass: () => void
   expiresAt: number
   forgetTimer: () => void
 }
@@ -50,16 +59,27 @@ interface Slot extends HeldAttempt {
 function newSlot(lease: LeaseMessage, now: number): Slot {
   const abort = new AbortController()
   const leaseMs = lease.expiresInMs > 0 ? lease.expiresInMs : LEASE_MS
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (!lease.prefetch) resolve()
   return {
     lease,
     leaseMs,
     abort,
     signal: abort.signal,
-    phase: 'staging',
+    begun: promise,
+    pass: resolve,
+    phase: lease.prefetch ? 'ahead' : 'staging',
     endedBy: undefined,
     expiresAt: now + leaseMs,
     forgetTimer() {},
   }
+}
+
+/** What has ended by itself has ended, and of several who end it the first counts. */
+function endSlot(slot: Slot, word: EndWord): void {
+  if (slot.phase === 'reporting' || slot.endedBy !== undefined) return
+  slot.endedBy = word
+  slot.abort.abort()
 }
 
 /** Promises that come true when something has changed to be so. */
@@ -83,22 +103,21 @@ function eventually() {
 export function openSlots(size: number, clock: Clock): Slots {
   const held = new Map<string, Slot>()
   const { until, changed } = eventually()
-  const busy = (): number => [...held.values()].filter(({ phase }) => phase !== 'reporting').length
+  const count = (...phases: HeldAttempt['phase'][]): number =>
+    [...held.values()].filter(({ phase }) => phases.includes(phase)).length
 
-  const end = (slot: Slot, word: EndWord): void => {
-    if (slot.phase === 'reporting' || slot.endedBy !== undefined) return
-    slot.endedBy = word
-    slot.abort.abort()
-  }
   const watch = (slot: Slot): void => {
     const leftMs = slot.expiresAt - clock.monotonic()
-    if (leftMs <= 0) return end(slot, 'lapsed')
+    if (leftMs <= 0) return endSlot(slot, 'lapsed')
     slot.forgetTimer = clock.after(Math.ceil(leftMs), () => watch(slot))
   }
   return {
     size,
     get busy() {
-      return busy()
+      return count('staging', 'running')
+    },
+    get ahead() {
+      return count('ahead')
     },
     ids: () => [...held.keys()],
     take(lease) {
@@ -108,6 +127,12 @@ export function openSlots(size: number, clock: Clock): Slots {
       watch(slot)
       return slot
     },
+    begin(attemptId) {
+      const slot = held.get(attemptId)
+      if (slot?.phase !== 'ahead') return
+      slot.phase = 'staging'
+      slot.pass()
+    },
     free({ lease: { attemptId } }) {
       held.get(attemptId)?.forgetTimer()
       held.delete(attemptId)
@@ -115,7 +140,7 @@ export function openSlots(size: number, clock: Clock): Slots {
     },
     end(attemptId, word) {
       const slot = held.get(attemptId)
-      if (slot !== undefined) end(slot, word)
+      if (slot !== undefined) endSlot(slot, word)
     },
     renewed(attemptIds, at) {
       for (const id of attemptIds) {
@@ -128,7 +153,7 @@ export function openSlots(size: number, clock: Clock): Slots {
       attempt.phase = 'reporting'
       changed()
     },
-    idle: () => until(() => busy() === 0),
+    idle: () => until(() => count('ahead', 'staging', 'running') === 0),
     emptied: () => until(() => held.size === 0),
   }
 }

@@ -6,6 +6,7 @@ import { digestListOf } from '../../src/base/digest-list.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
+import { selfSigned } from '../../src/testing/self-signed.ts'
 import { actionResultFromProto } from '../../src/wire/action-result.ts'
 import { startGrid, submissionFor, until } from './grid.ts'
 import { ownFolder, workerHere } from './worker-here.ts'
@@ -127,6 +128,46 @@ describe('a worker', () => {
     expect(seen).toBe('early\n')
     wait.open()
     expect(await grid.end(operation)).toMatchObject({ state: 'completed' })
+  })
+
+  test('stages the next task while its slots are taken, and begins it when one is free', async () => {
+    const grid = await startGrid()
+    const worker = await workerHere(grid.address, {
+      WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1',
+      WINDLASS_WORKER_PREFETCH_TASKS: '1',
+    })
+    const wait = gate()
+    const first = await grid.submit({ script: wait.script })
+    await wait.begun()
+    await grid.running(first.operation)
+    const second = await grid.submit({ script: 'cat in.txt', inputs: { 'in.txt': 'fetched ahead' } })
+    const rooms = join(worker.folder, 'worker-1', 'rooms')
+    await until(() => readdirSync(rooms).some((room) => existsSync(join(rooms, room, 'root', 'in.txt'))))
+    expect(await grid.engine.find(second.operation)).toMatchObject({ state: 'assigned', attempt: 1 })
+    const releasedAt = Date.now()
+    wait.open()
+    const status = await grid.end(second.operation)
+    expect(status).toMatchObject({ state: 'completed', attempt: 1 })
+    const { stdout, metadata } = resultOf(status)
+    expect(text(stdout.raw)).toBe('fetched ahead')
+    const { seconds = 0, nanos = 0 } = metadata?.times.executionStart ?? {}
+    expect(seconds * 1000 + nanos / 1e6).toBeGreaterThanOrEqual(releasedAt) // waiting is not running
+  })
+
+  test('gives back what it staged when a slot falls free elsewhere', async () => {
+    const grid = await startGrid()
+    const settings = { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1', WINDLASS_WORKER_PREFETCH_TASKS: '1' }
+    await workerHere(grid.address, settings)
+    const wait = gate()
+    const first = await grid.submit({ script: wait.script })
+    await wait.begun()
+    await grid.running(first.operation)
+    const second = await grid.submit({ script: 'echo elsewhere' })
+    await until(async () => (await grid.engine.find(second.operation))?.state === 'assigned')
+    await workerHere(grid.address, { ...settings, WINDLASS_WORKER_WORKER_ID: 'other' })
+    expect(await grid.end(second.operation)).toMatchObject({ state: 'completed', worker: 'other' })
+    wait.open()
+    expect(await grid.end(first.operation)).toMatchObject({ state: 'completed', attempt: 1 })
   })
 
   test('tells at once that inputs are missing or that a command makes no sense: no other could do it', async () => {
@@ -277,6 +318,21 @@ describe('a worker does not start', () => {
       'worker.server_url: ftp://x is none of',
     )
   })
+})
+
+test('a worker comes by TLS, to servers that it has reason to trust', async () => {
+  const { cert, key } = selfSigned()
+  const grid = await startGrid({ tls: { cert, key } })
+  const settings = { WINDLASS_WORKER_SERVER_URL: `https://${grid.address}` }
+  await expect(workerHere(grid.address, settings)).rejects.toThrow('does not answer')
+  const ca = join(ownFolder(), 'ca.pem')
+  writeFileSync(ca, cert)
+  await workerHere(grid.address, { ...settings, WINDLASS_WORKER_TLS_CA_FILE: ca })
+  const { operation } = await grid.submit({ script: 'echo secret' })
+  expect(text(resultOf(await grid.end(operation)).stdout.raw)).toBe('secret\n')
+  await expect(
+    workerHere(grid.address, { ...settings, WINDLASS_WORKER_TLS_CA_FILE: join(ownFolder(), 'none') }),
+  ).rejects.toThrow('worker.tls.ca_file')
 })
 
 test('of two workers with one name the first gives way, and says why', async () => {

@@ -11,7 +11,7 @@ import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { Submission } from '../../src/engine/submission.ts'
-import { createServer } from '../../src/grpc/server.ts'
+import { createServer, type ServerTls } from '../../src/grpc/server.ts'
 import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import type { Journal } from '../../src/storage/journal/journal.ts'
@@ -54,6 +54,7 @@ export interface GridOptions {
   readonly clock?: Clock
   readonly scheduler?: EngineOptions['scheduler']
   readonly ending?: AbortSignal
+  readonly tls?: ServerTls
 }
 
 const bulk = threadPool(1)
@@ -81,6 +82,7 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
       ...workersDoor({ desk: engine.workers, clock, ...(options.ending && { ending: options.ending }) }),
     ],
     timing: { now: systemClock.monotonic, after: systemClock.after },
+    ...(options.tls && { tls: options.tls }),
   })
   const bound = await server.listen({ host: '127.0.0.1', port })
   if (!('port' in bound)) throw new Error('no port')

@@ -3,6 +3,9 @@ import { systemClock } from '../../src/app/clock.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { STATUS } from '../../src/grpc/status.ts'
+import { heartbeatAnswerFromProto, heartbeatToProto } from '../../src/wire/worker-heartbeat.ts'
+import { leaseQuestionToProto, leasesFromProto } from '../../src/wire/worker-lease.ts'
+import { registrationToProto } from '../../src/wire/worker-registration.ts'
 import { taskUpdateToProto } from '../../src/wire/worker-status.ts'
 import {
   type ServerWord,
@@ -158,6 +161,66 @@ describe('the stream of leases', () => {
       state: 'failed',
       end: { what: expect.stringContaining('malformed ActionSpec') },
     })
+  })
+})
+
+describe('a worker that asks, and knows of our additions', () => {
+  const SCHEDULER = '/expbuild.worker.v1.WorkerScheduler'
+  const beat = async (channel: Channel, running: readonly string[] | undefined) => {
+    const pulse = { state: 'busy', stats: { active: 1, completed: 0, failed: 0 }, running, load: 0.5 } as const
+    const { message } = await channel.unary(
+      `${SCHEDULER}/ReportHeartbeat`,
+      heartbeatToProto({ worker: 'w1', ...pulse }),
+    )
+    return heartbeatAnswerFromProto(message)
+  }
+  const ask = async (channel: Channel) => {
+    const question = leaseQuestionToProto({ worker: 'w1', tasks: 1, waitSeconds: 10 })
+    return leasesFromProto((await channel.unary(`${SCHEDULER}/LeaseTask`, question)).message)[0]
+  }
+
+  test('has the spec with its lease, and hears what to cancel with its heartbeats until it has', async () => {
+    const grid = await startGrid()
+    const channel = channelTo(grid.port)
+    await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto(REGISTRATION))
+    const { operation } = await grid.submit({ script: 'one' })
+    const lease = await ask(channel)
+    expect(lease?.spec.length).toBeGreaterThan(100)
+    const attemptId = lease?.attemptId ?? ''
+    expect(await beat(channel, [attemptId])).toEqual({ shouldShutdown: false, drain: false, cancel: [] })
+    void grid.engine.cancel(operation)
+    for (let i = 0; i < 2; i++) expect(await beat(channel, [attemptId])).toMatchObject({ cancel: [attemptId] })
+    const message = taskUpdateToProto({ worker: 'w1', attemptId, what: { kind: 'stopped' } })
+    await channel.unary(`${SCHEDULER}/UpdateTaskStatus`, message)
+    expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
+    expect(await beat(channel, [])).toMatchObject({ cancel: [] })
+    grid.engine.drainWorker('w1')
+    expect(await beat(channel, [])).toEqual({ shouldShutdown: false, drain: true, cancel: [] })
+    grid.engine.resumeWorker('w1')
+    expect(await beat(channel, [])).toMatchObject({ drain: false })
+  })
+
+  test('keeps what it lists when it registers again, though its heartbeats list nothing', async () => {
+    const grid = await startGrid()
+    const channel = channelTo(grid.port)
+    await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto(REGISTRATION))
+    const { operation } = await grid.submit({ script: 'one' })
+    const { attemptId = '' } = (await ask(channel)) ?? {}
+    await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto({ ...REGISTRATION, running: [attemptId] }))
+    for (let i = 0; i < 3; i++) await beat(channel, undefined)
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'assigned', attempt: 1 })
+  })
+
+  test('hands back what it has not begun, and it is nobody’s fault', async () => {
+    const grid = await startGrid()
+    const channel = channelTo(grid.port)
+    await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto(REGISTRATION))
+    const { operation } = await grid.submit({ script: 'one' })
+    const { attemptId = '' } = (await ask(channel)) ?? {}
+    const what = { kind: 'returned', what: 'no time' } as const
+    await channel.unary(`${SCHEDULER}/UpdateTaskStatus`, taskUpdateToProto({ worker: 'w1', attemptId, what }))
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'queued' })
+    expect(await ask(channel)).toMatchObject({ operation, attempt: 2 })
   })
 })
 

@@ -12,10 +12,11 @@ export interface Running extends AsyncDisposable {
   readonly server: Spawned
 }
 
-export async function runWindlass(folder: string): Promise<Running> {
+/** The server alone, or with a worker beside it (`up`). */
+export async function runWindlass(folder: string, command: 'server' | 'up' = 'server'): Promise<Running> {
   mkdirSync(folder, { recursive: true })
   const addresses = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
-  const args = ['server', ...addresses, '--data', join(folder, 'data'), '--json']
+  const args = [command, ...addresses, '--data', join(folder, 'data'), '--json']
   const server = spawnServer({ program: PROGRAM, args, folder })
   const ready = JSON.parse(await server.firstLine()) as { grpc: string }
   const port = Number(/:(\d+)$/.exec(ready.grpc)?.[1])

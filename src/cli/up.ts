@@ -1,0 +1,107 @@
+import { Command } from 'commander'
+import type { RunningServer } from '../app/server.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { version } from '../app/version.ts'
+import { invalid } from '../base/fault.ts'
+import { bazelAddress } from './bazel-address.ts'
+import { addSettingFlags, givenFlags } from './setting-flags.ts'
+
+const EXAMPLES = `
+Everything on this machine, in one command: a server, and one worker that runs what it is given. The first Ctrl+C lets
+tasks finish, a second one does not wait.
+
+Examples:
+  windlass up                       gRPC on 8980, HTTP on 8080, as many tasks at a time as there are processors
+  windlass up --slots 2 --data ./grid
+  windlass server                   without a worker, for machines that only store and hand out`
+
+interface Options extends Readonly<Record<string, unknown>> {
+  readonly config?: string
+  readonly json?: true
+  readonly slots?: string
+}
+
+export const upCommand = (terminal: Terminal): Command =>
+  addSettingFlags(new Command('up'))
+    .description('start a server and a worker on this machine')
+    .option('--slots <number>', 'tasks to run at a time (one per processor)')
+    .option('--json', 'print one line of JSON when ready')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => up(options, terminal))
+
+async function up(options: Options, terminal: Terminal): Promise<void> {
+  const { slots } = options
+  if (slots !== undefined && !/^[1-9]\d{0,5}$/.test(slots)) throw invalid(`--slots: ${slots} is not a number of tasks`)
+  const { loadConfig } = await import('../app/config-load.ts')
+  const { env, home, errIsTerminal, signals } = terminal
+  const { config, notes } = loadConfig({ file: options.config, env, home, flags: givenFlags(options) })
+
+  const { createLogger } = await import('../app/logger.ts')
+  const log = await createLogger(config.log, errIsTerminal)
+  for (const { level, what, keys } of notes) log[level]({ keys }, what)
+
+  const { startServer } = await import('../app/server.ts')
+  const { startLocalWorker } = await import('../app/local-worker.ts')
+  const { systemClock: clock } = await import('../app/clock.ts')
+  const { runUntilSignal } = await import('../app/shutdown.ts')
+  const start = async () => {
+    const server = await startServer(config, { log, clock })
+    const worker = startLocalWorker({
+      command: terminal.self,
+      args: workerArgs(server, { options, dataDir: config.server.data_dir }),
+      // Settings for the server must not be taken for the worker's.
+      env: workerEnv(env, config.server.tls.cert_file),
+      clock,
+      log,
+    })
+    terminal.out(options.json ? readyJson(server) : readyText(server, terminal.outIsTerminal))
+    return {
+      async stop() {
+        await worker.stop()
+        await server.stop()
+      },
+    }
+  }
+  await runUntilSignal(start, { signals, clock, log })
+}
+
+function workerArgs(
+  { grpc, httpUrl }: RunningServer,
+  { options, dataDir }: { readonly options: Options; readonly dataDir: string },
+): string[] {
+  const url = grpc.startsWith('unix:') ? grpc : `${httpUrl.startsWith('https:') ? 'https' : 'http'}://${grpc}`
+  return [
+    ...['--server-url', url, '--data', dataDir],
+    ...(options.config === undefined ? [] : ['--config', options.config]),
+    ...(options.slots === undefined ? [] : ['--slots', options.slots]),
+    ...(options.verbose === true ? ['--verbose'] : []),
+  ]
+}
+
+/** Our own certificate is what the worker must see. */
+const workerEnv = (env: Terminal['env'], certificate: string | undefined): Terminal['env'] =>
+  certificate === undefined ? env : { WINDLASS_WORKER_TLS_CA_FILE: certificate, ...env }
+
+const readyJson = ({ grpc, http }: RunningServer): string => `${JSON.stringify({ ready: true, grpc, http })}\n`
+
+function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): string {
+  if (!forPeople) return `windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`
+  const width = Math.max(grpc.length, httpUrl.length) + 3
+  return `
+Windlass ${version()} is ready, with a worker on this machine.
+
+  gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
+  HTTP   ${httpUrl.padEnd(width)}/healthz, /readyz, /metrics, /cas/, /ac/
+
+To let Bazel run its actions here, put these lines into your .bazelrc:
+
+  build --remote_executor=${bazelAddress(grpc, httpUrl)}
+
+or, to let it use the cache alone:
+
+  build --remote_cache=${bazelAddress(grpc, httpUrl)}
+
+Commands run as the user of the worker: only for clients that you trust. Ctrl+C stops it.
+
+`
+}
