@@ -1,8 +1,22 @@
 import type { Worker } from './worker.ts'
 
-/** Something that a worker is better off for having had before, and who lately had it, the last one first. */
+/**
+ * Something that a worker is better off for having had before, and who lately had it. In places and not in a list, and
+ * so are the inputs of a task: at every decision these are looked at and written, and a list is two things more to be
+ * fetched from memory for each.
+ */
 export interface Input {
-  workers: readonly Worker[]
+  last: Worker | undefined
+  beforeLast: Worker | undefined
+  third: Worker | undefined
+}
+
+/** What a task has of them, most telling first; the rest does not count. */
+export interface Inputs {
+  readonly input1: Input | undefined
+  readonly input2: Input | undefined
+  readonly input3: Input | undefined
+  readonly input4: Input | undefined
 }
 
 /**
@@ -14,15 +28,15 @@ export interface Affinity {
   older: Map<string, Input>
 }
 
-const WORKERS_AN_INPUT = 3
 const MOST_INPUTS = 50_000
 
 export const makeAffinity = (): Affinity => ({ newer: new Map(), older: new Map() })
 
-export function inputOf(affinity: Affinity, name: string): Input {
+export function inputOf(affinity: Affinity, name: string | undefined): Input | undefined {
+  if (name === undefined) return undefined
   const newer = affinity.newer.get(name)
   if (newer !== undefined) return newer
-  const input = affinity.older.get(name) ?? { workers: [] }
+  const input = affinity.older.get(name) ?? { last: undefined, beforeLast: undefined, third: undefined }
   affinity.newer.set(name, input)
   if (affinity.newer.size >= MOST_INPUTS) {
     affinity.older = affinity.newer
@@ -31,17 +45,37 @@ export function inputOf(affinity: Affinity, name: string): Input {
   return input
 }
 
-export function noteInputs(inputs: readonly Input[], worker: Worker): void {
-  for (const input of inputs) {
-    const { workers } = input
-    if (workers[0] === worker) continue
-    const next = [worker]
-    for (const one of workers) if (one !== worker && next.length < WORKERS_AN_INPUT) next.push(one)
-    input.workers = next
-  }
+export function noteInputs({ input1, input2, input3, input4 }: Inputs, worker: Worker): void {
+  if (input1 !== undefined) note(input1, worker)
+  if (input2 !== undefined) note(input2, worker)
+  if (input3 !== undefined) note(input3, worker)
+  if (input4 !== undefined) note(input4, worker)
 }
 
-export function hasInputs(inputs: readonly Input[], worker: Worker): boolean {
-  for (const { workers } of inputs) if (workers.includes(worker)) return true
-  return false
+function note(input: Input, worker: Worker): void {
+  const { last, beforeLast } = input
+  if (last === worker) return
+  input.last = worker
+  input.beforeLast = last
+  if (beforeLast !== worker) input.third = beforeLast
+}
+
+export const hasInputs = ({ input1, input2, input3, input4 }: Inputs, worker: Worker): boolean =>
+  isOn(input1, worker) || isOn(input2, worker) || isOn(input3, worker) || isOn(input4, worker)
+
+const isOn = (input: Input | undefined, worker: Worker): boolean =>
+  input !== undefined && (input.last === worker || input.beforeLast === worker || input.third === worker)
+
+/** The first one that had any of the inputs and suits: those of the most telling input come first, the last one before. */
+export function firstWarm(inputs: Inputs, suits: (worker: Worker) => boolean): Worker | undefined {
+  const { input1, input2, input3, input4 } = inputs
+  return warmBy(input1, suits) ?? warmBy(input2, suits) ?? warmBy(input3, suits) ?? warmBy(input4, suits)
+}
+
+function warmBy(input: Input | undefined, suits: (worker: Worker) => boolean): Worker | undefined {
+  if (input === undefined) return undefined
+  const { last, beforeLast, third } = input
+  if (last !== undefined && suits(last)) return last
+  if (beforeLast !== undefined && suits(beforeLast)) return beforeLast
+  return third !== undefined && suits(third) ? third : undefined
 }

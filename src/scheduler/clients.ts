@@ -13,7 +13,6 @@ import type { Task } from './task.ts'
 import { addWaiter, removeWaiter } from './waiters.ts'
 import { watchWorker } from './worker-watch.ts'
 
-const MOST_AFFINITY = 4
 const PRIORITIES = { least: -100, most: 100 }
 
 export function submit(grid: Grid, event: Submit): void {
@@ -60,7 +59,7 @@ function raise(grid: Grid, task: Task, priority: number): void {
 /** Made known, but not yet queued. */
 export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
   const demand = demanded(request.demands)
-  const { properties, refusesPreemptible = false } = request
+  const { properties, refusesPreemptible = false, affinity = NOTHING } = request
   const lane = laneFor(grid, { properties, refusesPreemptible, demand })
   const instance = instanceOf(grid, request.instance)
   const invocation = invocationOf(instance, request.invocation)
@@ -76,7 +75,10 @@ export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
     queuedAt: grid.now,
     actionKey: request.actionKey,
     merges: false,
-    inputs: request.affinity?.slice(0, MOST_AFFINITY).map((name) => inputOf(grid.affinity, name)) ?? NOTHING,
+    input1: inputOf(grid.affinity, affinity[0]),
+    input2: inputOf(grid.affinity, affinity[1]),
+    input3: inputOf(grid.affinity, affinity[2]),
+    input4: inputOf(grid.affinity, affinity[3]),
     timeoutMs: request.timeoutMs,
     estimateMs: request.estimateMs,
     interactive: request.interactive ?? false,
@@ -108,7 +110,7 @@ export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
   return task
 }
 
-const NOTHING: readonly never[] = []
+const NOTHING: readonly string[] = []
 
 const heldPriority = (priority: number): number =>
   Number.isNaN(priority) ? 0 : Math.round(Math.min(PRIORITIES.most, Math.max(PRIORITIES.least, priority)))

@@ -59,6 +59,10 @@ export interface Grid {
   /** Pulling workers that were given something: their question is answered. */
   readonly answered: Worker[]
   leases: number
+  /** Means nothing: see there. */
+  fetched: number
+  /** How many pools were looked at for something that may fit: numbers the searches. */
+  searches: number
   classesMade: number
   openWorkers: number
   keptWorkers: number
@@ -92,7 +96,7 @@ export function makeGrid(options: SchedulerOptions): Grid {
     namesOffered: new Set(options.namesOffered),
     affinity: makeAffinity(),
     ledger,
-    order: new LazyHeap(ledger, () => undefined),
+    order: new LazyHeap(ledger),
     timers: new KeyedHeap(),
     toPlace: [],
     freed: [],
@@ -101,6 +105,8 @@ export function makeGrid(options: SchedulerOptions): Grid {
     awaited: new Map(),
     answered: [],
     leases: 0,
+    fetched: 0,
+    searches: 0,
     classesMade: 0,
     openWorkers: 0,
     keptWorkers: 0,

@@ -44,7 +44,7 @@ class Party implements Heaped {
 
 function heapOf(served: readonly number[]): { heap: LazyHeap<Party>; parties: Party[] } {
   const ledger = new Ledger()
-  const heap = new LazyHeap<Party>(ledger, () => undefined)
+  const heap = new LazyHeap<Party>(ledger)
   const parties = served.map((amount) => new Party(ledger, amount))
   for (const party of parties) heap.add(party)
   return { heap, parties }

@@ -10,44 +10,62 @@ export interface Heaped {
 
 /**
  * Least served first, over items whose figures grow behind the heap's back. An item is looked at only when it surfaces:
- * if its figure has grown it sinks to where it belongs, and if it has nothing to offer it is let go. So serving one
+ * if it has nothing to offer it is let go, and if its figure has grown it sinks to where it belongs. So serving one
  * instance costs nothing in all the heaps that it also stands in.
+ *
+ * The key and the ledger's number of an item lie side by side in one flat array: moving items about touches that and
+ * the list of them, and never an item.
  */
 export class LazyHeap<Item extends Heaped> {
   readonly #ledger: Ledger
-  readonly #dropped: (item: Item) => void
-  readonly #keys: number[] = []
-  readonly #numbers: number[] = []
+  readonly #order: number[] = []
   readonly #items: Item[] = []
 
-  constructor(ledger: Ledger, dropped: (item: Item) => void) {
+  constructor(ledger: Ledger) {
     this.#ledger = ledger
-    this.#dropped = dropped
+  }
+
+  /** Those that ran dry and have not surfaced since are among them. */
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** What was let go is out of the heap already. */
+  protected dropped(_item: Item): void {
+    // Most who keep a heap keep nothing else by it.
   }
 
   add(item: Item): void {
     if (item.heaped) return
     item.heaped = true
-    const key = this.#ledger.get(item.number)
+    const order = this.#order
+    const { number } = item
+    const key = this.#ledger.get(number)
     let at = this.#items.length
     while (at > 0) {
       const parent = (at - 1) >> 1
-      if ((this.#keys[parent] as number) <= key) break
-      this.#put(at, parent)
+      if ((order[2 * parent] as number) <= key) break
+      this.#move(parent, at)
       at = parent
     }
-    this.#set(at, key, item)
+    order[2 * at] = key
+    order[2 * at + 1] = number
+    this.#items[at] = item
   }
 
   first(): Item | undefined {
+    const order = this.#order
     while (this.#items.length > 0) {
-      const key = this.#ledger.get(this.#numbers[0] as number)
       const item = this.#items[0] as Item
-      if (key !== this.#keys[0]) this.#sink(key, item)
-      else if (item.isEmpty()) {
+      if (item.isEmpty()) {
         this.#removeFirst()
-        this.#dropped(item)
-      } else return item
+        this.dropped(item)
+        continue
+      }
+      const number = order[1] as number
+      const key = this.#ledger.get(number)
+      if (key === order[0]) return item
+      this.#sink(key, number, item)
     }
     return undefined
   }
@@ -65,37 +83,50 @@ export class LazyHeap<Item extends Heaped> {
     return found
   }
 
+  /** The items in no order, those that ran dry too, by the number of each: see whether it is the one that you mean. */
+  protected withNumber(number: number, wanted: (item: Item) => boolean): Item | undefined {
+    const order = this.#order
+    for (let at = 0; at < this.#items.length; at++) {
+      if (order[2 * at + 1] !== number) continue
+      const item = this.#items[at] as Item
+      if (wanted(item)) return item
+    }
+    return undefined
+  }
+
+  protected get items(): readonly Item[] {
+    return this.#items
+  }
+
   #removeFirst(): void {
     const [first] = this.#items
     if (first !== undefined) first.heaped = false
-    const key = this.#keys.pop()
-    this.#numbers.pop()
-    const item = this.#items.pop()
-    if (key !== undefined && item !== undefined && this.#items.length > 0) this.#sink(key, item)
+    const number = this.#order.pop() as number
+    const key = this.#order.pop() as number
+    const item = this.#items.pop() as Item
+    if (this.#items.length > 0) this.#sink(key, number, item)
   }
 
-  #sink(key: number, item: Item): void {
+  #sink(key: number, number: number, item: Item): void {
+    const order = this.#order
     const { length } = this.#items
     let at = 0
     for (let child = 1; child < length; child = 2 * at + 1) {
-      if (child + 1 < length && (this.#keys[child + 1] as number) < (this.#keys[child] as number)) child++
+      if (child + 1 < length && (order[2 * child + 2] as number) < (order[2 * child] as number)) child++
       // Equals go first: who was just served waits for the others.
-      if ((this.#keys[child] as number) > key) break
-      this.#put(at, child)
+      if ((order[2 * child] as number) > key) break
+      this.#move(child, at)
       at = child
     }
-    this.#set(at, key, item)
-  }
-
-  #put(to: number, from: number): void {
-    this.#keys[to] = this.#keys[from] as number
-    this.#numbers[to] = this.#numbers[from] as number
-    this.#items[to] = this.#items[from] as Item
-  }
-
-  #set(at: number, key: number, item: Item): void {
-    this.#keys[at] = key
-    this.#numbers[at] = item.number
+    order[2 * at] = key
+    order[2 * at + 1] = number
     this.#items[at] = item
+  }
+
+  #move(from: number, to: number): void {
+    const order = this.#order
+    order[2 * to] = order[2 * from] as number
+    order[2 * to + 1] = order[2 * from + 1] as number
+    this.#items[to] = this.#items[from] as Item
   }
 }

@@ -5,7 +5,7 @@ import { estimateFor } from './lane.ts'
 import { dequeue } from './queueing.ts'
 import { charge, servedOf, settle } from './shares.ts'
 import type { Lease, Task } from './task.ts'
-import { giveRoom, takeRoom, type Worker } from './worker.ts'
+import { giveRoom, takeOut, takeRoom, type Worker } from './worker.ts'
 import { quietUntil, watchWorker } from './worker-watch.ts'
 
 /** How many slots' worth a task is: one that takes four processors is charged for four. */
@@ -25,7 +25,7 @@ export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Work
   task.passedOver = 0
   worker.turn = grid.leases
   attach(task, newLease({ workerId: worker.id, fencing, grantedAt: grid.now, staged, charged }), worker)
-  noteInputs(task.inputs, worker)
+  noteInputs(task, worker)
   if (worker.pulls) {
     worker.asked--
     grid.answered.push(worker)
@@ -52,6 +52,7 @@ export const newLease = (granted: Granted): Lease => ({
   renewedAt: granted.grantedAt,
   startedAt: undefined,
   staged: granted.staged,
+  stagedAt: -1,
   charged: granted.charged,
   stopBy: undefined,
 })
@@ -83,7 +84,7 @@ export function holdLease(task: Task, lease: Lease): void {
 export function begin(grid: Grid, task: Task, worker: Worker): void {
   const { lease } = task
   if (lease === undefined) return
-  worker.staged.splice(worker.staged.indexOf(task), 1)
+  takeOut(worker.staged, task)
   task.lane.pool.staged.delete(task)
   lease.staged = false
   worker.used++
@@ -95,9 +96,9 @@ export function begin(grid: Grid, task: Task, worker: Worker): void {
 export function detach(grid: Grid, task: Task): void {
   const worker = task.lease?.worker
   if (task.lease === undefined || worker === undefined) return
-  worker.tasks.splice(worker.tasks.indexOf(task), 1)
+  takeOut(worker.tasks, task)
   if (task.lease.staged) {
-    worker.staged.splice(worker.staged.indexOf(task), 1)
+    takeOut(worker.staged, task)
     task.lane.pool.staged.delete(task)
   } else {
     worker.used--

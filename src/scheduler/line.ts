@@ -1,6 +1,7 @@
-import { type Heaped, LazyHeap } from './lazy-heap.ts'
+import type { Heaped } from './lazy-heap.ts'
+import { Level, type Strand } from './level.ts'
 import type { Pool } from './pool.ts'
-import { catchUp, type Instance, type Invocation, servedOf } from './shares.ts'
+import type { Instance } from './shares.ts'
 import type { Task } from './task.ts'
 
 /**
@@ -11,13 +12,20 @@ import type { Task } from './task.ts'
 export class Line implements Heaped {
   readonly pool: Pool
   readonly instance: Instance
-  readonly levels: Level[] = []
+  /** Which level is next: waiting for `agingMs` is worth one step of priority. Undefined when nothing waits. */
+  next: Level | undefined
   queued = 0
   heaped = false
+  /** Its place in the table of its instance; −1 when nothing waits in it. */
+  at = -1
+  readonly levels: Level[] = []
+  /** Of each level, beside it: so that after one of them changed the others need not be touched. */
+  readonly #ranks: number[] = []
 
   constructor(pool: Pool, instance: Instance) {
     this.pool = pool
     this.instance = instance
+    this.next = undefined
   }
 
   get number(): number {
@@ -28,75 +36,44 @@ export class Line implements Heaped {
     return this.queued === 0
   }
 
-  /** Which priority is next: waiting for `agingMs` is worth one step. Undefined when nothing waits. */
-  nextLevel(agingMs: number): Level | undefined {
-    if (this.levels.length === 1) return this.levels[0]
-    let best: Level | undefined
-    let bestRank = Number.POSITIVE_INFINITY
-    for (const level of this.levels) {
-      const rank = level.rank(agingMs)
-      if (rank < bestRank) [best, bestRank] = [level, rank]
+  levelFor(task: Task): Level {
+    for (const level of this.levels) if (level.priority === task.priority) return level
+    const made = new Level(this, task)
+    this.levels.push(made)
+    this.#ranks.push(made.rank)
+    this.#choose()
+    return made
+  }
+
+  /** Something left the level: it may not be the next any more, or be no more. */
+  changed(level: Level): void {
+    const at = this.levels.indexOf(level)
+    if (level.queued > 0) this.#ranks[at] = level.rank
+    else {
+      this.levels.splice(at, 1)
+      this.#ranks.splice(at, 1)
     }
-    return best
-  }
-}
-
-export class Level {
-  readonly line: Line
-  readonly priority: number
-  readonly strands = new Map<Invocation, Strand>()
-  readonly order: LazyHeap<Strand>
-  queued = 0
-  /** When the task that last went from it was accepted; before one has, the first that came. */
-  since: number
-
-  constructor(line: Line, { priority, acceptedAt }: Task) {
-    this.line = line
-    this.priority = priority
-    this.since = acceptedAt
-    const { ledger } = line.instance
-    this.order = new LazyHeap(ledger, (strand) => this.strands.delete(strand.invocation))
+    this.#choose()
   }
 
-  /**
-   * Lower goes sooner. How long its next task has waited is taken from the last one that went, which came just before
-   * it: a level that is passed over stays where it is while the others move on, and nothing has to be looked up.
-   */
-  rank(agingMs: number): number {
-    return this.priority * agingMs + this.since
-  }
-}
-
-export class Strand implements Heaped {
-  readonly level: Level
-  readonly invocation: Invocation
-  head: Task | undefined
-  tail: Task | undefined
-  heaped = false
-
-  constructor(level: Level, invocation: Invocation) {
-    this.level = level
-    this.invocation = invocation
-  }
-
-  get number(): number {
-    return this.invocation.number
-  }
-
-  isEmpty(): boolean {
-    return this.head === undefined
+  #choose(): void {
+    const ranks = this.#ranks
+    let best = 0
+    for (let i = 1; i < ranks.length; i++) if ((ranks[i] as number) < (ranks[best] as number)) best = i
+    this.next = this.levels[best]
+    this.instance.lines.set(this, this.next, ranks[best] ?? 0)
   }
 }
 
 /** A task that comes back goes to the front: it has waited before. */
 export function joinLine(line: Line, task: Task, front: boolean): void {
-  const level = levelOf(line, task)
-  const strand = strandOf(level, task)
+  const level = line.levelFor(task)
+  const strand = level.strandFor(task)
   link(strand, task, front)
   task.strand = strand
   level.queued++
   line.queued++
-  level.order.add(strand)
+  level.add(strand)
 }
 
 export function leaveLine(task: Task): void {
@@ -106,28 +83,8 @@ export function leaveLine(task: Task): void {
   unlink(strand, task)
   task.strand = undefined
   level.line.queued--
-  if (task.acceptedAt > level.since) level.since = task.acceptedAt
-  if (--level.queued === 0) level.line.levels.splice(level.line.levels.indexOf(level), 1)
-}
-
-function levelOf(line: Line, task: Task): Level {
-  for (const level of line.levels) if (level.priority === task.priority) return level
-  const made = new Level(line, task)
-  line.levels.push(made)
-  return made
-}
-
-function strandOf(level: Level, { invocation }: Task): Strand {
-  // One that had nothing waiting begins beside those that wait, neither ahead of them nor behind.
-  if (invocation.queued === 0) {
-    const next = level.order.first()
-    catchUp(invocation, next === undefined ? invocation.instance.clock : servedOf(next.invocation))
-  }
-  const known = level.strands.get(invocation)
-  if (known !== undefined) return known
-  const made = new Strand(level, invocation)
-  level.strands.set(invocation, made)
-  return made
+  level.queued--
+  if (level.gone(task) || level.queued === 0) level.line.changed(level)
 }
 
 function link(strand: Strand, task: Task, front: boolean): void {

@@ -120,9 +120,12 @@ function moveLanes(lanes: readonly Lane[], from: Pool, to: Pool): void {
     to.lanes.add(lane)
     lane.pool = to
     for (let task = lane.head; task !== undefined; task = task.laneNext) if (task.strand !== undefined) moved.push(task)
-    for (const task of from.staged) if (task.lane === lane) to.staged.add(task)
   }
-  for (const task of to.staged) from.staged.delete(task)
+  for (const task of from.staged.oldest(from.staged.size)) {
+    if (task.lane.pool !== to) continue
+    from.staged.delete(task)
+    to.staged.add(task)
+  }
   moved.sort((one, other) => one.acceptedAt - other.acceptedAt)
   for (const task of moved) {
     leavePool(from, task)
@@ -130,6 +133,15 @@ function moveLanes(lanes: readonly Lane[], from: Pool, to: Pool): void {
   }
 }
 
-/** Tasks of a lane mostly ask for exactly the same: they share the numbers. */
-export const sharedDemand = ({ tail }: Lane, demand: Amounts): Amounts =>
-  tail !== undefined && sameAmounts(tail.demand, demand) ? tail.demand : demand
+/** How many amounts a pool knows. */
+const DEMANDS_KNOWN = 4
+
+/**
+ * Tasks of a size mostly ask for exactly the same. They share the numbers, which so are mostly at hand when it is seen
+ * whether a task fits, however many lanes there are.
+ */
+export function sharedDemand({ pool: { demands } }: Lane, demand: Amounts): Amounts {
+  for (const known of demands) if (sameAmounts(known, demand)) return known
+  if (demands.unshift(demand) > DEMANDS_KNOWN) demands.pop()
+  return demand
+}

@@ -4,7 +4,9 @@ import { type Amounts, within } from './demand.ts'
 import type { Grid } from './grid.ts'
 import { moveTask } from './grid.ts'
 import { begin, grant, release } from './leases.ts'
-import type { Level, Line } from './line.ts'
+import type { Level } from './level.ts'
+import type { Line } from './line.ts'
+import type { LineTable } from './line-table.ts'
 import type { Pool } from './pool.ts'
 import { isHopeless, park } from './queueing.ts'
 import { noteBlocked, unkeep } from './reservations.ts'
@@ -48,7 +50,7 @@ function takeNext(grid: Grid, worker: Worker): boolean {
 /** Kept for a large task: that one or nothing. */
 function takeKept(grid: Grid, worker: Worker, pool: Pool): boolean {
   const line = pool.order.first()
-  const task = line === undefined ? undefined : headOf(grid, line)
+  const task = line === undefined ? undefined : headOf(line)
   if (task !== undefined && !within(task.demand, worker.free)) return false
   unkeep(grid, pool)
   if (task === undefined) return true
@@ -66,9 +68,7 @@ function stagedHere(worker: Worker): Task | undefined {
 function recallStaged(grid: Grid, worker: Worker): Task | undefined {
   for (const pool of worker.class.pools) {
     if (pool.staged.size === 0 || !within(pool.floor, worker.free)) continue
-    let looked = 0
-    for (const task of pool.staged) {
-      if (++looked > LOOK_AHEAD) break
+    for (const task of pool.staged.oldest(LOOK_AHEAD)) {
       if (task.state !== 'assigned' || !within(task.demand, worker.free)) continue
       const lease = release(grid, task, 0)
       if (lease === undefined) continue
@@ -90,7 +90,7 @@ function pickHead(grid: Grid, worker: Worker, room: Amounts): Task | undefined {
   for (;;) {
     const line = leastServed(grid, worker, { room, passed })
     if (line === undefined) return undefined
-    const task = headOf(grid, line)
+    const task = headOf(line)
     if (task !== undefined && within(task.demand, room)) {
       if (room === worker.free) line.pool.blockedSince = undefined
       return preferWarm(worker, { task, room })
@@ -111,23 +111,43 @@ function pickHead(grid: Grid, worker: Worker, room: Amounts): Task | undefined {
  * the orders of the pools need not be brought up to date.
  */
 function headOfLeastServed(grid: Grid, worker: Worker, room: Amounts): Task | undefined {
-  const { agingMs } = grid.options
   const instance = grid.order.first()
   if (instance === undefined) return undefined
-  let best: Level | undefined
-  for (const pool of worker.class.pools) {
-    if (pool.queued === 0) continue
-    if (!within(pool.floor, room)) {
-      if (pool.blockedSince === undefined) noteBlocked(grid, pool)
-      continue
-    }
-    const level = pool.lines.get(instance)?.nextLevel(agingMs)
-    if (level !== undefined && (best === undefined || level.rank(agingMs) < best.rank(agingMs))) best = level
-  }
-  const task = best?.order.first()?.head
-  if (best === undefined || task === undefined || !within(task.demand, room)) return undefined
-  if (room === worker.free) best.line.pool.blockedSince = undefined
+  const level = bestLevel(instance.lines, markPools(grid, worker, room))
+  const task = level?.first()?.head
+  if (task === undefined || !within(task.demand, room)) return undefined
+  if (room === worker.free) task.lane.pool.blockedSince = undefined
   return task
+}
+
+/** Marks the pools that may have something for so much room, from the number that it answers on. */
+function markPools(grid: Grid, { class: { pools } }: Worker, room: Amounts): number {
+  const from = grid.searches
+  grid.searches += pools.length
+  for (let i = 0; i < pools.length; i++) {
+    const pool = pools[i] as Pool
+    if (pool.queued === 0) continue
+    if (within(pool.floor, room)) pool.searched = from + i
+    else if (pool.blockedSince === undefined) noteBlocked(grid, pool)
+  }
+  return from
+}
+
+/** Of the lines in marked pools, the level that is next by priority and age. */
+function bestLevel({ ranks, pools, levels }: LineTable, from: number): Level | undefined {
+  let best = -1
+  let bestRank = Number.POSITIVE_INFINITY
+  let bestPool = 0
+  for (let i = 0; i < ranks.length; i++) {
+    const rank = ranks[i] as number
+    if (rank > bestRank) continue
+    const { searched } = pools[i] as Pool
+    if (searched < from || (rank === bestRank && searched > bestPool)) continue
+    best = i
+    bestRank = rank
+    bestPool = searched
+  }
+  return best < 0 ? undefined : levels[best]
 }
 
 interface Search {
@@ -149,7 +169,7 @@ function leastServed(grid: Grid, worker: Worker, { room, passed }: Search): Line
     const ahead = best === undefined ? -1 : servedOf(line.instance) - servedOf(best.instance)
     if (ahead > 0) continue
     // The same instance, mostly: then it is a matter of priority and age.
-    const rank = rankOf(grid, line)
+    const rank = line.next?.rank ?? 0
     if (ahead === 0 && rank >= bestRank) continue
     best = line
     bestRank = rank
@@ -157,15 +177,12 @@ function leastServed(grid: Grid, worker: Worker, { room, passed }: Search): Line
   return best
 }
 
-const rankOf = ({ options: { agingMs } }: Grid, line: Line): number => line.nextLevel(agingMs)?.rank(agingMs) ?? 0
-
-const headOf = ({ options: { agingMs } }: Grid, line: Line): Task | undefined =>
-  line.nextLevel(agingMs)?.order.first()?.head
+const headOf = (line: Line): Task | undefined => line.next?.first()?.head
 
 /** The first one's task does not fit, but that of another instance may: a free slot is not left empty for it yet. */
 function otherHead(grid: Grid, pool: Pool, room: Amounts): Task | undefined {
   for (const line of pool.order.leading(OTHER_LINES)) {
-    const task = headOf(grid, line)
+    const task = headOf(line)
     if (task !== undefined && within(task.demand, room)) {
       noteBlocked(grid, pool)
       return task
@@ -176,10 +193,10 @@ function otherHead(grid: Grid, pool: Pool, room: Amounts): Task | undefined {
 
 /** The first, or one close behind it in the same invocation whose inputs the worker has; not for ever. */
 function preferWarm(worker: Worker, { task, room }: { task: Task; room: Amounts }): Task {
-  if (task.inputs.length === 0 || task.passedOver >= MOST_PASSED_OVER) return task
+  if (task.input1 === undefined || task.passedOver >= MOST_PASSED_OVER) return task
   let next: Task | undefined = task
   for (let i = 0; i < LOOK_AHEAD && next !== undefined; i++, next = next.strandNext) {
-    if (!hasInputs(next.inputs, worker) || !within(next.demand, room)) continue
+    if (!hasInputs(next, worker) || !within(next.demand, room)) continue
     if (next !== task) task.passedOver++
     return next
   }

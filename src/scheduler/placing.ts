@@ -1,3 +1,4 @@
+import { firstWarm } from './affinity.ts'
 import { mayStage, refresh } from './availability.ts'
 import { within } from './demand.ts'
 import type { Grid } from './grid.ts'
@@ -47,16 +48,18 @@ const fits = (worker: Worker, { demand }: Task): boolean => within(demand, worke
 
 /** A worker that had the inputs before, unless it is so much fuller that fetching them elsewhere is better. */
 function warmEnough(grid: Grid, task: Task, cold: Worker | undefined): Worker | undefined {
-  if (task.inputs.length === 0 || cold === undefined) return undefined
+  if (task.input1 === undefined || cold === undefined) return undefined
   const most = loadOf(cold) + grid.options.affinityLoadSlack
-  for (const { workers } of task.inputs) {
-    for (const worker of workers) {
+  return firstWarm(
+    task,
+    (worker) =>
       // In no room when it is gone, too.
-      if (worker.room === undefined || worker.state === 'DEGRADED' || !fits(worker, task)) continue
-      if (loadOf(worker) <= most && task.lane.pool.classes.includes(worker.class)) return worker
-    }
-  }
-  return undefined
+      worker.room !== undefined &&
+      worker.state !== 'DEGRADED' &&
+      fits(worker, task) &&
+      loadOf(worker) <= most &&
+      task.lane.pool.classes.includes(worker.class),
+  )
 }
 
 /**

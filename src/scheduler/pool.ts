@@ -3,8 +3,10 @@ import type { Instant } from './events.ts'
 import type { Grid } from './grid.ts'
 import type { Lane } from './lane.ts'
 import { LazyHeap } from './lazy-heap.ts'
+import type { Ledger } from './ledger.ts'
 import { joinLine, Line, leaveLine } from './line.ts'
 import type { Instance } from './shares.ts'
+import { StagedList } from './staged-list.ts'
 import type { Task } from './task.ts'
 import type { Worker } from './worker.ts'
 import type { WorkerClass } from './worker-class.ts'
@@ -23,6 +25,10 @@ export interface Pool {
   readonly lanes: Set<Lane>
   readonly lines: Map<Instance, Line>
   readonly order: LazyHeap<Line>
+  /** Waiting so long is worth one step of priority. */
+  readonly agingMs: number
+  /** By whom it was found to have something that may fit: the number of that search. */
+  searched: number
   /** In its lines. */
   queued: number
   /** Classes that have a worker which takes tasks. */
@@ -30,17 +36,34 @@ export interface Pool {
   /** Since when nothing serves it. */
   unservedSince: Instant | undefined
   /** Tasks of it that wait on a worker, staged ahead of a free slot: oldest first. */
-  readonly staged: Set<Task>
+  readonly staged: StagedList
   /** Since when its next task has found free slots without room for it. */
   blockedSince: Instant | undefined
   lookedAfter: boolean
   /** A worker that takes nothing else until that task is on it. */
   kept: Worker | undefined
+  /** Some that tasks of it asked for, to be shared by others that ask for the same. */
+  readonly demands: Amounts[]
   /** Of the task that was queued last. */
   lastDemand: Amounts | undefined
 }
 
-export function makePool({ ledger, now }: Grid, bucket: number, classes: readonly WorkerClass[]): Pool {
+class LineHeap extends LazyHeap<Line> {
+  readonly #lines: Map<Instance, Line>
+
+  constructor(ledger: Ledger, lines: Map<Instance, Line>) {
+    super(ledger)
+    this.#lines = lines
+  }
+
+  protected override dropped({ instance }: Line): void {
+    this.#lines.delete(instance)
+  }
+}
+
+export function makePool(grid: Grid, bucket: number, classes: readonly WorkerClass[]): Pool {
+  const { ledger, now } = grid
+  const { agingMs } = grid.options
   const lines = new Map<Instance, Line>()
   const live = classes.filter((one) => one.live > 0).length
   return {
@@ -50,11 +73,14 @@ export function makePool({ ledger, now }: Grid, bucket: number, classes: readonl
     classes: [...classes],
     lanes: new Set(),
     lines,
-    order: new LazyHeap(ledger, (line) => lines.delete(line.instance)),
+    order: new LineHeap(ledger, lines),
+    agingMs,
+    searched: -1,
     queued: 0,
     live,
     unservedSince: live === 0 ? now : undefined,
-    staged: new Set(),
+    staged: new StagedList(),
+    demands: [],
     blockedSince: undefined,
     lookedAfter: false,
     kept: undefined,

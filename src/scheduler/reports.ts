@@ -1,6 +1,7 @@
 import { sameFencing } from '../model/fencing.ts'
 import { finishTask } from './endings.ts'
 import type { Attempt, Finished } from './events.ts'
+import { fetchForEnding } from './fetching.ts'
 import type { Grid } from './grid.ts'
 import { moveTask } from './grid.ts'
 import { noteAttempt, noteLatency } from './health.ts'
@@ -23,6 +24,7 @@ interface Held {
 /** The task, if the report is about the lease that it has now; else the report is recorded, and nothing comes of it. */
 function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undefined {
   const task = grid.tasks.get(id)
+  if (task !== undefined) fetchForEnding(grid, task)
   const lease = task?.lease
   if (task !== undefined && lease?.workerId === worker && sameFencing(lease.fencing, fencing)) return { task, lease }
   grid.effects.push({ kind: 'superseded', task: id, worker, fencing })

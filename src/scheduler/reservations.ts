@@ -21,7 +21,7 @@ export function noteBlocked(grid: Grid, pool: Pool): void {
 export function lookAfterPool(grid: Grid, pool: Pool): void {
   pool.lookedAfter = false
   if (pool.blockedSince === undefined || pool.kept !== undefined) return
-  const next = pool.order.first()?.nextLevel(grid.options.agingMs)?.order.first()?.head
+  const next = pool.order.first()?.next?.first()?.head
   if (next === undefined) return
   if (grid.now >= pool.blockedSince + grid.options.reserveAfterMs) keepWorker(grid, pool, next)
   if (pool.kept !== undefined) return

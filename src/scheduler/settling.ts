@@ -2,7 +2,7 @@ import { refresh } from './availability.ts'
 import type { Grid } from './grid.ts'
 import { fill } from './picking.ts'
 import { place } from './placing.ts'
-import type { Worker } from './worker.ts'
+import { isThere, type Worker } from './worker.ts'
 
 /** After an event: what it queued is placed, and what it freed is filled, until nothing more can be done. */
 export function settleGrid(grid: Grid): void {
@@ -12,7 +12,7 @@ export function settleGrid(grid: Grid): void {
     toPlace.length = 0
     for (const worker of freed) {
       worker.freed = false
-      if (grid.workers.get(worker.id) === worker) offer(grid, worker)
+      if (isThere(worker)) offer(grid, worker)
     }
     freed.length = 0
   } while (toPlace.length > 0)

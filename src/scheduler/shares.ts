@@ -2,6 +2,7 @@ import type { InstanceName } from '../model/instance-name.ts'
 import type { Instant } from './events.ts'
 import type { Heaped } from './lazy-heap.ts'
 import type { Ledger } from './ledger.ts'
+import { LineTable } from './line-table.ts'
 import type { Limits } from './options.ts'
 import type { Task } from './task.ts'
 
@@ -27,6 +28,8 @@ export interface Instance extends Share, Heaped {
   active: number
   /** All of these, and those between two tries. */
   unfinished: number
+  /** Where its tasks wait. */
+  readonly lines: LineTable
   readonly invocations: Map<string, Invocation>
   /** Unfinished tasks that an identical one would be merged with, by action key. */
   readonly merging: Map<string, Task>
@@ -57,6 +60,7 @@ export const makeInstance = (ledger: Ledger, name: InstanceName, limits: Limits)
   queued: 0,
   active: 0,
   unfinished: 0,
+  lines: new LineTable(),
   invocations: new Map(),
   merging: new Map(),
   clock: 0,

@@ -1,10 +1,10 @@
 import type { Fencing } from '../model/fencing.ts'
 import type { TaskState } from '../model/task-state.ts'
-import type { Input } from './affinity.ts'
+import type { Inputs } from './affinity.ts'
 import type { Amounts } from './demand.ts'
 import type { Instant, Waiter } from './events.ts'
 import type { Lane } from './lane.ts'
-import type { Strand } from './line.ts'
+import type { Strand } from './level.ts'
 import type { Instance, Invocation } from './shares.ts'
 import type { Worker } from './worker.ts'
 
@@ -19,6 +19,8 @@ export interface Lease {
   startedAt: Instant | undefined
   /** Staged ahead of a free slot, and not to be started. */
   staged: boolean
+  /** Its place in the list of what is staged; −1 when it is not there. */
+  stagedAt: number
   /** Slot time that was charged for it when it was granted. */
   readonly charged: number
   /** When it ends if the worker does not confirm that it stopped. */
@@ -26,7 +28,7 @@ export interface Lease {
 }
 
 /** A task that is not finished. One object each, and few: there may be a million of them in the queue. */
-export interface Task {
+export interface Task extends Inputs {
   readonly id: string
   readonly instance: Instance
   readonly invocation: Invocation
@@ -40,7 +42,6 @@ export interface Task {
   readonly actionKey: string | undefined
   /** Whether identical tasks are merged with this one. */
   merges: boolean
-  readonly inputs: readonly Input[]
   readonly timeoutMs: number | undefined
   readonly estimateMs: number | undefined
   readonly interactive: boolean

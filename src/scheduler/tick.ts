@@ -8,7 +8,7 @@ import { giveUpAwaited } from './restoring.ts'
 import { requeue } from './retry.ts'
 import { unmatched } from './unmatched.ts'
 import { endLeases, review, watchAgain } from './upkeep.ts'
-import type { Worker } from './worker.ts'
+import { isThere, type Worker } from './worker.ts'
 import { lostAt } from './worker-watch.ts'
 
 /** The only event in which time runs out. Whatever is due is looked at once, and what that sets comes at the next. */
@@ -35,7 +35,7 @@ function lookAtLane(grid: Grid, lane: Lane): void {
 }
 
 function lookAtWorker(grid: Grid, worker: Worker): void {
-  if (worker.lookAt > grid.now || grid.workers.get(worker.id) !== worker) return
+  if (worker.lookAt > grid.now || !isThere(worker)) return
   worker.lookAt = Number.POSITIVE_INFINITY
   if (lostAt(grid, worker) <= grid.now) {
     const silent = Math.round((grid.now - worker.lastHeard) / 1000)

@@ -41,7 +41,7 @@ function waiting(grid: Grid, task: Task, now: Instant): string[] {
   if (task.state === 'retrying') return [`retrying: next attempt in ${seconds(task.queuedAt - now)}`]
   const fails = failsAt(grid, task)
   if (fails !== undefined) return [`waiting: ${unmatched(grid, task)}; fails in ${seconds(fails - now)}`]
-  const reasons = [`waiting: ${fleetInWords(task)}; ${before(grid, task)}`]
+  const reasons = [`waiting: ${fleetInWords(task)}; ${before(task)}`]
   const { kept } = task.lane.pool
   if (kept !== undefined) reasons.push(`worker ${kept.id} is kept free for the next task of this size`)
   return reasons
@@ -62,15 +62,15 @@ function fleetInWords({ lane, demand }: Task): string {
 const isFull = ({ used, slots, pulls, asked }: Worker): boolean => used >= slots || (pulls && asked === 0)
 
 /** What of its own instance goes first. How the instances take turns is the second half of the answer. */
-function before({ options: { agingMs } }: Grid, task: Task): string {
+function before(task: Task): string {
   const { strand } = task
   if (strand === undefined) return 'it is about to be placed'
   const { level } = strand
   let ahead = 0
   for (let one = task.strandPrevious; one !== undefined; one = one.strandPrevious) ahead++
-  const rank = level.rank(agingMs)
-  for (const other of level.line.levels) if (other !== level && other.rank(agingMs) < rank) ahead += other.queued
-  const invocations = level.strands.size - 1
+  const { rank } = level
+  for (const other of level.line.levels) if (other !== level && other.rank < rank) ahead += other.queued
+  const invocations = level.size - 1
   const sharing = invocations > 0 ? `, beside ${count(invocations, 'other invocation')} that it takes turns with` : ''
   const others = level.line.pool.lines.size - 1
   const instances = others > 0 ? `; ${count(others, 'other instance')} wait${others === 1 ? 's' : ''} too` : ''

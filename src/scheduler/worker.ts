@@ -45,6 +45,9 @@ export interface Worker {
   stagerAt: number
 }
 
+/** Still registered; or it is gone, or came again and is another one. */
+export const isThere = ({ classAt }: Worker): boolean => classAt >= 0
+
 /** There, connected, and neither leaving nor yet to come. */
 export const takesTasks = ({ state, disconnectedAt }: Worker): boolean =>
   disconnectedAt === undefined && (state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED')
@@ -64,6 +67,14 @@ export function giveRoom({ free }: Worker, { cpu, memory, disk }: Amounts): void
   free.cpu = exact(free.cpu + cpu)
   free.memory += memory
   free.disk += disk
+}
+
+/** Takes one of a few out of a list in order. Splicing would make a list of what was taken out. */
+export function takeOut(list: Task[], task: Task): void {
+  const at = list.indexOf(task)
+  if (at < 0) return
+  for (let i = at + 1; i < list.length; i++) list[i - 1] = list[i] as Task
+  list.pop()
 }
 
 type Place = 'classAt' | 'openAt' | 'stagerAt'
