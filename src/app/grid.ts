@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
+import { FaultError } from '../base/fault.ts'
 import type { Log } from '../base/log.ts'
 import { actionResultsCache } from '../doors/execution/action-results-cache.ts'
 import { executionDoor } from '../doors/execution/execution-door.ts'
@@ -31,7 +32,22 @@ export interface GridTools {
   readonly registry: Registry
 }
 
-export async function openGrid(config: Config, { clock, log, storage, registry }: GridTools): Promise<Grid> {
+/** A disk that is full keeps the grid from its journal, and must not keep anybody from the cache. */
+export async function openGridIfPossible(config: Config, tools: GridTools): Promise<Grid | undefined> {
+  if (!config.capabilities.exec_enabled) return undefined
+  try {
+    return await openGrid(config, tools)
+  } catch (error) {
+    if (!(error instanceof FaultError) || error.fault.kind !== 'exhausted') throw error
+    tools.log.error(
+      { err: error },
+      'no space for the journal: nothing is executed until a start with space on the disk',
+    )
+    return undefined
+  }
+}
+
+async function openGrid(config: Config, { clock, log, storage, registry }: GridTools): Promise<Grid> {
   const { scheduler, retention_seconds } = config.execution
   const folder = join(config.server.data_dir, 'journal')
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })

@@ -14,7 +14,7 @@ import { formatAddress } from './bind-address.ts'
 import type { Config } from './config.ts'
 import { servedHosts } from './config-exposure.ts'
 import { grpcLimits } from './config-grpc.ts'
-import { type Grid, openGrid } from './grid.ts'
+import { type Grid, openGridIfPossible } from './grid.ts'
 import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
@@ -43,10 +43,9 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
   const storage = await openStorage(config, { clock, log, meter: storeFigures(metrics.registry) })
   packGauges(metrics.registry, storage.figures)
 
-  const { exec_enabled } = config.capabilities
-  const grid = exec_enabled ? await openGrid(config, { clock, log, storage, registry: metrics.registry }) : undefined
+  const grid = await openGridIfPossible(config, { clock, log, storage, registry: metrics.registry })
   const health = grpcHealth()
-  const services = grpcServices(config, { health, storage, grid, clock })
+  const services = grpcServices({ health, storage, grid, clock })
 
   const grpc = createServer({
     services,
@@ -100,10 +99,10 @@ interface GrpcParts {
 }
 
 /** Everything that is answered over gRPC. */
-function grpcServices({ capabilities }: Config, { health, storage, grid, clock }: GrpcParts): Service[] {
+function grpcServices({ health, storage, grid, clock }: GrpcParts): Service[] {
   const services: Service[] = [
     health.service,
-    ...reapiDoor({ instances: storage.instances, clock, executes: () => capabilities.exec_enabled }),
+    ...reapiDoor({ instances: storage.instances, clock, executes: () => grid !== undefined }),
     ...(grid?.services ?? []),
     storageAdmin(storage.admin),
   ]

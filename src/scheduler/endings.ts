@@ -26,8 +26,9 @@ export function finishTask(grid: Grid, task: Task, { move, why, what, ranMs = 0 
   grid.taskCounts[task.state]-- // what is finished is not counted, nor known any more
   forget(grid, task)
   noteDrain(grid)
-  const told = { kind: 'finished', task: task.id, state: task.state as FinalState, why, what } as const
-  grid.effects.push(lease === undefined ? told : { ...told, fencing: lease.fencing })
+  const { id, state } = task as { id: string; state: FinalState }
+  if (lease === undefined) grid.effects.push({ kind: 'finished', task: id, state, why, what })
+  else grid.effects.push({ kind: 'finished', task: id, state, why, what, fencing: lease.fencing })
 }
 
 /** An identical task that comes from now on is another one. */

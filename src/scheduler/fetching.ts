@@ -13,8 +13,8 @@ export function fetchForEnding(grid: Grid, task: Task): void {
   sum += demand.cpu > 0 ? 1 : 0
   const worker = lease?.worker
   if (worker !== undefined) {
-    const { tasks, staged, health, free } = worker
-    sum += tasks.length + health.samples + (free.cpu > 0 ? 1 : 0)
+    const { tasks, staged, free } = worker
+    sum += tasks.length + (free.cpu > 0 ? 1 : 0)
     const next = staged[0]
     // Which will most likely have the slot.
     if (next !== undefined) sum += next.lane.active + (next.lease === undefined ? 0 : next.lease.stagedAt)

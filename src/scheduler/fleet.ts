@@ -2,9 +2,9 @@ import { sameFencing } from '../model/fencing.ts'
 import { liveChanged, refresh } from './availability.ts'
 import { offered } from './demand.ts'
 import type { Attempt, Heartbeat, Register } from './events.ts'
+import { Gauges } from './gauges.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
-import { newHealth } from './health.ts'
 import { attach, detach } from './leases.ts'
 import { classFor, classIdle } from './matchmaking.ts'
 import { unpark } from './queueing.ts'
@@ -13,7 +13,7 @@ import { lapse, yieldTask } from './retry.ts'
 import type { Task } from './task.ts'
 import { review } from './upkeep.ts'
 import { setListed, type Worker } from './worker.ts'
-import { addShape, removeShape } from './worker-class.ts'
+import { addShape, removeShape, sharedTotal } from './worker-class.ts'
 import { leaseEndsAt, quietUntil, watchWorker } from './worker-watch.ts'
 
 /** A worker comes, or comes again: then what it had before is what it lists, and the rest has lapsed. */
@@ -70,33 +70,36 @@ function stopStrangers(grid: Grid, { id: worker }: Worker, listed: ReadonlyMap<s
 }
 
 function add(grid: Grid, event: Register): Worker {
-  const total = offered(event.resources)
-  const own = classFor(grid, { ...event, total })
+  const offer = { ...event, total: offered(event.resources) }
+  const own = classFor(grid, offer)
+  const total = sharedTotal(own, offer.total)
+  const gauges = new Gauges(grid.gauges, total, grid.now)
   const worker: Worker = {
+    // In this order they lie in memory: first what every decision reads or writes.
     id: event.worker,
+    state: 'OFFLINE',
     class: own,
+    free: gauges,
+    tasks: [],
+    staged: [],
+    used: 0,
     slots: Math.max(1, Math.floor(event.slots) || 1),
     prefetch: event.pulls ? 0 : Math.max(0, Math.floor(event.prefetch ?? 0) || 0),
     pulls: event.pulls ?? false,
-    asked: 0,
-    total,
-    free: { ...total },
-    used: 0,
-    staged: [],
-    tasks: [],
-    state: 'OFFLINE',
-    health: newHealth(grid.now),
     lastHeard: grid.now,
     disconnectedAt: undefined,
-    shutdownWhenEmpty: false,
     keptFor: undefined,
     freed: false,
-    turn: 0,
+    shutdownWhenEmpty: false,
     lookAt: Number.POSITIVE_INFINITY,
+    turn: 0,
     room: undefined,
     classAt: -1,
-    openAt: -1,
     stagerAt: -1,
+    health: gauges,
+    total,
+    openAt: -1,
+    asked: 0,
   }
   grid.workers.set(worker.id, worker)
   grid.anyRegistered = true
@@ -139,6 +142,7 @@ function remove(grid: Grid, worker: Worker, what: string): void {
   refresh(grid, worker)
   setListed(worker.class.workers, worker, { place: 'classAt', listed: false })
   grid.workers.delete(worker.id)
+  worker.free.close()
   classIdle(grid, worker.class)
 }
 

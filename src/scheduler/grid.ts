@@ -4,6 +4,7 @@ import { WORKER_STATES, type WorkerState } from '../model/worker-state.ts'
 import { type Affinity, makeAffinity } from './affinity.ts'
 import type { Effect } from './effects.ts'
 import type { Instant } from './events.ts'
+import { GaugeTable } from './gauges.ts'
 import { KeyedHeap } from './keyed-heap.ts'
 import type { Lane } from './lane.ts'
 import { LazyHeap } from './lazy-heap.ts'
@@ -45,6 +46,7 @@ export interface Grid {
   readonly namesOffered: Set<string>
   readonly affinity: Affinity
   readonly ledger: Ledger
+  readonly gauges: GaugeTable
   /** All instances that have something waiting, whoever could serve it. */
   readonly order: LazyHeap<Instance>
   readonly timers: KeyedHeap<Due>
@@ -96,6 +98,7 @@ export function makeGrid(options: SchedulerOptions): Grid {
     namesOffered: new Set(options.namesOffered),
     affinity: makeAffinity(),
     ledger,
+    gauges: new GaugeTable(),
     order: new LazyHeap(ledger),
     timers: new KeyedHeap(),
     toPlace: [],

@@ -23,14 +23,6 @@ const DEGRADED = { errorRate: 0.4, load: 0.98 }
 /** Well below, so that a worker at the edge does not go back and forth. */
 const RECOVERED = { errorRate: 0.2, load: 0.9 }
 
-export const newHealth = (now: Instant): Health => ({
-  errorRate: 0,
-  errorsAt: now,
-  samples: 0,
-  latencyMs: 0,
-  load: 0,
-})
-
 export function noteAttempt(health: Health, fault: boolean, now: Instant): void {
   if (!fault && health.errorRate === 0) return
   health.errorRate = errorRateAt(health, now)

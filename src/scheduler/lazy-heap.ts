@@ -10,7 +10,7 @@ export interface Heaped {
 
 /**
  * Least served first, over items whose figures grow behind the heap's back. An item is looked at only when it surfaces:
- * if it has nothing to offer it is let go, and if its figure has grown it sinks to where it belongs. So serving one
+ * if its figure has grown it sinks to where it belongs, and if it has nothing to offer it is let go. So serving one
  * instance costs nothing in all the heaps that it also stands in.
  *
  * The key and the ledger's number of an item lie side by side in one flat array: moving items about touches that and
@@ -57,17 +57,23 @@ export class LazyHeap<Item extends Heaped> {
     const order = this.#order
     while (this.#items.length > 0) {
       const item = this.#items[0] as Item
-      if (item.isEmpty()) {
-        this.#removeFirst()
-        this.dropped(item)
-        continue
-      }
       const number = order[1] as number
       const key = this.#ledger.get(number)
-      if (key === order[0]) return item
-      this.#sink(key, number, item)
+      if (key !== order[0]) this.#sink(key, number, item)
+      else if (!item.isEmpty()) return item
+      else this.#drop(item)
     }
     return undefined
+  }
+
+  /** It ran dry just now. As the first it is let go at once, while it is at hand; else when it surfaces. */
+  ranDry(item: Item): void {
+    if (this.#items[0] === item) this.#drop(item)
+  }
+
+  #drop(first: Item): void {
+    this.#removeFirst()
+    this.dropped(first)
   }
 
   /** The first few, in order. */

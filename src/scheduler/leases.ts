@@ -15,7 +15,8 @@ const widthOf = ({ demand }: Task): number => Math.max(1, demand.cpu)
 export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Worker; staged: boolean }): void {
   dequeue(grid, task)
   moveTask(grid, task, 'assign')
-  const charged = estimateFor(task) * widthOf(task)
+  // Whole milliseconds: a fraction could not be kept within the lease, and would be one more thing to fetch.
+  const charged = Math.round(estimateFor(task) * widthOf(task))
   const reached = servedOf(task.instance)
   if (reached > worker.class.clock) worker.class.clock = reached
   if (reached > grid.clock) grid.clock = reached

@@ -5,17 +5,19 @@
  */
 export class Ledger {
   served = new Float64Array(1024)
+  /** What was charged and turned out too much: it pays for what comes next. */
+  credit = new Float64Array(1024)
   readonly #free: number[] = []
   #next = 0
 
   open(): number {
     const number = this.#free.pop() ?? this.#next++
     if (number >= this.served.length) {
-      const longer = new Float64Array(2 * this.served.length)
-      longer.set(this.served)
-      this.served = longer
+      this.served = doubled(this.served)
+      this.credit = doubled(this.credit)
     }
     this.served[number] = 0
+    this.credit[number] = 0
     return number
   }
 
@@ -26,4 +28,10 @@ export class Ledger {
   get(number: number): number {
     return this.served[number] ?? 0
   }
+}
+
+function doubled(short: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const long = new Float64Array(2 * short.length)
+  long.set(short)
+  return long
 }

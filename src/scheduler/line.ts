@@ -84,6 +84,7 @@ export function leaveLine(task: Task): void {
   task.strand = undefined
   level.line.queued--
   level.queued--
+  if (strand.isEmpty()) level.ranDry(strand)
   if (level.gone(task) || level.queued === 0) level.line.changed(level)
 }
 

@@ -74,15 +74,15 @@ export function finished(grid: Grid, event: Finished): void {
 
 function apply(grid: Grid, { outcome }: Finished, { task, ranMs }: { task: Task; ranMs: number }): void {
   const { retry } = grid.options
-  const again = task.faults < task.maxRetries && !task.interactive
+  const again = () => task.faults < task.maxRetries && !task.interactive
   if (outcome.kind === 'fault') return lapse(grid, task, outcome)
   if (outcome.kind === 'stopped') return lapse(grid, task, { what: 'its worker stopped it unasked' })
   learn(task.lane, ranMs)
   if (outcome.kind === 'timeout') {
-    if (retry.onTimeout && again) return lapse(grid, task, { what: 'its time was up' })
+    if (retry.onTimeout && again()) return lapse(grid, task, { what: 'its time was up' })
     return finishTask(grid, task, { move: 'expire', why: 'timeout', what: 'its time was up', ranMs })
   }
-  if (!outcome.succeeded && retry.onFailure && again) return lapse(grid, task, { what: 'it ended without success' })
+  if (!outcome.succeeded && retry.onFailure && again()) return lapse(grid, task, { what: 'it ended without success' })
   return finishTask(grid, task, { move: 'finish', why: 'result', what: 'it has a result', ranMs })
 }
 

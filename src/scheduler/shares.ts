@@ -14,7 +14,6 @@ import type { Task } from './task.ts'
 export interface Share {
   readonly ledger: Ledger
   readonly number: number
-  credit: number
 }
 
 export const servedOf = ({ ledger, number }: Share): number => ledger.get(number)
@@ -56,7 +55,6 @@ export const makeInstance = (ledger: Ledger, name: InstanceName, limits: Limits)
   isEmpty() {
     return this.queued === 0
   },
-  credit: 0,
   queued: 0,
   active: 0,
   unfinished: 0,
@@ -75,7 +73,7 @@ export function invocationOf(instance: Instance, name: string): Invocation {
   const known = instance.invocations.get(name)
   if (known !== undefined) return known
   const { ledger } = instance
-  const made: Invocation = { ledger, number: ledger.open(), name, instance, credit: 0, queued: 0, unfinished: 0 }
+  const made: Invocation = { ledger, number: ledger.open(), name, instance, queued: 0, unfinished: 0 }
   instance.invocations.set(name, made)
   return made
 }
@@ -98,13 +96,14 @@ export function settle(task: Task, slotMs: number): void {
   correct(task.instance, slotMs / task.instance.weight)
 }
 
-function add(share: Share, amount: number): void {
-  const paid = Math.min(share.credit, amount)
-  share.credit -= paid
-  share.ledger.served[share.number] = servedOf(share) + amount - paid
+function add({ ledger, number }: Share, amount: number): void {
+  const credit = ledger.credit[number] as number
+  const paid = Math.min(credit, amount)
+  ledger.credit[number] = credit - paid
+  ledger.served[number] = ledger.get(number) + amount - paid
 }
 
 function correct(share: Share, amount: number): void {
   if (amount >= 0) add(share, amount)
-  else share.credit -= amount
+  else share.ledger.credit[share.number] = (share.ledger.credit[share.number] as number) - amount
 }

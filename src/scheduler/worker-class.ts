@@ -97,6 +97,10 @@ export function couldHold(workers: WorkerClass, demand: Amounts): boolean {
   return false
 }
 
+/** Workers mostly come in a few sizes: those of a size share the numbers. */
+export const sharedTotal = ({ shapes }: WorkerClass, total: Amounts): Amounts =>
+  shapes.get(amountsText(total))?.total ?? total
+
 /** True when such a worker is new. */
 export function addShape({ shapes }: WorkerClass, total: Amounts): boolean {
   const key = amountsText(total)

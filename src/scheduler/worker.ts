@@ -1,6 +1,7 @@
 import type { WorkerState } from '../model/worker-state.ts'
 import type { Amounts } from './demand.ts'
 import type { Instant } from './events.ts'
+import type { Gauges } from './gauges.ts'
 import type { Health } from './health.ts'
 import type { Pool } from './pool.ts'
 import type { Task } from './task.ts'
@@ -16,7 +17,8 @@ export interface Worker {
   /** How many tasks a pulling worker waits for. */
   asked: number
   readonly total: Amounts
-  readonly free: { cpu: number; memory: number; disk: number }
+  /** The room that it has left. */
+  readonly free: Gauges
   /** Slots taken. */
   used: number
   /** Tasks on it that wait for a slot of it, oldest first. */
@@ -24,6 +26,7 @@ export interface Worker {
   /** Few, and oldest first: a list is found through faster than a set is kept. */
   readonly tasks: Task[]
   state: WorkerState
+  /** The same as `free`, by another name. */
   readonly health: Health
   lastHeard: Instant
   /** Since when its connection is gone. */

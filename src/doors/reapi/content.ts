@@ -56,7 +56,8 @@ export const batchUpdateBlobs = (instances: Instances, limits: ReapiLimits): Una
           contents.push(blob)
         }
       } catch (error) {
-        if (!(error instanceof FaultError)) throw error
+        // What is wrong with one blob is said of that one; a store that is full has no room for any.
+        if (!(error instanceof FaultError) || error.fault.kind !== 'invalid') throw error
         statuses[index] = faultStatusToProto(error)
       }
     }
