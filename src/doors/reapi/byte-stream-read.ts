@@ -10,7 +10,7 @@ import { checkResourceNameHeader } from './resource-name-header.ts'
 /** Well below what clients take in one message. */
 const MAX_PIECE_BYTES = 1024 * 1024
 /** What stores hand out at a time, more or less. */
-const USUAL_PIECE_BYTES = 512 * 1024
+const USUAL_PIECE_BYTES = 640 * 1024
 
 export const byteStreamRead = (instances: Instances): ServerStreamingMethod => ({
   kind: 'serverStreaming',

@@ -26,6 +26,8 @@ import {
 
 const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 512 * 1024
+/** A little more than a piece is one piece too: a short tail costs as much to read and to send as a whole one. */
+const LONGEST_PIECE_BYTES = PIECE_BYTES + PIECE_BYTES / 4
 const SPARE_BUFFERS = 32
 
 export type VerifyReads = 'first' | 'always'
@@ -274,7 +276,7 @@ export class RecordReader {
     const { file, start, stored, table } = open
     const from = table === undefined ? at : at - (at % BLOCK_BYTES)
     const wanted = table === undefined ? end : Math.min(stored, Math.ceil(end / BLOCK_BYTES) * BLOCK_BYTES)
-    const bytes = Math.min(buffer.length, wanted - from)
+    const bytes = wanted - from <= buffer.length ? wanted - from : PIECE_BYTES
     const piece = bytes === buffer.length ? buffer : buffer.subarray(0, bytes)
     let have = 0
     try {
@@ -304,7 +306,7 @@ export class RecordReader {
   }
 
   #takeBuffer(): Buffer {
-    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(LONGEST_PIECE_BYTES)
   }
 
   #giveBuffer(buffer: Buffer): void {
