@@ -28,7 +28,7 @@ const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 512 * 1024
 /** A little more than a piece is one piece too: a short tail costs as much to read and to send as a whole one. */
 const LONGEST_PIECE_BYTES = PIECE_BYTES + PIECE_BYTES / 4
-const SPARE_BUFFERS = 32
+const SPARE_BUFFERS = 16
 
 export type VerifyReads = 'first' | 'always'
 
