@@ -26,9 +26,10 @@ import {
 
 const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 512 * 1024
-/** A little more than a piece is one piece too: a short tail costs as much to read and to send as a whole one. */
-const LONGEST_PIECE_BYTES = PIECE_BYTES + PIECE_BYTES / 4
-const SPARE_BUFFERS = 16
+/** What is a little more than a piece in all comes as one: a short tail would cost as much as a whole piece. */
+const ONLY_PIECE_BYTES = PIECE_BYTES + PIECE_BYTES / 4
+const SPARE_BUFFERS = 32
+const SPARE_LONG_BUFFERS = 8
 
 export type VerifyReads = 'first' | 'always'
 
@@ -57,6 +58,7 @@ export class RecordReader {
   readonly #scratch = Buffer.allocUnsafeSlow(SMALL_BYTES + MAX_HEADER_BYTES + 16)
   readonly #header = Buffer.allocUnsafeSlow(MAX_HEADER_BYTES)
   readonly #spare: Buffer[] = []
+  readonly #spareLong: Buffer[] = []
 
   constructor(packs: PackSet, catalogue: Catalogue, options: ReaderOptions) {
     this.#packs = packs
@@ -124,7 +126,8 @@ export class RecordReader {
     if (from >= end) return nothing()
     const open = this.#open(record, key)
     if (open === undefined) return this.#lose(record, key)
-    const first = this.#takeBuffer()
+    const size = end - from
+    const first = size > PIECE_BYTES && size <= ONLY_PIECE_BYTES ? this.#takeLongBuffer() : this.#takeBuffer()
     try {
       const piece = await this.#readPiece(open, first, from, end)
       if (piece === undefined) return this.#lose(record, key)
@@ -276,7 +279,7 @@ export class RecordReader {
     const { file, start, stored, table } = open
     const from = table === undefined ? at : at - (at % BLOCK_BYTES)
     const wanted = table === undefined ? end : Math.min(stored, Math.ceil(end / BLOCK_BYTES) * BLOCK_BYTES)
-    const bytes = wanted - from <= buffer.length ? wanted - from : PIECE_BYTES
+    const bytes = Math.min(buffer.length, wanted - from)
     const piece = bytes === buffer.length ? buffer : buffer.subarray(0, bytes)
     let have = 0
     try {
@@ -306,11 +309,17 @@ export class RecordReader {
   }
 
   #takeBuffer(): Buffer {
-    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(LONGEST_PIECE_BYTES)
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+  }
+
+  #takeLongBuffer(): Buffer {
+    return this.#spareLong.pop() ?? Buffer.allocUnsafeSlow(ONLY_PIECE_BYTES)
   }
 
   #giveBuffer(buffer: Buffer): void {
-    if (this.#spare.length < SPARE_BUFFERS) this.#spare.push(buffer)
+    const isLong = buffer.length === ONLY_PIECE_BYTES
+    const spare = isLong ? this.#spareLong : this.#spare
+    if (spare.length < (isLong ? SPARE_LONG_BUFFERS : SPARE_BUFFERS)) spare.push(buffer)
   }
 }
 
