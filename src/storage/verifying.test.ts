@@ -28,6 +28,7 @@ describe.each([
   ['small', 1000],
   ['of 64 KiB', 65_536],
   ['large', 700_000],
+  ['larger still', 2_500_000],
 ])('a blob that is %s', (_, size) => {
   const right = random.bytes(size)
   const wrong = Buffer.from(right)
