@@ -34,6 +34,11 @@ const host = z
         .default(1024 ** 3),
       'A worker does not start with less free space in work_dir.',
     ),
+    user: field(
+      z.string().min(1).optional(),
+      'Who commands run as, by name or as "UID" or "UID:GID"; only a worker that is root can choose.',
+      { otherwise: "65534 (nobody) for a worker that is root, and the worker's own user else" },
+    ),
     use_sandbox: later(z.boolean().default(true), 'Run commands in a sandbox where the machine offers one.'),
     env_whitelist: field(
       z.array(z.string().min(1)).default(['PATH', 'HOME']),

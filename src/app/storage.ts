@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -39,6 +40,8 @@ export interface StorageTools {
 /** The stores as configured. */
 export async function openStorage(config: Config, { clock, log, meter }: StorageTools): Promise<Storage> {
   const { cas } = config.storage
+  // What is in it is closed to others; a worker's folder is too, but its commands must get there.
+  mkdirSync(config.server.data_dir, { recursive: true, mode: 0o711 })
   const bulk = threadPool(BULK_THREADS)
   const upstream = openUpstreamStorage(config.storage.upstream, { clock, log, bulk })
   const packs = await packStore({

@@ -10,6 +10,7 @@ import { runAction } from '../worker/daemon-attempt.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { channelTo, workerTarget } from './worker-target.ts'
 import { openWorkerTools } from './worker-tools.ts'
+import { commandUser } from './worker-user.ts'
 
 export interface ExecuteOrder {
   readonly casUrl: string
@@ -36,7 +37,8 @@ export async function executeOnce(
   const actionDigest = parseDigest(order.actionDigest, fn)
   const channel = channelTo(workerTarget('--cas-url', order.casUrl), { clock, tls: {} })
   mkdirSync(order.workDir, { recursive: true })
-  const folder = holdWorkFolder(order.workDir, order.workDir, process.pid)
+  const user = commandUser(undefined, process.getuid?.() ?? 0)
+  const folder = holdWorkFolder({ named: order.workDir, dataDir: order.workDir, pid: process.pid, user })
   try {
     const tools = await openWorkerTools({
       worker: 'execute',
@@ -44,6 +46,7 @@ export async function executeOnce(
       folder: folder.path,
       cacheBytes: 1024 ** 3,
       env: order.env,
+      user,
       cas: channel,
       clock,
     })

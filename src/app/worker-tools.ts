@@ -22,6 +22,7 @@ import { safePlacement } from '../worker/inputs/place-inputs.ts'
 import { inputStage } from '../worker/inputs/stage-inputs.ts'
 import { storeSource } from '../worker/inputs/store-source.ts'
 import { openRooms } from '../worker/rooms.ts'
+import type { CommandUser } from './worker-user.ts'
 
 export interface WorkerToolsOptions {
   readonly worker: string
@@ -31,6 +32,8 @@ export interface WorkerToolsOptions {
   readonly cacheBytes: number
   /** What commands find in their environment where they do not say otherwise. */
   readonly env: readonly { readonly name: string; readonly value: string }[]
+  /** Who commands run as; undefined for the worker's own user. */
+  readonly user: CommandUser | undefined
   readonly cas: Channel
   readonly clock: Clock
 }
@@ -58,14 +61,14 @@ const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
 const SPAWNER_ENTRY = import.meta.url.endsWith('.ts') ? SPAWNER : new URL(SPAWNER.href.replace(/\.ts$/, '.js'))
 
 export async function openWorkerTools(options: WorkerToolsOptions): Promise<WorkerTools> {
-  const { worker, backend, folder, clock, cas } = options
+  const { worker, backend, folder, user, clock, cas } = options
   if (backend !== 'host') throw invalid(`the backend ${backend} is not in this version: use host`, 'unsupported')
   await prepareHashing()
   const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
-  const rooms = await openRooms(join(folder, 'rooms'), undefined)
+  const rooms = await openRooms(join(folder, 'rooms'), user)
   const bulk = threadPool(BULK_THREADS)
   const launcher = await openLauncher(join(folder, 'launcher'))
-  const runtime = bareRuntime({ launcher, clock, env: options.env, user: undefined, outputBytes: STREAM_BYTES })
+  const runtime = bareRuntime({ launcher, clock, env: options.env, user, outputBytes: STREAM_BYTES })
   const upstream = openUpstream({
     channel: cas,
     clock,
@@ -79,8 +82,8 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   const make = (instance: string): InstanceTools => {
     const blobs = store(instance)
     const source = storeSource(blobs)
-    const placement = safePlacement(undefined, process.getuid?.() ?? 0)
-    const staged = { source, cache, bulk, placement, user: undefined, rules: RULES, directoryBytes: DIRECTORY_BYTES }
+    const placement = safePlacement(user, process.getuid?.() ?? 0)
+    const staged = { source, cache, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
     const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
     const fixed = { rooms, runtime, outputs, clock, worker, limits: {}, inlineBytes: INLINE_BYTES }
     return { source, tools: { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs) } }

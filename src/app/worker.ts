@@ -12,6 +12,7 @@ import { version } from './version.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { openChannels, type WorkerChannels } from './worker-target.ts'
 import { openWorkerTools, type WorkerTools } from './worker-tools.ts'
+import { commandUser } from './worker-user.ts'
 
 export interface RunningWorker {
   readonly id: string
@@ -37,7 +38,8 @@ export async function startWorker(
   const id = settings.worker_id ?? `${hostname()}-${randomBytes(3).toString('hex')}`
   const slots = settings.max_concurrent_tasks ?? availableParallelism()
   const log = outer.child({ worker: id })
-  const folder = holdWorkFolder(settings.host.work_dir, server.data_dir, process.pid)
+  const user = commandUser(settings.host.user, process.getuid?.() ?? 0)
+  const folder = holdWorkFolder({ named: settings.host.work_dir, dataDir: server.data_dir, pid: process.pid, user })
   const channels = openChannels(settings, clock)
   // Nothing else may do so while a worker waits for its server to come back.
   const alive = setInterval(() => {}, 2 ** 30)
@@ -56,7 +58,8 @@ export async function startWorker(
       backend: settings.backend,
       folder: folder.path,
       cacheBytes: settings.host.cache_bytes,
-      env: passedOn(settings.host.env_whitelist, env),
+      env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
+      user,
       cas: channels.cas,
       clock,
     })

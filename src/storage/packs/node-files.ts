@@ -5,7 +5,7 @@ import { holdFolder } from './folder-lock.ts'
 
 /** Files of this machine, under `root`. Raw descriptors and callbacks: a FileHandle costs several times as much. */
 export function nodeFiles(root: string, pid: number): FileLayer {
-  fs.mkdirSync(root, { recursive: true })
+  fs.mkdirSync(root, { recursive: true, mode: 0o700 }) // commands of other users have no business here
   const at = (path: string) => join(root, path)
   return {
     lock: () => holdFolder(root, pid),
