@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
@@ -6,7 +8,11 @@ import { FaultError } from '../base/fault.ts'
 import type { Log } from '../base/log.ts'
 import { actionResultsCache } from '../doors/execution/action-results-cache.ts'
 import { executionDoor } from '../doors/execution/execution-door.ts'
+import { keepInputs } from '../doors/execution/kept-inputs.ts'
 import { pinnedRoots } from '../doors/execution/pinned-roots.ts'
+import { gridAdmin } from '../doors/grid-admin/grid-admin.ts'
+import { tallied } from '../doors/grid-admin/task-tally.ts'
+import { type LogStreams, logStreams } from '../doors/log-streams/log-streams.ts'
 import { workersDoor } from '../doors/workers/grpc.ts'
 import { createEngine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
@@ -19,6 +25,8 @@ import type { Storage } from './storage.ts'
 /** What runs tasks: the engine over its journal, and the doors to it. */
 export interface Grid {
   readonly services: readonly Service[]
+  /** What tasks print, for whoever reads it by ByteStream. */
+  readonly logs: LogStreams
   /** Workers are asked to look for the server elsewhere, or again later; they are not taken for gone. */
   leave(): void
   /** Resolves when all that was begun is on record. */
@@ -50,7 +58,9 @@ export async function openGridIfPossible(config: Config, tools: GridTools): Prom
 async function openGrid(config: Config, { clock, log, storage, registry }: GridTools): Promise<Grid> {
   const { scheduler, retention_seconds } = config.execution
   const folder = join(config.server.data_dir, 'journal')
+  mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users have no business there
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
+  const { meter, tally } = tallied(gridMeter(registry))
   const engine = await createEngine({
     journal,
     clock,
@@ -59,7 +69,7 @@ async function openGrid(config: Config, { clock, log, storage, registry }: GridT
     random: Math.random,
     results: actionResultsCache(storage.actionsOf),
     roots: pinnedRoots(storage.pins, storage.spaces),
-    meter: gridMeter(registry),
+    meter,
     retentionMs: retention_seconds * 1000,
     noWaiterGraceMs: scheduler.no_waiter_grace_seconds * 1000,
     scheduler: schedulerOptions(scheduler),
@@ -70,13 +80,20 @@ async function openGrid(config: Config, { clock, log, storage, registry }: GridT
   gridGauges(registry, engine.figures)
   const ending = new AbortController()
   const longPollMs = scheduler.long_poll_timeout_seconds * 1000
+  const { instances } = storage
+  const logs = logStreams({ engine, instances, clock, newId: randomUUID, ending: ending.signal })
+  const inputs = keepInputs({ engine, instances, clock, log })
   return {
+    logs,
     services: [
-      ...executionDoor({ engine, instances: storage.instances, clock }),
+      ...executionDoor({ engine, instances, clock, logStreams: logs.namesFor }),
+      ...logs.services,
       ...workersDoor({ desk: engine.workers, clock, longPollMs, ending: ending.signal }),
+      gridAdmin({ engine, clock, tally, ending: ending.signal }),
     ],
     leave: () => ending.abort(),
     async close() {
+      inputs.stop()
       await engine.close()
       await journal.close()
     },

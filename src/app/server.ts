@@ -102,7 +102,7 @@ interface GrpcParts {
 function grpcServices({ health, storage, grid, clock }: GrpcParts): Service[] {
   const services: Service[] = [
     health.service,
-    ...reapiDoor({ instances: storage.instances, clock, executes: () => grid !== undefined }),
+    ...reapiDoor({ instances: storage.instances, clock, executes: () => grid !== undefined, logs: grid?.logs }),
     ...(grid?.services ?? []),
     storageAdmin(storage.admin),
   ]

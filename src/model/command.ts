@@ -87,4 +87,10 @@ export interface Limits {
   readonly outputBytes?: number
   /** Of any one process. */
   readonly openFiles?: number
+  /** Of all that lies in its room, inputs and temporary files included; every name counts for 512 bytes at least. */
+  readonly diskBytes?: number
+  /** Of both streams together: who writes more is ended for it, whatever is kept of it. */
+  readonly outputFloodBytes?: number
+  /** Processors' worth of time at any moment, as in 1.5. */
+  readonly cpus?: number
 }

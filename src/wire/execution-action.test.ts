@@ -36,6 +36,16 @@ test('an action without command or inputs is refused', () => {
   expect(() => actionOf({ inputRootDigest: undefined })).toThrow('the input root of an action has no digest')
 })
 
+test('an action with a digest that is none, or a time-out below nothing, is refused', () => {
+  expect(() => actionOf({ commandDigest: { hash: '../../etc', sizeBytes: 1 } })).toThrow('is not a sha256 hash')
+  expect(() => actionOf({ timeout: { seconds: -1 } })).toThrow('negative')
+})
+
+test('what is no message is refused', () => {
+  expect(() => commandFromProto(Uint8Array.of(0x0a, 0xff))).toThrow('malformed Command')
+  expect(() => commandFromProto(Uint8Array.of(0x0a, 2, 0xc3, 0x28))).toThrow('text is not UTF-8')
+})
+
 test('a command is read as it is, and a working directory without its dots', () => {
   const command = commandOf({
     arguments: ['cc', '-c'],
@@ -71,6 +81,7 @@ test.each<[string, Parameters<typeof encodedAs<Command>>[1], string]>([
   ['an output above the inputs', { workingDirectory: 'a', outputPaths: ['../../x'] }, 'leads out of the inputs'],
   ['an unknown format', { outputDirectoryFormat: 7 as never }, 'output_directory_format 7 is not known'],
   ['a NUL in a variable', { environmentVariables: [{ name: 'a', value: '\0' }] }, 'has a NUL in it'],
+  ['a node property of its own making', { outputNodeProperties: ['mtime', 'colour'] }, '"colour" is not supported'],
   ['a property without a name', { platform: { properties: [{ value: 'x' }] } }, 'has no name'],
 ])('%s is refused', (_, command, message) => {
   expect(() => commandOf(command)).toThrow(message)

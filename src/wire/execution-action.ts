@@ -106,7 +106,7 @@ const outputsOf = (from: proto.Command, start: string): WantedOutputs => ({
   paths: pathsOf(from, start),
   globs: [],
   directoryFormat: formatOf(from.outputDirectoryFormat),
-  properties: from.outputNodeProperties.map(outputPropertyOf),
+  properties: [...new Set(from.outputNodeProperties.map(outputPropertyOf))],
 })
 
 /** Clients of 2.1 and later say what they want in output_paths; what else they say is for older servers. */

@@ -21,12 +21,16 @@ const aResponse = fc.record({
   cached: fc.boolean(),
   status: someStatus,
   message: someText,
+  logs: fc.uniqueArray(fc.record({ name: someText, digest: aDigest('sha256'), isForPeople: fc.boolean() }), {
+    maxLength: 3,
+    selector: ({ name }) => name,
+  }),
 })
 const aStream = someText.filter((name) => name !== '')
 const anOperation: fc.Arbitrary<ExecutionOperation> = fc.record({
   name: someText,
   stage: fc.constantFrom(...EXECUTION_STAGES),
-  actionDigest: maybe(aDigest('blake3')),
+  actionDigest: maybe(aDigest('sha256')),
   partial: maybe(anActionResult('sha256').map(({ metadata }) => metadata)),
   streams: maybe(fc.record({ stdout: aStream, stderr: aStream })),
   response: maybe(aResponse),
@@ -34,7 +38,11 @@ const anOperation: fc.Arbitrary<ExecutionOperation> = fc.record({
 
 const plain = (operation: ExecutionOperation) => ({
   ...operation,
-  response: operation.response && { ...operation.response, result: hex(operation.response.result) },
+  response: operation.response && {
+    ...operation.response,
+    result: hex(operation.response.result),
+    logs: operation.response.logs?.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+  },
 })
 const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex')
 

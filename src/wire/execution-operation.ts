@@ -1,7 +1,7 @@
-import type { Digest } from '../base/digest.ts'
+import type { Digest, DigestFunction } from '../base/digest.ts'
 import { invalid } from '../base/fault.ts'
 import type { ExecutedActionMetadata } from '../model/action-result.ts'
-import { digestToProto, optionalDigestFromProto } from './digest.ts'
+import { digestFromProto, digestToProto, optionalDigestFromProto } from './digest.ts'
 import { digestFunctionNumber, digestFunctionOf } from './digest-function.ts'
 import { executionMetadataFromProto, executionMetadataToProto } from './execution-metadata.ts'
 import * as proto from './gen/build/bazel/remote/execution/v2/remote_execution.ts'
@@ -37,6 +37,15 @@ export interface ExecutionResponse {
   readonly status: StatusReport
   /** For people. */
   readonly message: string
+  readonly logs?: readonly ServerLog[]
+}
+
+/** A blob with what the server has to say of an execution. */
+export interface ServerLog {
+  /** A plain file name: clients save it under this. */
+  readonly name: string
+  readonly digest: Digest
+  readonly isForPeople: boolean
 }
 
 const PREFIX = 'type.googleapis.com/build.bazel.remote.execution.v2.'
@@ -65,12 +74,17 @@ const metadataProto = ({ stage, actionDigest, partial, streams }: ExecutionOpera
 
 const RESULT_TAG = 0x0a
 
-function responseProto({ result, cached, status, message }: ExecutionResponse): Uint8Array {
+function responseProto({ result, cached, status, message, logs = [] }: ExecutionResponse): Uint8Array {
   const rest = proto.ExecuteResponse.encode({
     result: undefined,
     cachedResult: cached,
     status: Status.decode(statusDetails(status.code, status.message, status.details)),
-    serverLogs: {},
+    serverLogs: Object.fromEntries(
+      logs.map(({ name, digest, isForPeople }) => [
+        name,
+        { digest: digestToProto(digest), humanReadable: isForPeople },
+      ]),
+    ),
     message,
   }).finish()
   if (result === undefined) return rest
@@ -98,12 +112,12 @@ export function executionOperationFromProto(bytes: Uint8Array): ExecutionOperati
       stdoutStreamName === '' && stderrStreamName === ''
         ? undefined
         : { stdout: stdoutStreamName, stderr: stderrStreamName },
-    response: response && responseOf(response.value),
+    response: response && responseOf(response.value, fn),
   }
 }
 
-function responseOf(bytes: Uint8Array): ExecutionResponse {
-  const { cachedResult, status, message } = proto.ExecuteResponse.decode(bytes)
+function responseOf(bytes: Uint8Array, fn: DigestFunction): ExecutionResponse {
+  const { cachedResult, status, message, serverLogs } = proto.ExecuteResponse.decode(bytes)
   const reader = new MessageReader(bytes, 'ExecuteResponse')
   let result: Uint8Array | undefined
   while (reader.next()) {
@@ -115,5 +129,10 @@ function responseOf(bytes: Uint8Array): ExecutionResponse {
     cached: cachedResult,
     status: statusFromProto(Status.encode(status ?? Status.create()).finish()),
     message,
+    logs: Object.entries(serverLogs).map(([name, { digest, humanReadable }]) => ({
+      name,
+      digest: digestFromProto(digest, fn, 'a log of the server'),
+      isForPeople: humanReadable,
+    })),
   }
 }

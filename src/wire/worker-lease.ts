@@ -20,6 +20,8 @@ export interface LeaseMessage {
   readonly prefetch: boolean
   readonly instance: string
   readonly origin: string
+  /** Since 1970, by the server's clock; undefined when the server does not say. */
+  readonly queuedAt: number | undefined
 }
 
 export interface LeaseQuestion {
@@ -41,6 +43,7 @@ export const LEASE_SHAPE: Shape = {
   103: 'text',
   104: 'text',
   105: TIME,
+  106: TIME,
 }
 
 export function leaseQuestionFromProto(bytes: Uint8Array): LeaseQuestion {
@@ -74,6 +77,7 @@ export const leaseMessage = (lease: LeaseMessage): LeasedTask => ({
   instanceName: lease.instance,
   origin: lease.origin,
   expiresIn: durationToProto(lease.expiresInMs),
+  queuedAt: lease.queuedAt === undefined ? undefined : durationToProto(lease.queuedAt),
 })
 
 export const leaseOf = (task: LeasedTask): LeaseMessage => ({
@@ -88,4 +92,5 @@ export const leaseOf = (task: LeasedTask): LeaseMessage => ({
   prefetch: task.prefetch,
   instance: task.instanceName,
   origin: task.origin,
+  queuedAt: task.queuedAt && durationFromProto(task.queuedAt),
 })

@@ -75,6 +75,7 @@ const LEASE: LeaseMessage = {
   timeoutMs: 1500,
   expiresAt: 1_700_000_000_250,
   expiresInMs: 300_000,
+  queuedAt: 1_700_000_000_123,
   spec: Uint8Array.of(1, 2, 3),
   attempt: 2,
   prefetch: true,
@@ -179,5 +180,6 @@ test('a worker registers over the stream, and says what it has begun', () => {
     expect(workerWordFromProto(workerWordToProto(word))).toEqual(word)
   expect(workerWordFromProto(new Uint8Array())).toBeUndefined()
   const piece = { worker: 'w', attemptId: 'a.1-1', stream: 'stderr', bytes: Uint8Array.of(1, 2) } as const
-  expect(outputPieceFromProto(outputPieceToProto(piece))).toEqual(piece)
+  for (const at of [undefined, 0, 2 ** 40])
+    expect(outputPieceFromProto(outputPieceToProto({ ...piece, at }))).toEqual({ ...piece, at })
 })

@@ -103,19 +103,26 @@ export interface OutputPiece {
   readonly attemptId: string
   readonly stream: 'stdout' | 'stderr'
   readonly bytes: Uint8Array
+  /** How much of the stream was printed before; undefined for a worker that does not count. */
+  readonly at: number | undefined
 }
 
-export const outputPieceToProto = ({ worker, attemptId, stream, bytes }: OutputPiece): Uint8Array =>
+export const outputPieceToProto = ({ worker, attemptId, stream, bytes, at }: OutputPiece): Uint8Array =>
   ReportOutputRequest.encode({
     workerId: worker,
     taskId: attemptId,
     data: bytes,
     isError: stream === 'stderr',
+    offset: at,
   }).finish()
 
 export function outputPieceFromProto(message: Uint8Array): OutputPiece {
-  const named = { name: 'ReportOutputRequest', shape: { 1: 'text', 2: 'text', 3: 'bytes', 4: 'number' } } as const
-  const { workerId, taskId, data, isError } = decodeWellFormed(ReportOutputRequest, message, named)
+  const named = {
+    name: 'ReportOutputRequest',
+    shape: { 1: 'text', 2: 'text', 3: 'bytes', 4: 'number', 5: 'number' },
+  } as const
+  const { workerId, taskId, data, isError, offset } = decodeWellFormed(ReportOutputRequest, message, named)
   if (taskId === '') throw invalid('a piece of output does not say whose it is')
-  return { worker: workerId, attemptId: taskId, stream: isError ? 'stderr' : 'stdout', bytes: data }
+  if (offset !== undefined && offset < 0) throw invalid('a piece of output has a negative offset')
+  return { worker: workerId, attemptId: taskId, stream: isError ? 'stderr' : 'stdout', bytes: data, at: offset }
 }

@@ -4,10 +4,12 @@ import { FaultError } from '../base/fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import type { Command, Limits } from '../model/command.ts'
 import type { Room, RunEnd, RunHooks, Runtime } from '../runtimes/runtime.ts'
+import { usageToAuxiliary } from '../wire/execution-usage.ts'
 import type { InputStage } from './inputs/stage-inputs.ts'
 import type { BlobTarget } from './outputs/blob-target.ts'
 import { type Collected, type CollectOptions, collectOutputs } from './outputs/collect-outputs.ts'
 import { outputStream } from './outputs/output-stream.ts'
+import { storeAtLast } from './outputs/persistent-store.ts'
 import type { Rooms } from './rooms.ts'
 import { StageTimes } from './stage-times.ts'
 
@@ -62,7 +64,7 @@ export async function attempt(order: AttemptOrder, tools: AttemptTools, signal: 
     times.note('outputUploadStart')
     const collected = await collect(here, end)
     const streams = streamsOf(end, order.fn, tools.inlineBytes)
-    await tools.target.store([...collected.blobs, ...streams.blobs], signal)
+    await storeAtLast([...collected.blobs, ...streams.blobs], tools, signal)
     times.note('outputUploadCompleted')
     times.note('workerCompleted')
     return { end, result: resultOf({ end, collected, streams, times, worker: tools.worker }) }
@@ -131,15 +133,18 @@ const resultOf = ({ end, collected, streams, times, worker }: ResultParts): Acti
   ...collected.outputs,
   stdout: streams.stdout,
   stderr: streams.stderr,
-  metadata: { worker, times: times.all(), virtualDurationMs: end.usage.wallMs, auxiliary: [] },
+  metadata: {
+    worker,
+    times: times.all(),
+    virtualDurationMs: end.usage.wallMs,
+    auxiliary: [usageToAuxiliary(end.usage)],
+  },
 })
-
-const NAMES = ['wallMs', 'cpuMs', 'memoryBytes', 'pids', 'fileBytes', 'outputBytes', 'openFiles'] as const
 
 /** Of each limit the lower one. */
 export function strictest(one: Limits, other: Limits): Limits {
   const limits: { -readonly [K in keyof Limits]: Limits[K] } = {}
-  for (const name of NAMES) {
+  for (const name of Object.keys({ ...one, ...other }) as (keyof Limits)[]) {
     const lower = Math.min(one[name] ?? Number.POSITIVE_INFINITY, other[name] ?? Number.POSITIVE_INFINITY)
     if (lower < Number.POSITIVE_INFINITY) limits[name] = lower
   }

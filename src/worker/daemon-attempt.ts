@@ -5,7 +5,8 @@ import type { Command } from '../model/command.ts'
 import type { RunHooks } from '../runtimes/runtime.ts'
 import { actionResultToProto } from '../wire/action-result.ts'
 import { actionSpecFromProto } from '../wire/action-spec.ts'
-import { actionOrderFromProto, commandFromProto } from '../wire/worker-command.ts'
+import { actionFromProto, commandFromProto } from '../wire/execution-action.ts'
+import { commandOfAction } from '../wire/execution-command.ts'
 import type { LeaseMessage } from '../wire/worker-lease.ts'
 import type { TaskNews } from '../wire/worker-status.ts'
 import { type AttemptOutcome, type AttemptTools, attempt } from './attempt.ts'
@@ -20,7 +21,8 @@ export interface InstanceTools {
 }
 
 export interface LeaseRun {
-  readonly lease: Pick<LeaseMessage, 'attemptId' | 'origin' | 'spec' | 'actionDigest' | 'timeoutMs'>
+  readonly lease: Pick<LeaseMessage, 'attemptId' | 'origin' | 'spec' | 'actionDigest' | 'timeoutMs'> &
+    Partial<Pick<LeaseMessage, 'queuedAt'>>
   readonly here: InstanceTools
   readonly hooks: RunHooks
   /** Of an attempt that was sent ahead of its slot: its command starts when this resolves. */
@@ -49,10 +51,10 @@ export async function runAction(
     throw new FaultError({ kind: 'unavailable', what: `this worker runs actions, and not tasks from ${lease.origin}` })
   const { actionDigest: digest, inline } = specOf(lease)
   const { fn } = digest
-  const action = actionOrderFromProto(inline?.action ?? (await fetchBlob(source, digest, signal)), fn)
+  const action = actionFromProto(inline?.action ?? (await fetchBlob(source, digest, signal)), fn)
   const message = inline?.command ?? (await fetchBlob(source, action.commandDigest, signal))
-  const command = within(commandFromProto(message, action), lease.timeoutMs)
-  const order = { name: room, command, fn, queuedAt: undefined, hooks }
+  const command = within(commandOfAction(action, commandFromProto(message)), lease.timeoutMs)
+  const order = { name: room, command, fn, queuedAt: lease.queuedAt, hooks }
   if (begun === undefined) return { digest, outcome: await attempt(order, tools, signal) }
   const gated = gate(tools, begun)
   return { digest, outcome: gated.timed(await attempt(order, gated.tools, signal)) }

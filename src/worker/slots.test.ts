@@ -10,6 +10,7 @@ const lease = (attemptId: string, expiresInMs = 1000): LeaseMessage => ({
   timeoutMs: undefined,
   expiresAt: 0,
   expiresInMs,
+  queuedAt: undefined,
   spec: new Uint8Array(),
   attempt: 1,
   prefetch: false,

@@ -1,14 +1,21 @@
 /** Remote execution whole: our client, our gRPC server, the door, a real engine, and workers that do what they are told. */
+import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { actionResultsCache } from '../../src/doors/execution/action-results-cache.ts'
 import { executionDoor } from '../../src/doors/execution/execution-door.ts'
 import type { ExecutionDoorOptions } from '../../src/doors/execution/execution-tools.ts'
+import { type LogStreamsOptions, logStreams } from '../../src/doors/log-streams/log-streams.ts'
+import { byteStreamRead } from '../../src/doors/reapi/byte-stream-read.ts'
+import { byteStreamWrite, queryWriteStatus } from '../../src/doors/reapi/byte-stream-write.ts'
 import type { Instance } from '../../src/doors/reapi/instances.ts'
+import { DEFAULT_REAPI_LIMITS } from '../../src/doors/reapi/limits.ts'
+import { pausedUploads } from '../../src/doors/reapi/uploads.ts'
+import { tellingFaults } from '../../src/doors/telling-faults.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import { type Grid, openGrid } from '../../src/engine/grid.fixture.ts'
-import { createChannel } from '../../src/grpc/channel.ts'
+import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { createServer } from '../../src/grpc/server.ts'
 import { GrpcError } from '../../src/grpc/status.ts'
@@ -44,6 +51,9 @@ export interface ResponseJson {
   readonly cachedResult?: boolean
   readonly status?: { readonly code?: number; readonly message?: string; readonly details?: readonly JsonObject[] }
   readonly message?: string
+  readonly serverLogs?: Readonly<
+    Record<string, { digest: { hash: string; sizeBytes: string }; humanReadable?: boolean }>
+  >
 }
 
 export interface OperationStream {
@@ -55,6 +65,7 @@ export interface OperationStream {
 
 export interface ExecutionGrid extends Grid {
   readonly instance: Instance
+  readonly channel: Channel
   execute(request: JsonObject, metadata?: Record<string, Uint8Array>): OperationStream
   waitExecution(name: string): OperationStream
   /** `Service.Method`, by the name of its package. */
@@ -80,6 +91,7 @@ export interface ExecutionGridOptions {
   readonly instance?: Instance
   readonly engine?: Partial<Omit<EngineOptions, 'clock'>>
   readonly door?: Partial<ExecutionDoorOptions>
+  readonly logs?: Partial<LogStreamsOptions>
 }
 
 export async function executionGrid(options: ExecutionGridOptions = {}): Promise<ExecutionGrid> {
@@ -91,7 +103,22 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   })
   const { engine, clock } = grid
   const timing = { now: systemClock.monotonic, after: systemClock.after }
-  const services = executionDoor({ engine, clock, instances: () => instance, ...options.door })
+  const instances = () => instance
+  const logs = logStreams({ engine, clock, instances, newId: randomUUID, ...options.logs })
+  const writing = { instances, logs, limits: DEFAULT_REAPI_LIMITS, paused: pausedUploads(clock) }
+  const byteStream = {
+    name: 'google.bytestream.ByteStream',
+    methods: {
+      Read: byteStreamRead(instances, logs),
+      Write: byteStreamWrite(writing),
+      QueryWriteStatus: queryWriteStatus(writing),
+    },
+  }
+  const services = [
+    ...executionDoor({ engine, clock, instances, logStreams: logs.namesFor, ...options.door }),
+    ...logs.services,
+    tellingFaults(byteStream),
+  ]
   const server = createServer({ services, timing })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })
   const channel = createChannel({ address, timing })
@@ -111,6 +138,7 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   return {
     ...grid,
     instance,
+    channel,
     execute: (request, metadata) => stream('Execute', encoded('ExecuteRequest', request), metadata),
     executeRaw: (bytes) => stream('Execute', bytes),
     waitExecution: (name) => stream('WaitExecution', encoded('WaitExecutionRequest', { name })),

@@ -1,41 +1,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Digest } from '../../src/base/digest.ts'
-import { digestListOf } from '../../src/base/digest-list.ts'
-import type { OperationStatus } from '../../src/engine/status.ts'
-import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
 import { selfSigned } from '../../src/testing/self-signed.ts'
-import { actionResultFromProto } from '../../src/wire/action-result.ts'
 import { startGrid, submissionFor, until } from './grid.ts'
+import { contentOf, gate, resultOf, text } from './told-results.ts'
 import { ownFolder, workerHere } from './worker-here.ts'
-
-const resultOf = ({ end }: OperationStatus) => actionResultFromProto(end?.result ?? new Uint8Array(), 'sha256')
-const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString()
-
-async function contentOf(blobs: BlobStore, digest: Digest | undefined): Promise<string | undefined> {
-  if (digest === undefined) return undefined
-  let found: string | undefined
-  await blobs.readMany(digestListOf(digest.fn, [digest]), {
-    found(_, bytes) {
-      found = text(bytes)
-    },
-    absent() {},
-  })
-  return found
-}
-
-/** A command that waits until the test lets it go on. */
-function gate() {
-  const folder = ownFolder()
-  const [begun, go] = [join(folder, 'begun'), join(folder, 'go')]
-  return {
-    script: `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.02; done; echo done`,
-    begun: () => until(() => existsSync(begun)),
-    open: () => writeFileSync(go, ''),
-  }
-}
 
 describe('a worker', () => {
   test.each([false, true])(

@@ -4,8 +4,11 @@ import { systemClock } from '../../src/app/clock.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import { formatDigest } from '../../src/base/digest-text.ts'
+import { logStreams } from '../../src/doors/log-streams/log-streams.ts'
+import { byteStreamRead } from '../../src/doors/reapi/byte-stream-read.ts'
 import { encoded } from '../../src/doors/reapi/door.fixture.ts'
 import { reapiDoor } from '../../src/doors/reapi/reapi-door.ts'
+import { tellingFaults } from '../../src/doors/telling-faults.ts'
 import { workersDoor } from '../../src/doors/workers/grpc.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
@@ -76,9 +79,16 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
   })
   const uploads = verifying(bulk)(blobs)
   const instance = { blobs, uploads, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
+  const instances = () => instance
+  const logs = logStreams({ engine, instances, clock, newId: randomUUID })
+  const reapi = reapiDoor({ instances, clock: systemClock }).map((service) =>
+    service.name === 'google.bytestream.ByteStream'
+      ? tellingFaults({ ...service, methods: { ...service.methods, Read: byteStreamRead(instances, logs) } })
+      : service,
+  )
   const server = createServer({
     services: [
-      ...reapiDoor({ instances: () => instance, clock: systemClock }),
+      ...reapi,
       ...workersDoor({ desk: engine.workers, clock, ...(options.ending && { ending: options.ending }) }),
     ],
     timing: { now: systemClock.monotonic, after: systemClock.after },

@@ -1,10 +1,15 @@
+import { createFileRegistry, fromBinary } from '@bufbuild/protobuf'
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { status } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
+import { descriptorIndex } from '../../src/doors/reflection/descriptor-index.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { actionResultFromProto } from '../../src/wire/action-result.ts'
+import { descriptorSet } from '../../src/wire/descriptor-set.ts'
 import { startGrid, type TestGrid, until } from './grid.ts'
 import { type SeedClient, seedClient, seedFields } from './seed-client.ts'
 
+const NAMES = ['expbuild.worker.v1.WorkerScheduler', 'build.bazel.remote.execution.v2.WorkerScheduler']
 const LINUX = { OSFamily: 'Linux', Arch: 'x86_64' }
 const wish = { script: 'true' }
 
@@ -35,6 +40,20 @@ async function grid(options?: Parameters<typeof startGrid>[0]): Promise<TestGrid
   const started = await startGrid(options)
   return { ...started, client: seedClient(started.address) }
 }
+
+test('both names of the service are described, with the same methods and messages', () => {
+  const index = descriptorIndex(descriptorSet())
+  const methods = ['RegisterWorker', 'LeaseTask', 'UpdateTaskStatus', 'ReportHeartbeat', 'UnregisterWorker']
+  for (const name of NAMES) {
+    expect(index.declaring(name), name).toBeDefined()
+    for (const method of methods) expect(index.declaring(`${name}.${method}`), `${name}.${method}`).toBeDefined()
+  }
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet()))
+  const [one, other] = NAMES.map((name) =>
+    registry.getService(name)?.methods.map(({ name, input, output }) => [name, input.typeName, output.typeName]),
+  )
+  expect(one).toEqual(other)
+})
 
 test('the protocol has the names and numbers of its document', () => {
   expect(seedFields('RegisterWorkerRequest')).toEqual({ worker_id: 1, capabilities: 2, platform_properties: 3 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -7,9 +7,10 @@ import { loadConfig } from '../../src/app/config-load.ts'
 import { type RunningWorker, startWorker } from '../../src/app/worker.ts'
 import { silentLog } from '../../src/base/log.ts'
 
-/** A folder that goes with the test. */
+/** A folder that goes with the test, and is open to whoever commands run as. */
 export function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-worker-'))
+  chmodSync(folder, 0o777)
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

@@ -15,6 +15,7 @@ import { readWhole } from '../reapi/held.ts'
 import { endStatus } from './end-status.ts'
 import type { ExecutionTools } from './execution-tools.ts'
 import { missing, missingForAction } from './read-action.ts'
+import { serverLogs } from './server-log.ts'
 
 /** What clients take in one message, less some room for the rest of the operation. */
 const MOST_RESULT_BYTES = 3 * 1024 * 1024
@@ -30,10 +31,11 @@ export type Asker = Pick<ServerCall, 'room'>
 /** What came of an action, for the client whose operation it is. */
 export async function executionResponse(
   status: Ended,
-  { actionDigest }: ActionSpec,
+  spec: ActionSpec,
   { tools, asker }: { tools: ExecutionTools; asker: Asker },
 ): Promise<ExecutionResponse> {
   const { end } = status
+  const { actionDigest } = spec
   const { instances, limits } = tools
   const { blobs } = instances(status.instance)
   const { fn } = actionDigest
@@ -47,7 +49,8 @@ export async function executionResponse(
       return response(end, lost)
     }
   }
-  return response(end, told, result && (await inlined({ bytes: result, fn }, status, { blobs, asker })))
+  const whole = result && (await inlined({ bytes: result, fn }, status, { blobs, asker }))
+  return { ...response(end, told, whole), logs: await serverLogs(status, spec, blobs) }
 }
 
 const UNREADABLE = 'the result of the worker cannot be read'

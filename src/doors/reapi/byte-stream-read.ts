@@ -3,6 +3,7 @@ import type { Outgoing, ServerStreamingMethod } from '../../grpc/service.ts'
 import type { BlobReader } from '../../storage/blob-store.ts'
 import { readReadRequest, readResponse } from '../../wire/hot/byte-stream.ts'
 import { type BlobName, parseReadName } from '../../wire/resource-name.ts'
+import type { LogStreams } from '../log-streams/log-streams.ts'
 import type { Instances } from './instances.ts'
 import { packing } from './packing.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
@@ -12,11 +13,17 @@ const MAX_PIECE_BYTES = 1024 * 1024
 /** What stores hand out at a time, more or less. */
 const USUAL_PIECE_BYTES = 640 * 1024
 
-export const byteStreamRead = (instances: Instances): ServerStreamingMethod => ({
+export const byteStreamRead = (
+  instances: Instances,
+  logs?: Pick<LogStreams, 'nameOf' | 'read'>,
+): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {
-    const { resourceName, offset, limit } = readReadRequest(bytes)
+    const request = readReadRequest(bytes)
+    const { resourceName, offset, limit } = request
     checkResourceNameHeader(call, resourceName)
+    const log = logs?.nameOf(resourceName)
+    if (log !== undefined) return logs?.read(log, request, { out, call })
     const name = parseReadName(resourceName, (instance) => instances(instance).unnamedFunction)
     checkRange(name, offset, limit)
     const wantsZstd = name.compressor === 'zstd' && offset === 0

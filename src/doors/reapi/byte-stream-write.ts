@@ -11,6 +11,7 @@ import {
   writeResponse,
 } from '../../wire/hot/byte-stream.ts'
 import { parseWriteName, type UploadName } from '../../wire/resource-name.ts'
+import type { LogStreams } from '../log-streams/log-streams.ts'
 import type { Instance, Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
@@ -20,6 +21,8 @@ export interface WriteTools {
   readonly instances: Instances
   readonly paused: PausedUploads
   readonly limits: ReapiLimits
+  /** Where there are logs to be written. */
+  readonly logs?: Pick<LogStreams, 'nameOf' | 'write' | 'written'> | undefined
 }
 
 /** What a compressed upload is told when the blob was there: how much of it was needed cannot be said. */
@@ -32,6 +35,8 @@ export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
     const first = await nextOf(requests)
     if (first === undefined) throw invalid('the upload ended before it began')
     checkResourceNameHeader(call, first.resourceName)
+    const log = tools.logs?.nameOf(first.resourceName)
+    if (log !== undefined) return writeResponse((await tools.logs?.write(log, first, requests)) ?? 0)
     const name = parseWriteName(first.resourceName, (instance) => tools.instances(instance).unnamedFunction)
     const instance = tools.instances(name.instance)
     const { digest, compressor } = name
@@ -97,11 +102,14 @@ function checkRequest({ resourceName, offset }: WriteRequest, first: WriteReques
   if (offset !== committed) throw invalid(`write_offset is ${offset}, but ${committed} bytes have been written`)
 }
 
-export const queryWriteStatus = ({ instances, paused }: WriteTools): UnaryMethod => ({
+export const queryWriteStatus = ({ instances, paused, logs }: WriteTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes, call) {
     const resourceName = readQueryWriteStatusRequest(bytes)
     checkResourceNameHeader(call, resourceName)
+    const log = logs?.nameOf(resourceName)
+    const written = log && logs?.written(log)
+    if (written !== undefined) return queryWriteStatusResponse(written.committed, written.isComplete)
     const { instance, digest } = parseWriteName(resourceName, (name) => instances(name).unnamedFunction)
     if (await isHeld(instances(instance), digest)) return queryWriteStatusResponse(digest.size, true)
     // An upload that nobody knows is one of which nothing has come: NOT_FOUND would make clients give up.

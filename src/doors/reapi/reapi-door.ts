@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Service } from '../../grpc/service.ts'
+import type { LogStreams } from '../log-streams/log-streams.ts'
 import { makingRoomForEcho, remakingForRoom } from '../making-room.ts'
 import { tellingFaults } from '../telling-faults.ts'
 import { getActionResult, updateActionResult } from './action-results.ts'
@@ -19,13 +20,16 @@ export interface ReapiDoorOptions {
   readonly limits?: ReapiLimits
   /** Whether actions are run for an instance; left out where none are. */
   readonly executes?: Executes
+  /** What else ByteStream carries; left out where there is nothing. */
+  readonly logs?: LogStreams | undefined
 }
 
 const REAPI = 'build.bazel.remote.execution.v2'
 
 /** The Remote Execution API as build tools speak it. */
-export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS, executes }: ReapiDoorOptions): Service[] {
-  const writing = { instances, limits, paused: pausedUploads(clock) }
+export function reapiDoor(options: ReapiDoorOptions): Service[] {
+  const { instances, clock, limits = DEFAULT_REAPI_LIMITS, executes, logs } = options
+  const writing = { instances, limits, paused: pausedUploads(clock), logs }
   const services: Service[] = [
     { name: `${REAPI}.Capabilities`, methods: { GetCapabilities: getCapabilities(instances, limits, executes) } },
     {
@@ -48,7 +52,7 @@ export function reapiDoor({ instances, clock, limits = DEFAULT_REAPI_LIMITS, exe
     {
       name: 'google.bytestream.ByteStream',
       methods: {
-        Read: byteStreamRead(instances),
+        Read: byteStreamRead(instances, logs),
         Write: byteStreamWrite(writing),
         QueryWriteStatus: queryWriteStatus(writing),
       },

@@ -132,6 +132,7 @@ const unregisterWorker = (door: WorkersDoor): UnaryMethod => ({
 
 const reportOutput = ({ desk }: WorkersDoor): ClientStreamingMethod => ({
   kind: 'clientStreaming',
+  keepsNothing: true,
   async handle(requests) {
     for await (const message of requests) desk.output(outputPieceFromProto(message))
     return NOTHING

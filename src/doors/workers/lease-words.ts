@@ -28,7 +28,10 @@ export function leaseWords(leases: readonly TaskLease[], telling: LeaseTelling):
   })
 }
 
-function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseTelling): LeaseMessage {
+/** Where the engine says since when it was queued. */
+type QueuedLease = TaskLease & { readonly queuedAt?: number }
+
+function leaseWord(lease: QueuedLease, { wantsSpec, now }: LeaseTelling): LeaseMessage {
   const { attemptId, operation, timeoutMs, expiresAt, attempt, prefetch, instance, origin } = lease
   return {
     attemptId,
@@ -42,6 +45,7 @@ function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseTelling): LeaseMes
     prefetch,
     instance,
     origin,
+    queuedAt: lease.queuedAt,
   }
 }
 

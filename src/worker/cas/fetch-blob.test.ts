@@ -11,6 +11,7 @@ const digest = (text: string): Digest => digestOf('sha256', Buffer.from(text))
 /** Answers every question with these bytes, be they right or wrong; with nothing when there are none. */
 const sourceOf = (text: string | undefined, batchBytes = 100): BlobSource => ({
   batchBytes,
+  missing: async () => [],
   readMany: async ([first]) =>
     new Map(text === undefined || first === undefined ? [] : [[formatDigest(first), Buffer.from(text)]]),
   read: async () => (text === undefined ? undefined : inPieces(text)),

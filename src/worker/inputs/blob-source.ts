@@ -8,6 +8,8 @@ export interface BlobSource {
   readonly batchBytes: number
   /** Whole blobs by `formatDigest`; those that are absent are not in the answer. All of one digest function. */
   readMany(digests: readonly Digest[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>
+  /** Which of them are absent. All of one digest function. */
+  missing(digests: readonly Digest[], signal: AbortSignal): Promise<readonly Digest[]>
   /** In pieces, each valid until the next is asked for; undefined when it is absent. */
   read(digest: Digest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>
 }

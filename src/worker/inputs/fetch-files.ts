@@ -9,6 +9,7 @@ import { Turns } from '../turns.ts'
 import type { BlobSource } from './blob-source.ts'
 import { batchesOf, wrongBytes } from './directory-cache.ts'
 import { type CachedFile, type FileCache, fileKey } from './file-cache.ts'
+import { type VouchedBlobs, vouchedBlobs } from './vouched-blobs.ts'
 
 /** Up to this a blob travels with others. */
 const SMALL_BYTES = 256 * 1024
@@ -28,23 +29,31 @@ export interface FileFetch {
 
 export function fileFetch(tools: FetchTools): FileFetch {
   const { cache } = tools
+  const vouched = vouchedBlobs(tools.source)
   /** Attempts with the same inputs begin together: one fetches, the others wait. */
   const underWay = new Map<string, Promise<void>>()
   return {
     async bring(files, signal) {
       const absent = new Map<string, Digest>()
+      const ours = vouched.forTree()
+      const isHere = (file: CachedFile): boolean => cache.shelf.has(fileKey(file)) && ours.has(file.digest)
       for (;;) {
-        const wanted = files.filter((file) => !cache.shelf.has(fileKey(file)) && !absent.has(formatDigest(file.digest)))
+        const wanted = files.filter((file) => !isHere(file) && !absent.has(formatDigest(file.digest)))
         if (wanted.length === 0) return [...absent.values()]
         signal.throwIfAborted()
+        const brought = wanted.filter((file) => isCached(cache, file) && !ours.has(file.digest))
+        if (brought.length > 0) {
+          for (const lost of await ours.check(digestsOf(brought), signal)) absent.set(formatDigest(lost), lost)
+          continue
+        }
         const others = wanted.flatMap((file) => underWay.get(fileKey(file)) ?? [])
-        const ours = wanted.filter((file) => !underWay.has(fileKey(file)))
-        if (ours.length > 0) {
-          const fetched = fetchAll(ours, { tools, absent }, signal)
+        const left = wanted.filter((file) => !underWay.has(fileKey(file)))
+        if (left.length > 0) {
+          const fetched = fetchAll(left, { tools, absent, vouched }, signal)
           const settled = fetched
             .catch(() => {})
-            .finally(() => ours.forEach((file) => void underWay.delete(fileKey(file))))
-          for (const file of ours) underWay.set(fileKey(file), settled)
+            .finally(() => left.forEach((file) => void underWay.delete(fileKey(file))))
+          for (const file of left) underWay.set(fileKey(file), settled)
           await fetched
         } else await Promise.race([Promise.all(others), aborted(signal)]) // whether it went well is looked at anew
       }
@@ -55,9 +64,23 @@ export function fileFetch(tools: FetchTools): FileFetch {
 interface Fetching {
   readonly tools: FetchTools
   readonly absent: Map<string, Digest>
+  readonly vouched: VouchedBlobs
 }
 
-async function fetchAll(files: readonly CachedFile[], { tools, absent }: Fetching, signal: AbortSignal): Promise<void> {
+/** Each once: it may be wanted in both forms. */
+const digestsOf = (files: readonly CachedFile[]): Digest[] => [
+  ...new Map(files.map(({ digest }) => [`${digest.fn}/${formatDigest(digest)}`, digest])).values(),
+]
+
+/** In one of its two forms. */
+const isCached = ({ shelf }: FileCache, file: CachedFile): boolean =>
+  shelf.has(fileKey(file)) || shelf.has(fileKey(twinOf(file)))
+
+async function fetchAll(
+  files: readonly CachedFile[],
+  { tools, absent, vouched }: Fetching,
+  signal: AbortSignal,
+): Promise<void> {
   const { cache, source } = tools
   // Of a file that is wanted in both ways one is fetched, and the other copied from it.
   const first = new Map(files.map((file) => [formatDigest(file.digest), file]))
@@ -76,14 +99,20 @@ async function fetchAll(files: readonly CachedFile[], { tools, absent }: Fetchin
     for (const digest of batch) {
       const bytes = found.get(formatDigest(digest))
       if (bytes === undefined) missed(digest)
-      else takeWhole(cache, first.get(formatDigest(digest)) as CachedFile, bytes)
+      else {
+        takeWhole(cache, first.get(formatDigest(digest)) as CachedFile, bytes)
+        vouched.add(digest)
+      }
       await turns.next()
     }
   })
   await atOnce(large, STREAMS_AT_ONCE, async (file) => {
     const pieces = await source.read(file.digest, signal)
     if (pieces === undefined) missed(file.digest)
-    else await takePieces(tools, file, pieces)
+    else {
+      await takePieces(tools, file, pieces)
+      vouched.add(file.digest)
+    }
   })
   for (const file of files) await copyTwin(cache, file)
 }

@@ -11,10 +11,15 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { fileWith, link, program, putTree, scratch, type TreeSpec } from '../trees.fixture.ts'
+import { formatDigest } from '../../base/digest-text.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import { fileWith, link, program, putBlob, putTree, scratch, type TreeSpec } from '../trees.fixture.ts'
+import type { BlobSource } from './blob-source.ts'
 import { openFileCache } from './file-cache.ts'
 import { safePlacement } from './place-inputs.ts'
 import { bench, bulk, commandWith, never, wanting } from './stage-inputs.fixture.ts'
+import { inputStage } from './stage-inputs.ts'
+import { storeSource } from './store-source.ts'
 
 afterAll(() => bulk.close())
 
@@ -208,5 +213,63 @@ describe('the cache', () => {
     const clash = { root, files: [{ path: 'f0', contents: Buffer.from('x'), executable: false }], uris: [] }
     await expect(at.stage.stage(commandWith(root, { inputs: clash }), at.room(), never)).rejects.toThrow()
     expect(at.cache.shelf.bytes).toBe(0)
+  })
+})
+
+describe('of two instances with one cache', () => {
+  /** Another instance, with a store of its own. */
+  const beside = (at: Awaited<ReturnType<typeof bench>>) => {
+    const store = memoryStore()
+    const asked: number[] = []
+    const plain = storeSource(store)
+    const source: BlobSource = {
+      ...plain,
+      missing(digests, signal) {
+        asked.push(digests.length)
+        return plain.missing(digests, signal)
+      },
+      readMany(digests, signal) {
+        asked.push(-digests.length)
+        return plain.readMany(digests, signal)
+      },
+    }
+    const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
+    const options = {
+      source,
+      cache: at.cache,
+      bulk,
+      placement: 'link',
+      user: undefined,
+      rules,
+      directoryBytes: 1,
+    } as const
+    return { store, asked, stage: inputStage(options) }
+  }
+
+  test('one does not have what only the other may have, in whichever form it is cached', async () => {
+    using at = await bench()
+    const secret = await putTree(at.store, { key: 'secret', tool: program('secret too') })
+    using _first = await at.stage.stage(commandWith(secret), at.room(), never)
+    const other = beside(at)
+    const elsewhere = memoryStore()
+    const stolen = await putTree(elsewhere, { key: 'secret', tool: program('secret too'), plain: 'secret too' })
+    const message = (await storeSource(elsewhere).readMany([stolen], never)).get(formatDigest(stolen))
+    await putBlob(other.store, message ?? '') // the digests, and not what they stand for
+    const staged = other.stage.stage(commandWith(stolen), at.room(), never)
+    await expect(staged).rejects.toMatchObject({ fault: { kind: 'missing', digests: { length: 2 } } })
+  })
+
+  test('what both have is fetched once, and asked for once', async () => {
+    using at = await bench()
+    const tree = { a: 'same', tool: program('tool'), sub: { b: 'other' } }
+    using _first = await at.stage.stage(commandWith(await putTree(at.store, tree)), at.room(), never)
+    const other = beside(at)
+    const root = await putTree(other.store, { ...tree, more: 'fresh' })
+    for (let i = 0; i < 3; i++) {
+      const room = at.room()
+      using _held = await other.stage.stage(commandWith(root), room, never)
+      expect(readFileSync(join(room, 'sub/b'), 'utf8')).toBe('other')
+    }
+    expect(other.asked.filter((count) => count > 0)).toEqual([3])
   })
 })

@@ -18,5 +18,12 @@ export const storeSource = (store: BlobStore): BlobSource => ({
     })
     return found
   },
+  async missing(digests) {
+    const [first] = digests
+    if (first === undefined) return []
+    const absent = new Uint8Array(digests.length)
+    await store.missing(digestListOf(first.fn, digests), absent)
+    return digests.filter((_, index) => absent[index] === 1)
+  },
   read: async (digest, signal) => (await store.read(digest, { offset: 0 }, signal))?.pieces,
 })

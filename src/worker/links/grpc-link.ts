@@ -6,7 +6,7 @@ import { heartbeatAnswerFromProto, heartbeatToProto, unregisterToProto } from '.
 import { type TaskNews, taskUpdateToProto } from '../../wire/worker-status.ts'
 import { backoff } from './backoff.ts'
 import { leaseStream } from './lease-stream.ts'
-import { outputStream } from './output-line.ts'
+import { outputLine } from './output-line.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface GrpcLinkOptions {
@@ -28,7 +28,7 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
   const { channel, clock, worker, random } = options
   const closing = new AbortController()
   const stream = leaseStream({ ...options, signal: closing.signal })
-  const outputs = outputStream(channel)
+  const outputs = outputLine(options)
 
   const update = async (attemptId: string, news: TaskNews): Promise<StatusCode> => {
     const message = taskUpdateToProto({ worker, attemptId, what: news })
@@ -47,12 +47,13 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
     open: (listener) => stream.open(listener),
     started: (attemptId) => stream.say({ kind: 'started', attemptId }),
     async report(attemptId, news) {
+      outputs.ended(attemptId, 'result' in news && news.result !== undefined)
       const code = await update(attemptId, news)
       if (code !== STATUS.resourceExhausted) return code === STATUS.ok ? 'taken' : 'dropped'
       const what = 'its result is more than the server takes in one message'
       return (await update(attemptId, { kind: 'fault', what, hopeless: true })) === STATUS.ok ? 'taken' : 'dropped'
     },
-    output: (attemptId, name, bytes) => outputs.send({ worker, attemptId, stream: name, bytes }),
+    output: (attemptId, stream, bytes) => outputs.print(attemptId, stream, bytes),
     async heartbeat(pulse) {
       try {
         const message = heartbeatToProto({ worker, ...pulse })

@@ -1,39 +1,171 @@
+import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../../grpc/channel.ts'
 import type { ClientCall } from '../../grpc/client-call.ts'
+import { GrpcError, STATUS } from '../../grpc/status.ts'
 import { type OutputPiece, outputPieceToProto } from '../../wire/worker-stream.ts'
 
 const PATH = '/windlass.worker.v1.WorkerLink/ReportOutput'
+/** What comes in such a time goes as one piece, unless it is as much as one may be. */
+const GATHERED_MS = 20
+const PIECE_BYTES = 64 * 1024
+/** Of each stream, while the server is behind, or the way to it is not open yet. */
+const HELD_BYTES = 4 * PIECE_BYTES
+const FIRST_BYTES = 1024
+/** After a stream broke, and after one that the server does not know. */
+const PAUSE_MS = 1000
+const LONG_PAUSE_MS = 5 * 60_000
 
-/** What commands print, on its way to who watches. Nothing waits for it, and what the server has no time for is lost. */
+/**
+ * What commands print, on its way to who watches. Nothing waits for it: what the server has no time for is lost, and so
+ * is what is printed while there is no stream. Each piece says where it belongs, so the server knows what is lacking.
+ */
 export interface OutputLine {
-  send(piece: OutputPiece): void
+  /** The bytes are read at once. */
+  print(attemptId: string, stream: OutputPiece['stream'], bytes: Uint8Array): void
+  /** It prints nothing more. What is in its result need not be sent any more. */
+  ended(attemptId: string, hasResult: boolean): void
   close(): void
 }
 
-export function outputStream(channel: Channel): OutputLine {
+export interface OutputLineOptions {
+  readonly channel: Channel
+  readonly clock: Clock
+  readonly worker: string
+}
+
+/** What one stream of one attempt has printed since its last piece. */
+interface Gathered {
+  readonly stream: OutputPiece['stream']
+  buffer: Buffer
+  length: number
+  /** With what is gathered. */
+  printed: number
+}
+
+type Streams = Readonly<Record<OutputPiece['stream'], Gathered>>
+
+export function outputLine({ channel, clock, worker }: OutputLineOptions): OutputLine {
+  const attempts = new Map<string, Streams>()
+  const way = wayTo(channel, clock, () => sendAll())
+  let isTimed = false
+  let stopTimer = (): void => {}
+
+  const send = (attemptId: string, gathered: Gathered): void => {
+    const { stream, buffer, printed } = gathered
+    const start = printed - gathered.length
+    let sent = 0
+    while (sent < gathered.length && way.state() === 'open') {
+      const bytes = buffer.subarray(sent, Math.min(gathered.length, sent + PIECE_BYTES))
+      way.write(outputPieceToProto({ worker, attemptId, stream, bytes, at: start + sent }))
+      sent += bytes.length
+    }
+    if (way.state() === 'none') sent = gathered.length
+    buffer.copyWithin(0, sent, gathered.length)
+    gathered.length -= sent
+  }
+  const sendAll = (): void => {
+    for (const [attemptId, streams] of attempts) for (const one of Object.values(streams)) send(attemptId, one)
+  }
+  const sendSoon = (): void => {
+    if (isTimed) return
+    isTimed = true
+    stopTimer = clock.after(GATHERED_MS, () => {
+      isTimed = false
+      sendAll()
+    })
+  }
+  const streamsOf = (attemptId: string): Streams => {
+    const known = attempts.get(attemptId) ?? { stdout: nothing('stdout'), stderr: nothing('stderr') }
+    attempts.set(attemptId, known)
+    return known
+  }
+  return {
+    print(attemptId, stream, bytes) {
+      const gathered = streamsOf(attemptId)[stream]
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const part = bytes.subarray(at, at + PIECE_BYTES)
+        gather(gathered, part)
+        if (gathered.length >= PIECE_BYTES) send(attemptId, gathered)
+      }
+      if (gathered.length > 0) sendSoon()
+    },
+    ended(attemptId, hasResult) {
+      if (!hasResult) for (const one of Object.values(attempts.get(attemptId) ?? {})) send(attemptId, one)
+      attempts.delete(attemptId)
+    },
+    close() {
+      stopTimer()
+      sendAll()
+      attempts.clear()
+      way.close()
+    },
+  }
+}
+
+const nothing = (stream: OutputPiece['stream']): Gathered => ({
+  stream,
+  buffer: Buffer.alloc(0),
+  length: 0,
+  printed: 0,
+})
+
+/** When there is no room left, the server was behind: of what waits the newest is kept. */
+function gather(gathered: Gathered, part: Uint8Array): void {
+  if (gathered.length + part.length > HELD_BYTES) gathered.length = 0
+  const length = gathered.length + part.length
+  if (length > gathered.buffer.length) {
+    const room = Math.min(HELD_BYTES, Math.max(FIRST_BYTES, 2 * length))
+    const larger = Buffer.allocUnsafeSlow(room)
+    gathered.buffer.copy(larger, 0, 0, gathered.length)
+    gathered.buffer = larger
+  }
+  gathered.buffer.set(part, gathered.length)
+  gathered.length = length
+  gathered.printed += part.length
+}
+
+interface Way {
+  /** `behind`: there will be room. `none`: what would go is lost. */
+  state(): 'open' | 'behind' | 'none'
+  write(message: Uint8Array): void
+  close(): void
+}
+
+/** One stream for all attempts, opened when there is something to say. */
+function wayTo(channel: Channel, clock: Clock, caughtUp: () => void): Way {
   let call: ClientCall | undefined
   let isBehind = false
+  let closedUntil = 0
   const open = (): ClientCall => {
     const opened = channel.open(PATH)
-    const over = (): void => {
-      if (call === opened) call = undefined
+    const over = (error?: unknown): void => {
+      if (call !== opened) return
+      call = undefined
       isBehind = false
+      const isUnknown = error instanceof GrpcError && error.code === STATUS.unimplemented
+      closedUntil = clock.monotonic() + (isUnknown ? LONG_PAUSE_MS : PAUSE_MS)
     }
-    opened.trailers.then(over, over)
+    opened.trailers.then(() => over(), over)
     return opened
   }
   return {
-    send(piece) {
-      if (isBehind) return
+    state: () => (isBehind ? 'behind' : call === undefined && clock.monotonic() < closedUntil ? 'none' : 'open'),
+    write(message) {
       call ??= open()
-      if (call.write(outputPieceToProto(piece))) return
+      const used = call
+      if (used.write(message)) return
       isBehind = true
-      const caughtUp = (): void => {
-        isBehind = false
-      }
-      call.drained().then(caughtUp, caughtUp)
+      used.drained().then(
+        () => {
+          if (call !== used) return
+          isBehind = false
+          caughtUp()
+        },
+        () => {}, // it is over
+      )
     },
     close() {
+      closedUntil = Number.POSITIVE_INFINITY
       call?.finish()
       call = undefined
     },

@@ -120,6 +120,7 @@ export interface LeasedTask {
   readonly instanceName: string;
   readonly origin: string;
   readonly expiresIn: Duration | undefined;
+  readonly queuedAt: Timestamp | undefined;
 }
 
 export interface UpdateTaskStatusRequest {
@@ -899,6 +900,7 @@ function createBaseLeasedTask(): LeasedTask {
     instanceName: "",
     origin: "",
     expiresIn: undefined,
+    queuedAt: undefined,
   };
 }
 
@@ -936,6 +938,9 @@ export const LeasedTask: MessageFns<LeasedTask> = {
     }
     if (message.expiresIn !== undefined) {
       Duration.encode(message.expiresIn, writer.uint32(842).fork()).join();
+    }
+    if (message.queuedAt !== undefined) {
+      Timestamp.encode(message.queuedAt, writer.uint32(850).fork()).join();
     }
     return writer;
   },
@@ -1041,6 +1046,14 @@ export const LeasedTask: MessageFns<LeasedTask> = {
             message.expiresIn = Duration.decode(reader, reader.uint32());
             continue;
           }
+          case 106: {
+            if (tag !== 850) {
+              break;
+            }
+
+            message.queuedAt = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1074,6 +1087,9 @@ export const LeasedTask: MessageFns<LeasedTask> = {
     message.origin = object.origin ?? "";
     message.expiresIn = (object.expiresIn !== undefined && object.expiresIn !== null)
       ? Duration.fromPartial(object.expiresIn)
+      : undefined;
+    message.queuedAt = (object.queuedAt !== undefined && object.queuedAt !== null)
+      ? Timestamp.fromPartial(object.queuedAt)
       : undefined;
     return message;
   },

@@ -25,6 +25,24 @@ export interface ActionWish {
   readonly inlineOutputFiles: readonly string[];
 }
 
+export interface ResourceUsage {
+  readonly wallMs: number;
+  readonly cpuUserMs?: number | undefined;
+  readonly cpuSystemMs?: number | undefined;
+  readonly peakMemoryBytes?: number | undefined;
+  readonly reading: ResourceUsage_Reading;
+}
+
+export const ResourceUsage_Reading = { SAMPLED: 0, COUNTED: 1, UNRECOGNIZED: -1 } as const;
+
+export type ResourceUsage_Reading = typeof ResourceUsage_Reading[keyof typeof ResourceUsage_Reading];
+
+export namespace ResourceUsage_Reading {
+  export type SAMPLED = typeof ResourceUsage_Reading.SAMPLED;
+  export type COUNTED = typeof ResourceUsage_Reading.COUNTED;
+  export type UNRECOGNIZED = typeof ResourceUsage_Reading.UNRECOGNIZED;
+}
+
 function createBaseActionSpec(): ActionSpec {
   return { digestFunction: 0, actionDigest: undefined, action: new Uint8Array(0), command: new Uint8Array(0) };
 }
@@ -197,6 +215,109 @@ export const ActionWish: MessageFns<ActionWish> = {
   },
 };
 
+function createBaseResourceUsage(): ResourceUsage {
+  return { wallMs: 0, cpuUserMs: undefined, cpuSystemMs: undefined, peakMemoryBytes: undefined, reading: 0 };
+}
+
+export const ResourceUsage: MessageFns<ResourceUsage> = {
+  encode(message: ResourceUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.wallMs !== 0) {
+      writer.uint32(8).int64(message.wallMs);
+    }
+    if (message.cpuUserMs !== undefined) {
+      writer.uint32(16).int64(message.cpuUserMs);
+    }
+    if (message.cpuSystemMs !== undefined) {
+      writer.uint32(24).int64(message.cpuSystemMs);
+    }
+    if (message.peakMemoryBytes !== undefined) {
+      writer.uint32(32).int64(message.peakMemoryBytes);
+    }
+    if (message.reading !== 0) {
+      writer.uint32(40).int32(message.reading);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResourceUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResourceUsage() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.wallMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.cpuUserMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cpuSystemMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.peakMemoryBytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.reading = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ResourceUsage>, I>>(base?: I): ResourceUsage {
+    return ResourceUsage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ResourceUsage>, I>>(object: I): ResourceUsage {
+    const message = createBaseResourceUsage() as any;
+    message.wallMs = object.wallMs ?? 0;
+    message.cpuUserMs = object.cpuUserMs ?? undefined;
+    message.cpuSystemMs = object.cpuSystemMs ?? undefined;
+    message.peakMemoryBytes = object.peakMemoryBytes ?? undefined;
+    message.reading = object.reading ?? 0;
+    return message;
+  },
+};
+
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
 export type DeepPartial<T> = T extends Builtin ? T
@@ -208,6 +329,17 @@ export type DeepPartial<T> = T extends Builtin ? T
 type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

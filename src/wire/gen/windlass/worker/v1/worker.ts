@@ -67,6 +67,7 @@ export interface ReportOutputRequest {
   readonly taskId: string;
   readonly data: Uint8Array;
   readonly isError: boolean;
+  readonly offset?: number | undefined;
 }
 
 export interface ReportOutputResponse {
@@ -414,7 +415,7 @@ export const Stop: MessageFns<Stop> = {
 };
 
 function createBaseReportOutputRequest(): ReportOutputRequest {
-  return { workerId: "", taskId: "", data: new Uint8Array(0), isError: false };
+  return { workerId: "", taskId: "", data: new Uint8Array(0), isError: false, offset: undefined };
 }
 
 export const ReportOutputRequest: MessageFns<ReportOutputRequest> = {
@@ -430,6 +431,9 @@ export const ReportOutputRequest: MessageFns<ReportOutputRequest> = {
     }
     if (message.isError !== false) {
       writer.uint32(32).bool(message.isError);
+    }
+    if (message.offset !== undefined) {
+      writer.uint32(40).int64(message.offset);
     }
     return writer;
   },
@@ -479,6 +483,14 @@ export const ReportOutputRequest: MessageFns<ReportOutputRequest> = {
             message.isError = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.offset = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -500,6 +512,7 @@ export const ReportOutputRequest: MessageFns<ReportOutputRequest> = {
     message.taskId = object.taskId ?? "";
     message.data = object.data ?? new Uint8Array(0);
     message.isError = object.isError ?? false;
+    message.offset = object.offset ?? undefined;
     return message;
   },
 };
@@ -558,6 +571,17 @@ export type DeepPartial<T> = T extends Builtin ? T
 type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
+}
 
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;

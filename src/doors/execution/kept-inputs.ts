@@ -1,0 +1,99 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import { type Log, silentLog } from '../../base/log.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { OperationStatus } from '../../engine/status.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import { actionSpecFromProto } from '../../wire/action-spec.ts'
+import { actionFromProto } from '../../wire/execution-action.ts'
+import type { Instances } from '../reapi/instances.ts'
+import { DEFAULT_EXECUTION_LIMITS, ORIGIN } from './execution-tools.ts'
+import { missingInputs, type TreeLimits } from './missing-inputs.ts'
+import { readAction } from './read-action.ts'
+import type { RecentTrees } from './recent-trees.ts'
+
+export interface KeptInputsOptions {
+  readonly engine: Engine
+  readonly instances: Instances
+  readonly clock: Clock
+  readonly limits?: TreeLimits
+  readonly everyMs?: number
+  readonly log?: Log
+}
+
+const EVERY_MS = 60_000
+/** Of all time at most this part goes into it. */
+const PART = 1 / 20
+/** Between so many operations the rest of the process has its turn. */
+const AT_A_TIME = 256
+
+/**
+ * Touches the inputs of actions that have been waiting for a while, every so often: what was not touched for longest is
+ * what a store lets go of first. Pinning would be safer, but a pin for each file of each tree would take more memory than
+ * the queue itself; directories that many trees have in common are looked over once in a round.
+ */
+export function keepInputs(options: KeptInputsOptions): { stop(): void } {
+  const { clock, everyMs = EVERY_MS, log = silentLog } = options
+  let isStopped = false
+  let forget = (): void => {}
+  const after = (ms: number): void => {
+    if (!isStopped) forget = clock.after(ms, () => void round())
+  }
+  const round = async (): Promise<void> => {
+    const from = clock.monotonic()
+    try {
+      await touchAll(options, clock.now() - everyMs, () => isStopped)
+    } catch (error) {
+      log.error({ err: error }, 'the inputs of waiting actions could not be touched')
+    }
+    after(Math.max(everyMs, (clock.monotonic() - from) / PART))
+  }
+  after(everyMs)
+  return {
+    stop() {
+      isStopped = true
+      forget()
+    },
+  }
+}
+
+async function touchAll(options: KeptInputsOptions, before: number, isStopped: () => boolean): Promise<void> {
+  const seen = new Map<BlobStore, RecentTrees>()
+  let count = 0
+  for (const status of options.engine.operations()) {
+    if (isStopped()) return
+    if (++count % AT_A_TIME === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    if (status.origin !== ORIGIN || status.acceptedAt > before) continue
+    try {
+      await touchInputs(status, seen, options)
+    } catch (error) {
+      // A tree that went bad, or a store that does not answer: its worker finds out, and there are others to touch.
+      if (!(error instanceof FaultError)) throw error
+    }
+  }
+}
+
+async function touchInputs(
+  { instance, spec }: OperationStatus,
+  seen: Map<BlobStore, RecentTrees>,
+  { instances, limits = DEFAULT_EXECUTION_LIMITS }: KeptInputsOptions,
+): Promise<void> {
+  const { blobs } = instances(instance)
+  const recent = seen.get(blobs) ?? seenTrees()
+  seen.set(blobs, recent)
+  const { actionDigest, inline } = actionSpecFromProto(spec)
+  const action = inline ? actionFromProto(inline.action, actionDigest.fn) : await readAction(actionDigest, blobs)
+  await missingInputs([actionDigest, action.commandDigest], action.inputRootDigest, { blobs, limits, recent })
+}
+
+/** For one round. */
+function seenTrees(): RecentTrees {
+  const seen = new Set<string>()
+  return {
+    has: (directory) => seen.has(directory),
+    add(directories) {
+      for (const directory of directories) seen.add(directory)
+    },
+    clear: () => seen.clear(),
+  }
+}

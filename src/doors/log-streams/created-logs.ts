@@ -1,0 +1,114 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import type { InstanceName } from '../../model/instance-name.ts'
+import { formatLogName, type LogName } from '../../wire/log-name.ts'
+import type { LogStreamNames } from '../../wire/log-stream.ts'
+import { LogTape } from './log-tape.ts'
+
+export interface LogLimits {
+  /** How many there may be at a time, and how much is held of each. */
+  readonly most: number
+  readonly heldBytes: number
+  /** How long one is kept that nobody has begun to write, that its writer does not go on with, and that is finished. */
+  readonly unwrittenMs: number
+  readonly idleMs: number
+  readonly finishedMs: number
+}
+
+const MINUTE_MS = 60_000
+
+/** 64 MiB in all. */
+export const DEFAULT_LOG_LIMITS: LogLimits = {
+  most: 256,
+  heldBytes: 256 * 1024,
+  unwrittenMs: 10 * MINUTE_MS,
+  idleMs: 60 * MINUTE_MS,
+  finishedMs: 10 * MINUTE_MS,
+}
+
+interface Created {
+  readonly parent: InstanceName
+  readonly token: string
+  readonly tape: LogTape
+  touchedAt: number
+}
+
+/** Logs that clients write, for other clients to read. They are in memory alone, and go with the server. */
+export interface CreatedLogs {
+  create(parent: InstanceName): LogStreamNames
+  /** Throws `absent`, and `invalid` for the name that is for writing. */
+  toRead(name: LogName): LogTape
+  toWrite(name: LogName): CreatedLog
+}
+
+export interface CreatedLog {
+  readonly tape: LogTape
+  append(bytes: Uint8Array): void
+}
+
+export interface CreatedLogsOptions {
+  readonly clock: Clock
+  /** Names that nobody can guess. */
+  readonly newId: () => string
+  readonly limits: LogLimits
+}
+
+export function createdLogs({ clock, newId, limits }: CreatedLogsOptions): CreatedLogs {
+  const logs = new Map<string, Created>()
+  const drop = (id: string, { tape }: Created): void => {
+    logs.delete(id)
+    tape.end()
+  }
+  const dropWhenDue = (id: string, log: Created): void => {
+    if (logs.get(id) !== log) return
+    const leftMs = log.touchedAt + patienceFor(log.tape, limits) - clock.monotonic()
+    if (leftMs <= 0) drop(id, log)
+    else clock.after(Math.max(leftMs, 1), () => dropWhenDue(id, log))
+  }
+  const makeRoom = (): void => {
+    if (logs.size < limits.most) return
+    // Whoever wanted to read to the end of one that is finished has had some time to.
+    const finished = [...logs].find(([, { tape }]) => tape.isEnded)
+    if (finished === undefined)
+      throw new FaultError({ kind: 'exhausted', resource: 'room for logs', retryAfterMs: MINUTE_MS })
+    drop(...finished)
+  }
+  const found = ({ parents, id }: LogName): Created => {
+    const log = logs.get(id)
+    if (log === undefined || !parents.includes(log.parent)) throw absentLog(id)
+    return log
+  }
+  return {
+    create(parent) {
+      makeRoom()
+      const id = newId()
+      const token = newId()
+      const log = { parent, token, tape: new LogTape(limits.heldBytes), touchedAt: clock.monotonic() }
+      logs.set(id, log)
+      clock.after(Math.min(limits.unwrittenMs, limits.finishedMs, limits.idleMs), () => dropWhenDue(id, log))
+      return { name: formatLogName(parent, id), writeName: formatLogName(parent, id, token) }
+    },
+    toRead(name) {
+      if (name.token !== undefined) throw invalid('this name of a log is for its writer, not for reading')
+      return found(name).tape
+    },
+    toWrite(name) {
+      if (name.token === undefined) throw invalid('this name of a log is for reading, not for writing')
+      const log = found(name)
+      if (log.token !== name.token) throw absentLog(name.id)
+      return {
+        tape: log.tape,
+        append(bytes) {
+          log.touchedAt = clock.monotonic()
+          log.tape.append(bytes)
+        },
+      }
+    },
+  }
+}
+
+const patienceFor = ({ isEnded, size }: LogTape, { finishedMs, unwrittenMs, idleMs }: LogLimits): number =>
+  isEnded ? finishedMs : size === 0 ? unwrittenMs : idleMs
+
+export const absentLog = (name: string): FaultError =>
+  new FaultError({ kind: 'absent', what: `no log is named ${name.slice(0, 200)}` })

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { OutputPlace, type PlacedPiece } from './output-place.ts'
+
+const piece = (text: string, rest: Partial<PlacedPiece> = {}): PlacedPiece => ({
+  stream: 'stdout',
+  attempt: 1,
+  bytes: Buffer.from(text),
+  missed: 0,
+  ...rest,
+})
+
+const told = (place: OutputPlace, ...pieces: readonly PlacedPiece[]): unknown[] =>
+  pieces.map((one) => {
+    const taken = place.take(one)
+    return taken && [taken.missed, Buffer.from(taken.bytes).toString()]
+  })
+
+test('only its own stream is told', () => {
+  const place = new OutputPlace('stdout', 0)
+  expect(told(place, piece('a'), piece('noise', { stream: 'stderr' }), piece('b'))).toEqual([
+    [0, 'a'],
+    undefined,
+    [0, 'b'],
+  ])
+  expect(place.wanted).toBe(2)
+})
+
+test('what the reader has had already is left out', () => {
+  const place = new OutputPlace('stdout', 4)
+  expect(told(place, piece('abc'), piece('def'), piece('ghi'))).toEqual([undefined, [0, 'ef'], [0, 'ghi']])
+})
+
+test('a worker that counts says what is lacking, to the byte, whoever lost it', () => {
+  const place = new OutputPlace('stdout', 0)
+  const pieces = [
+    piece('abc', { at: 0 }),
+    piece('xyz', { at: 10, missed: 100 }),
+    piece('z!', { at: 12 }),
+    piece('end', { at: 20 }),
+  ]
+  expect(told(place, ...pieces)).toEqual([
+    [0, 'abc'],
+    [7, 'xyz'],
+    [0, '!'],
+    [6, 'end'],
+  ])
+  expect(place.wanted).toBe(23)
+})
+
+test('where a worker does not count, what was missed may be of either stream, and the place is lost', () => {
+  const place = new OutputPlace('stdout', 0)
+  expect(told(place, piece('abc'), piece('def', { missed: 5 }), piece('ghi'))).toEqual([
+    [0, 'abc'],
+    [5, 'def'],
+    [0, 'ghi'],
+  ])
+  expect(place.wanted).toBeUndefined()
+})
+
+test('the next attempt goes on where the reader stands', () => {
+  const place = new OutputPlace('stdout', 0)
+  expect(
+    told(place, piece('abc'), piece('ab', { attempt: 2 }), piece('cde', { attempt: 2 }), piece('f', { attempt: 2 })),
+  ).toEqual([[0, 'abc'], undefined, [0, 'de'], [0, 'f']])
+  expect(place.wanted).toBe(6)
+})

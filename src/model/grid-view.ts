@@ -1,0 +1,103 @@
+import type { InstanceName } from './instance-name.ts'
+import type { TaskState } from './task-state.ts'
+import type { WorkerState } from './worker-state.ts'
+
+/** A task, as whoever looks after the grid sees it. Times are milliseconds since 1970. */
+export interface TaskView {
+  /** The short name. */
+  readonly task: string
+  readonly operation: string
+  readonly instance: InstanceName
+  readonly origin: string
+  readonly state: TaskState
+  /** Attempts that were begun. */
+  readonly attempt: number
+  /** Who has it, or had it last. */
+  readonly worker: string | undefined
+  readonly acceptedAt: number
+  readonly startedAt: number | undefined
+  readonly endedAt: number | undefined
+  /** Of one that is over: in words, what came of it. */
+  readonly reason: string
+  /** The cache had its result, and nothing was run. */
+  readonly cached: boolean
+  /** Of a command that came to its end. */
+  readonly exitCode: number | undefined
+  /** The program and its first arguments; empty where they are not known. */
+  readonly command: readonly string[]
+  /** Of an action: hash/size. */
+  readonly actionDigest: string | undefined
+}
+
+export interface TaskQuery {
+  /** Undefined for tasks of all instances. */
+  readonly instance: InstanceName | undefined
+  /** None for all. */
+  readonly states: readonly TaskState[]
+  readonly limit: number
+  /** Where the last page ended; undefined for the first. */
+  readonly cursor: string | undefined
+}
+
+export interface TaskPage {
+  readonly tasks: readonly TaskView[]
+  /** Undefined at the end. A page may be short, or empty, and still have one. */
+  readonly next: string | undefined
+}
+
+/** Some of what a task printed while it runs. */
+export interface PrintedPiece {
+  readonly stream: 'stdout' | 'stderr'
+  /** Which attempt printed it, from 1. */
+  readonly attempt: number
+  readonly bytes: Uint8Array
+  /** Bytes of both streams that came since the piece before, and are gone. */
+  readonly missed: number
+}
+
+export interface WorkerInView {
+  readonly worker: string
+  readonly state: WorkerState
+  /** Why it is in that state. */
+  readonly reason: string
+  readonly slots: number
+  /** Tasks that it has now. */
+  readonly tasks: number
+  /** What it offers, and tasks may ask for. */
+  readonly properties: readonly { readonly name: string; readonly value: string }[]
+  /** What it has to give; undefined for what it does not say. */
+  readonly cpu: number | undefined
+  readonly memoryBytes: number | undefined
+  readonly diskBytes: number | undefined
+  readonly registeredAt: number
+  readonly heardAt: number
+  /** For people: host, version, isolation. */
+  readonly about: Readonly<Record<string, string>>
+}
+
+export interface GridFigures {
+  readonly now: number
+  /** Waiting for a slot. */
+  readonly queued: number
+  /** Assigned, running or stopping. */
+  readonly active: number
+  /** Those that are not over. */
+  readonly tasks: Readonly<Partial<Record<TaskState, number>>>
+  readonly workers: Readonly<Partial<Record<WorkerState, number>>>
+  readonly slots: number
+  readonly usedSlots: number
+  /** Since the server started. */
+  readonly accepted: number
+  readonly ended: number
+  /** The longest first. */
+  readonly queues: readonly QueueFigures[]
+  /** Why the journal takes nothing at present; empty when it does. */
+  readonly journalTrouble: string
+}
+
+export interface QueueFigures {
+  /** In words. */
+  readonly asksFor: string
+  readonly queued: number
+  readonly active: number
+}
