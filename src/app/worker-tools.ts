@@ -55,6 +55,8 @@ const STREAM_BYTES = 16 * 1024 * 1024
 const INLINE_BYTES = 1024
 const CAS_TIMEOUT_MS = 60_000
 const BULK_THREADS = 2
+/** Names are made up by clients; of one that was forgotten only what it remembers of its directories is lost. */
+const MOST_INSTANCES = 64
 
 const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
 /** The same file as it is published. */
@@ -93,7 +95,10 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     store,
     of(instance) {
       const known = made.get(instance) ?? make(instance)
+      made.delete(instance) // the last in the map is the one used last
       made.set(instance, known)
+      const [oldest] = made.keys()
+      if (made.size > MOST_INSTANCES && oldest !== undefined) made.delete(oldest)
       return known
     },
     async close() {
