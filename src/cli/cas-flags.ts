@@ -18,12 +18,21 @@ export interface DigestOptions extends ServerOptions {
 
 const DEFAULT_SERVER = 'grpc://127.0.0.1:8980'
 
-const gathered = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value]
+/** For flags that may be repeated. */
+export const gathered = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value]
+
+/** For commands about the grid as a whole: those that care for an instance add a flag for it. */
+export type GridOptions = Omit<ServerOptions, 'instance'>
 
 export const addServerFlags = (command: Command): Command =>
-  command
-    .option('-s, --server <address>', 'grpc://host:port, grpcs://host:port or unix:/path', DEFAULT_SERVER)
-    .option('--instance <name>', 'the instance name to use', '')
+  withReach(command, (flags) => flags.option('--instance <name>', 'the instance name to use', ''))
+
+export const addGridFlags = (command: Command): Command => withReach(command, (flags) => flags)
+
+const withReach = (command: Command, withInstance: (flags: Command) => Command): Command =>
+  withInstance(
+    command.option('-s, --server <address>', 'grpc://host:port, grpcs://host:port or unix:/path', DEFAULT_SERVER),
+  )
     .option('--ca <file>', 'trust the certificates in this PEM file instead of the system’s')
     .option('--cert <file>', 'show this certificate to the server')
     .option('--key <file>', 'the private key of the certificate')

@@ -4,6 +4,7 @@ import { pause } from '../app/clock.ts'
 
 const STDIN = 0
 const STDOUT = 1
+const STDERR = 2
 const WAIT_MS = 5
 const READ_BYTES = 512 * 1024
 
@@ -18,10 +19,14 @@ export async function* standardInput(): AsyncGenerator<Uint8Array> {
 }
 
 /** Bytes to standard output, as they are; false when nobody reads them any more. */
-export async function toStandardOutput(bytes: Uint8Array): Promise<boolean> {
+export const toStandardOutput = (bytes: Uint8Array): Promise<boolean> => writeTo(STDOUT, bytes)
+
+export const toStandardError = (bytes: Uint8Array): Promise<boolean> => writeTo(STDERR, bytes)
+
+async function writeTo(file: number, bytes: Uint8Array): Promise<boolean> {
   try {
     for (let at = 0; at < bytes.length; ) {
-      at += await whenPossible(async () => (await promisify(write)(STDOUT, bytes, at, bytes.length - at)).bytesWritten)
+      at += await whenPossible(async () => (await promisify(write)(file, bytes, at, bytes.length - at)).bytesWritten)
     }
     return true
   } catch (error) {

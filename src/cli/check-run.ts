@@ -44,6 +44,7 @@ async function check({ behaviours, target, channel }: What, options: CheckOption
     instance,
     behaviours,
     seed,
+    platform: (options.platform ?? []).map(propertyOf),
     clock: systemClock,
     deadlineMs: 1000 * positive('--deadline', options.deadline),
     atOnce: positive('--jobs', options.jobs),
@@ -97,9 +98,19 @@ function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<stri
 }
 
 function headerOf(text: string): readonly [string, string] {
+  const [name, value] = pairOf('--header', text)
+  return [name.toLowerCase(), value]
+}
+
+function propertyOf(text: string): { readonly name: string; readonly value: string } {
+  const [name, value] = pairOf('--platform', text)
+  return { name, value }
+}
+
+function pairOf(flag: string, text: string): readonly [string, string] {
   const at = text.indexOf('=')
-  if (at < 1) throw wrong(`--header: ${text} is not name=value`)
-  return [text.slice(0, at).toLowerCase(), text.slice(at + 1)]
+  if (at < 1) throw wrong(`${flag}: ${text} is not name=value`)
+  return [text.slice(0, at), text.slice(at + 1)]
 }
 
 function positive(flag: string, text: string): number {

@@ -86,6 +86,7 @@ describe('the verdict', () => {
     [['--target', 'grpcs://x:1', '--ca', '/no/such/file'], '--ca: ENOENT'],
     [['--target', 'x:1', '--ca', import.meta.filename], '--ca, --cert and --key are for grpcs:// targets'],
     [['--target', 'x:1', '--header', 'nothing'], '--header: nothing is not name=value'],
+    [['--target', 'x:1', '--platform', '=x'], '--platform: =x is not name=value'],
   ])('a wrong command line is exit code 2: %j', async (argv, words) => {
     const { code, err } = await check(argv)
     expect(code).toBe(2)

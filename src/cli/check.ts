@@ -3,10 +3,11 @@ import type { Terminal } from '../app/terminal.ts'
 
 const EXAMPLES = `
 Suites:
-  reapi   the Remote Execution API v2: Capabilities, CAS, ByteStream and ActionCache
+  reapi   the Remote Execution API v2: Capabilities, CAS, ByteStream, ActionCache, Execution and Operations
 
 Nothing has to be empty or set up: content is made up for each run, and only added to the server. What the server does
-not advertise is "not offered", neither passed nor failed. A run leaves some tens of MiB behind.
+not advertise is "not offered", neither passed nor failed. A run leaves some tens of MiB behind. Where the server
+executes, small scripts are run on its workers by /bin/sh; --platform says what these workers ask for.
 
 Exit codes:
   0   every behaviour that is offered was seen
@@ -17,7 +18,7 @@ Examples:
   windlass check reapi --target grpc://127.0.0.1:8980
   windlass check reapi --target grpcs://cache.example.com --ca ca.pem --cert me.pem --key me.key --instance main
   windlass check reapi --target unix:/run/cache.sock --only 'bytestream.*' --level must
-  windlass check reapi --target grpc://127.0.0.1:8980 --junit report.xml
+  windlass check reapi --target grpc://127.0.0.1:8980 --platform OSFamily=Linux --junit report.xml
   windlass check reapi --list`
 
 /** As the parser hands them over. */
@@ -28,6 +29,7 @@ export interface CheckOptions {
   readonly cert?: string
   readonly key?: string
   readonly header?: readonly string[]
+  readonly platform?: readonly string[]
   readonly only?: readonly string[]
   readonly level: 'must' | 'should'
   readonly seed?: string
@@ -50,6 +52,7 @@ export const checkCommand = (terminal: Terminal): Command =>
     .option('--cert <file>', 'show this certificate to the server')
     .option('--key <file>', 'the private key of the certificate')
     .option('--header <name=value>', 'send this with every call; may be repeated', gathered)
+    .option('--platform <name=value>', 'what commands ask of a worker; may be repeated', gathered)
     .option('--only <pattern>', 'only behaviours with such an id (* is anything); may be repeated', gathered)
     .addOption(
       new Option('--level <level>', 'only what a server must do, or also what it should')

@@ -7,11 +7,16 @@ import { Verdict } from './verdict.ts'
 /** A command file makes the command with its flags and help; what it does is imported when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
   up: async () => (await import('./up.ts')).upCommand,
+  run: async () => (await import('./run.ts')).runCommand,
   server: async () => (await import('./server.ts')).serverCommand,
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   cas: async () => (await import('./cas.ts')).casCommand,
   worker: async () => (await import('./worker.ts')).workerCommand,
+  tasks: async () => (await import('./tasks.ts')).tasksCommand,
+  task: async () => (await import('./task.ts')).taskCommand,
+  workers: async () => (await import('./workers.ts')).workersCommand,
+  top: async () => (await import('./top.ts')).topCommand,
   version: async () => (await import('./version.ts')).versionCommand,
 }
 

@@ -17,6 +17,10 @@ export interface TreeWalk {
   blob(blob: LocalBlob): Promise<void>
   /** Hears of every file and directory, the root last. */
   seen(path: string, digest: Digest, kind: 'file' | 'directory' | 'tree'): void
+  /** What is not part of the tree; of a directory, nothing below it is looked at either. */
+  omits?(path: string, isDirectory: boolean): boolean
+  /** Hears of every directory with what is in it. */
+  listed?(path: string, directory: Directory): void
 }
 
 /** Makes Directory messages of a directory of this machine, one for each level; answers the root's digest. */
@@ -60,6 +64,7 @@ async function level(path: string, walk: TreeWalk, below: (one: Level) => Promis
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const { name } = entry
     const at = join(path, name)
+    if (walk.omits?.(at, entry.isDirectory())) continue
     if (entry.isFile()) plain.push(name)
     else if (entry.isSymbolicLink()) symlinks.push({ name, target: await targetOf(at), properties: undefined })
     else if (entry.isDirectory()) {
@@ -74,6 +79,7 @@ async function level(path: string, walk: TreeWalk, below: (one: Level) => Promis
   }
   const directory: Directory = { files, directories, symlinks, properties: undefined }
   const bytes = directoryToProto(directory)
+  walk.listed?.(path, directory)
   return { path, directory, bytes, digest: digestOf(walk.fn, bytes) }
 }
 

@@ -56,11 +56,18 @@ export interface RemoteDirectory {
   readonly directory: Directory
 }
 
+/** What is wanted of a directory; the path is from the root, which is ''. */
+export type Trim = (path: string, directory: Directory) => Directory
+
 /**
  * Every directory of a tree, parents before children, as often as the tree has it. Names are safe: none is empty, dots
- * or has a slash, and none comes twice in one directory.
+ * or has a slash, and none comes twice in one directory. Trimmed, a tree has less in it.
  */
-export async function* remoteDirectories(root: Digest, source: DirectorySource): AsyncGenerator<RemoteDirectory> {
+export async function* remoteDirectories(
+  root: Digest,
+  source: DirectorySource,
+  trim: Trim = (_, directory) => directory,
+): AsyncGenerator<RemoteDirectory> {
   const waiting: { readonly path: string; readonly digest: Digest }[] = [{ path: '', digest: root }]
   while (waiting.length > 0) {
     // From the end, so that a deep tree is not first spread out in all its width.
@@ -68,7 +75,7 @@ export async function* remoteDirectories(root: Digest, source: DirectorySource):
     const found = await source(some.map(({ digest }) => digest))
     for (const { path, digest } of some) {
       const bytes = found.get(formatDigest(digest)) as Uint8Array
-      const directory = fromServer((message) => directoryFromProto(message, root.fn))(bytes)
+      const directory = trim(path, fromServer((message) => directoryFromProto(message, root.fn))(bytes))
       yield { path, directory }
       for (const child of directory.directories)
         waiting.push({ path: path === '' ? child.name : `${path}/${child.name}`, digest: child.digest })

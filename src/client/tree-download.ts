@@ -6,7 +6,7 @@ import type { NodeProperties } from '../model/node-properties.ts'
 import type { CasClient } from './cas-client.ts'
 import { type FileDownloads, type FileOrder, fileDownloads } from './file-downloads.ts'
 import { madeBeside } from './part-path.ts'
-import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories } from './remote-tree.ts'
+import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories, type Trim } from './remote-tree.ts'
 import { leadsOut } from './symlink-rule.ts'
 import type { TransferMeter } from './transfer-meter.ts'
 
@@ -25,6 +25,8 @@ export interface TreeWish {
   readonly newId: () => string
   readonly meter: TransferMeter
   readonly mostNodes?: number
+  /** Leaves out what is not wanted. */
+  readonly trim?: Trim
 }
 
 export interface TreeCount {
@@ -47,7 +49,7 @@ export async function downloadTree(client: CasClient, wish: TreeWish): Promise<T
     await mkdir(part)
     const tools = { part, wish, files: fileDownloads(client, wish.meter), later: new Later() }
     const count = { files: 0, directories: 0, symlinks: 0 }
-    for await (const remote of remoteDirectories(root, source)) {
+    for await (const remote of remoteDirectories(root, source, wish.trim)) {
       const { files, directories, symlinks } = remote.directory
       count.files += files.length
       count.directories += directories.length
@@ -80,7 +82,7 @@ async function place({ path, directory }: RemoteDirectory, { part, wish, files, 
   if (directory.properties !== undefined) later.directories.push([join(part, path), directory.properties])
 }
 
-function mustBeLink(path: string, target: string, unsafeLinks: boolean): void {
+export function mustBeLink(path: string, target: string, unsafeLinks: boolean): void {
   const isNone = target === '' || target.includes('\0')
   const problem = isNone ? 'leads nowhere' : unsafeLinks ? undefined : leadsOut(path, target)
   if (problem === undefined) return
@@ -90,7 +92,7 @@ function mustBeLink(path: string, target: string, unsafeLinks: boolean): void {
 
 type Named = { readonly digest: Digest; readonly executable: boolean; readonly properties: NodeProperties | undefined }
 
-const orderOf = (path: string, { digest, executable, properties }: Named): FileOrder => ({
+export const orderOf = (path: string, { digest, executable, properties }: Named): FileOrder => ({
   digest,
   async write(pieces) {
     const file = await open(path, 'wx', executable ? 0o777 : 0o666).catch(collided(path))

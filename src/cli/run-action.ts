@@ -1,0 +1,142 @@
+import { systemClock } from '../app/clock.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { FaultError } from '../base/fault.ts'
+import { type CasClient, casClient } from '../client/cas-client.ts'
+import { changedOnly } from '../client/changed-only.ts'
+import { LiveOutput, type Stream } from '../client/live-output.ts'
+import { downloadOutputs } from '../client/result-outputs.ts'
+import { type PreparedAction, prepareAction, type RunEnd, type RunOrder } from '../client/run-action.ts'
+import type { ActionResult } from '../model/action-result.ts'
+import { type StatusLine, statusLine, type TransferTally, transferTally } from './cas-progress.ts'
+import { type Session, withServer } from './cas-session.ts'
+import { type Followed, follow, NobodyReads } from './run-follow.ts'
+import { runJson } from './run-json.ts'
+import { priorityOf, type RunOptions, runOrder } from './run-order.ts'
+import { STDIO, type Stdio } from './run-stdio.ts'
+import { streamPieces } from './run-streams.ts'
+import { endWords } from './run-words.ts'
+import { quietText } from './table.ts'
+import { Verdict } from './verdict.ts'
+
+const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
+
+export interface Place {
+  readonly terminal: Terminal
+  readonly stdio?: Stdio
+}
+
+export async function runOnGrid(
+  argv: readonly string[],
+  options: RunOptions,
+  { terminal, stdio = STDIO }: Place,
+): Promise<void> {
+  const order = runOrder(argv, options)
+  priorityOf(options) // what is wrong with it is said before anything is sent
+  const code = await withServer(options, terminal, (session) =>
+    carryOut(order, { options, terminal, stdio, session }),
+  ).catch((error: unknown) => notRun(error, options, terminal))
+  if (code !== 0) throw new Verdict(code)
+}
+
+interface Running {
+  readonly options: RunOptions
+  readonly terminal: Terminal
+  readonly stdio: Stdio
+  readonly session: Session
+}
+
+async function carryOut(order: RunOrder, running: Running): Promise<number> {
+  const { options, terminal, session } = running
+  const line = statusLine(terminal, systemClock)
+  const meter = transferTally(line)
+  const client = casClient({ ...session, instance: options.instance, fn: options.digestFunction })
+  const output = options.json ? undefined : new LiveOutput(screenOf(running, line))
+  const parts: Parts = { ...running, order, client, line, meter, output }
+  try {
+    const { prepared, followed } = await execute(parts)
+    line.clear()
+    return await settle(followed, prepared, parts)
+  } finally {
+    line.clear()
+  }
+}
+
+interface Parts extends Running {
+  readonly order: RunOrder
+  readonly client: CasClient
+  readonly line: StatusLine
+  readonly meter: TransferTally
+  readonly output: LiveOutput | undefined
+}
+
+const screenOf = ({ stdio, terminal }: Running, line: StatusLine) => ({
+  write(stream: Stream, bytes: Uint8Array) {
+    line.clear()
+    return stdio[stream](bytes)
+  },
+  differs: (stream: Stream) =>
+    terminal.err(
+      `windlass: what was shown of ${stream} is not the result's, as of an attempt that was lost; all follows\n`,
+    ),
+})
+
+/** A cache may lose what was uploaded before it is needed: then once more, from the start. */
+async function execute(parts: Parts): Promise<{ prepared: PreparedAction; followed: Followed }> {
+  for (let isLast = false; ; isLast = true) {
+    const prepared = await prepareAction(parts.order, parts)
+    parts.line.clear()
+    const followed = await follow(prepared, parts)
+    if (followed.end.kind !== 'missing' || isLast) return { prepared, followed }
+  }
+}
+
+/** Shows and fetches what there is, and answers the exit code. */
+async function settle(followed: Followed, prepared: PreparedAction, parts: Parts): Promise<number> {
+  const { end } = followed
+  const { options, terminal, client, output, meter } = parts
+  const result = 'result' in end ? end.result : undefined
+  if (result !== undefined && output !== undefined)
+    for (const stream of ['stdout', 'stderr'] as const)
+      await output.finish(stream, () => streamPieces(client, result[stream]))
+  if (output?.isLeft) throw new NobodyReads()
+  if (end.kind === 'result') await fetchOutputs(end.result, prepared, parts)
+  if (options.json) terminal.out(await runJson(followed, client, meter))
+  else terminal.err(endWords(followed, { forPeople: terminal.errIsTerminal }))
+  return exitCode(end)
+}
+
+async function fetchOutputs(result: ActionResult, { inputs }: PreparedAction, parts: Parts): Promise<void> {
+  const { order, options, client, session, meter, terminal, line } = parts
+  if (options.output === undefined) return
+  const wanted = new Set(order.outputPaths)
+  const came = await downloadOutputs(client, {
+    result,
+    wanted,
+    into: options.output,
+    trim: changedOnly(inputs.directories),
+    unsafeLinks: options.unsafeLinks === true,
+    newId: session.newId,
+    meter,
+  })
+  line.clear()
+  for (const path of wanted)
+    if (!came.has(path)) terminal.err(`windlass: the command did not make ${quietText(path || 'anything')}\n`)
+}
+
+function exitCode(end: RunEnd): number {
+  if (end.kind === 'timeout') return EXIT.timeout
+  if (end.kind !== 'result') return EXIT.notRun
+  const { exitCode: code } = end.result
+  // Some say -9 for a command that a signal ended, where a shell says 137.
+  if (code < 0) return 128 + (-code % 128)
+  return code > 255 ? 1 : code
+}
+
+/** A failure of ours must not look like one of the command. */
+function notRun(error: unknown, options: RunOptions, { err }: Terminal): number {
+  if (error instanceof NobodyReads) return EXIT.closedPipe
+  if (!(error instanceof FaultError) || error.fault.kind === 'invalid' || options.verbose) throw error
+  for (const text of error.message.split('\n')) err(`windlass: ${quietText(text)}\n`)
+  if (error.message.includes('is a server running there?')) err('windlass: "windlass up" starts one with a worker\n')
+  return EXIT.notRun
+}

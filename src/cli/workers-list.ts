@@ -1,0 +1,64 @@
+import { systemClock } from '../app/clock.ts'
+import type { Terminal } from '../app/terminal.ts'
+import { invalid } from '../base/fault.ts'
+import type { WorkerInView } from '../model/grid-view.ts'
+import type { GridOptions } from './cas-flags.ts'
+import { bytesText } from './cas-words.ts'
+import { jsonLine, withGrid } from './grid-session.ts'
+import { quietText, spanText, tableText } from './table.ts'
+
+export interface WorkersOptions extends GridOptions {
+  readonly drain?: string
+  readonly shutdown?: true
+  readonly resume?: string
+}
+
+export async function runWorkers(options: WorkersOptions, terminal: Terminal): Promise<void> {
+  const { drain, resume, shutdown = false, json } = options
+  if (drain !== undefined && resume !== undefined) throw invalid('--drain and --resume: one or the other')
+  if (shutdown && drain === undefined) throw invalid('--shutdown goes with --drain')
+  await withGrid(options, terminal, async ({ grid }) => {
+    if (drain !== undefined) await grid.drain(drain, shutdown)
+    if (resume !== undefined) await grid.resume(resume)
+    const workers = await grid.workers()
+    const named = drain ?? resume
+    if (json)
+      terminal.out(
+        jsonLine({ workers: named === undefined ? workers : workers.filter(({ worker }) => worker === named) }),
+      )
+    else if (named === undefined) terminal.out(workersText(workers))
+    else terminal.out(changedText(named, workers, { isDrained: drain !== undefined, shutdown }))
+  })
+}
+
+function changedText(
+  id: string,
+  workers: readonly WorkerInView[],
+  { isDrained, shutdown }: { readonly isDrained: boolean; readonly shutdown: boolean },
+): string {
+  if (!isDrained) return `${quietText(id)} takes tasks again\n`
+  const tasks = workers.find(({ worker }) => worker === id)?.tasks ?? 0
+  const rest = tasks === 0 ? 'it has none' : `it finishes the ${tasks} that it has`
+  return `${quietText(id)} gets no new tasks; ${rest}${shutdown ? ', and leaves then' : ''}\n`
+}
+
+function workersText(workers: readonly WorkerInView[]): string {
+  if (workers.length === 0) return 'no workers; "windlass worker daemon --server-url http://HOST:PORT" starts one\n'
+  const now = systemClock.now()
+  const rows = workers
+    .toSorted((one, other) => (one.worker < other.worker ? -1 : 1))
+    .map((worker) => [
+      worker.worker,
+      worker.state,
+      `${worker.tasks}/${worker.slots}`,
+      spanText(now - worker.heardAt),
+      [...amounts(worker), ...worker.properties.map(({ name, value }) => `${name}=${value}`)].join(' '),
+    ])
+  return tableText(['WORKER', 'STATE', 'TASKS', 'HEARD', 'OFFERS'], rows)
+}
+
+const amounts = ({ cpu, memoryBytes, diskBytes }: WorkerInView): string[] => [
+  ...(cpu === undefined ? [] : [`cpu=${cpu}`]),
+  ...(memoryBytes === undefined ? [] : [`memory=${bytesText(memoryBytes).replace(' ', '')}`]),
+  ...(diskBytes === undefined ? [] : [`disk=${bytesText(diskBytes).replace(' ', '')}`]),
+]
