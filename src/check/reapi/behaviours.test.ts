@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { BEHAVIOURS } from './behaviours.ts'
-import { capabilitiesFor } from './broken/profile.ts'
+import { BEHAVIOURS, EXECUTION_BEHAVIOURS } from './behaviours.ts'
+import { capabilitiesFor, EVERYTHING } from './broken/profile.ts'
+import { CHECKS } from './checks.ts'
 import { docsPage } from './docs-page.ts'
 import { isMet, needSays } from './needs.ts'
 import { offerOf, unoffered } from './offer.ts'
@@ -22,6 +23,10 @@ test('ids are unique, and written alike', () => {
   expect(ids.filter((id) => !/^[a-z0-9-]+(\.[a-z0-9-]+){1,2}$/.test(id))).toEqual([])
 })
 
+test('every behaviour has a check, and none is there in vain', () => {
+  expect(Object.keys(CHECKS).sort()).toEqual(BEHAVIOURS.map(({ id }) => id).sort())
+})
+
 test('sentences are sentences, each said once', () => {
   expect(BEHAVIOURS.filter(({ sentence }) => !/^\S.*\.$/.test(sentence)).map(({ id }) => id)).toEqual([])
   const said = BEHAVIOURS.map(({ service, sentence }) => `${service}: ${sentence}`)
@@ -35,6 +40,19 @@ test('the documentation is what the table says', async () => {
 test('what is not advertised is not offered, and the reason says what is needed', () => {
   expect(isMet('splice', offer(12, true))).toBe(true)
   expect(unoffered(behaviour('splice.joins'), offer(12, false))).toBe(`needs ${needSays('splice')}`)
+})
+
+test('a server that only stores is told so once for all of execution', () => {
+  const storing = offerOf({ ...capabilitiesFor(EVERYTHING), executionCapabilities: undefined }, '')
+  const reasons = new Set(EXECUTION_BEHAVIOURS.map((each) => unoffered(each, storing)))
+  expect([...reasons]).toEqual([`needs ${needSays('exec')}`])
+})
+
+test('where nobody works, only one behaviour is tried', () => {
+  const idle = { ...offerOf(capabilitiesFor(EVERYTHING), ''), idle: 'nobody' }
+  expect(EXECUTION_BEHAVIOURS.filter((each) => unoffered(each, idle) === undefined).map(({ id }) => id)).toEqual([
+    'execute.runs',
+  ])
 })
 
 test('what came with a later version is not offered by an older server', () => {

@@ -5,28 +5,43 @@ import { BYTESTREAM } from './table/bytestream.ts'
 import { CAPABILITIES } from './table/capabilities.ts'
 import { CAS } from './table/cas.ts'
 import { DIGESTS } from './table/digests.ts'
-import type { Row } from './table/row.ts'
+import { EXECUTION } from './table/execution.ts'
+import { EXECUTION_FILES } from './table/execution-files.ts'
+import { OPERATIONS } from './table/operations.ts'
+import type { Row, Rows } from './table/row.ts'
 
 /**
- * What the Remote Execution API asks of a cache, one sentence at a time. Everything else about these behaviours (the
+ * What the Remote Execution API asks of a server, one sentence at a time. Everything else about these behaviours (the
  * checks, the documentation, the reports) hangs on their ids, which therefore never change their meaning.
  */
-const TABLE = { ...CAPABILITIES, ...DIGESTS, ...BYTESTREAM, ...CAS, ...ACTION_CACHE }
+const CACHE_TABLE = { ...CAPABILITIES, ...DIGESTS, ...BYTESTREAM, ...CAS, ...ACTION_CACHE }
+const EXECUTION_TABLE = { ...EXECUTION, ...EXECUTION_FILES, ...OPERATIONS }
 
-type Table = typeof TABLE
-export type BehaviourId = { [Service in keyof Table]: keyof Table[Service] }[keyof Table]
+type IdsOf<Table> = { [Service in keyof Table]: keyof Table[Service] }[keyof Table]
+export type CacheId = IdsOf<typeof CACHE_TABLE>
+export type ExecutionId = IdsOf<typeof EXECUTION_TABLE>
+export type BehaviourId = CacheId | ExecutionId
 
 export interface ReapiBehaviour extends Behaviour {
   readonly id: BehaviourId
   readonly needs: readonly Need[]
 }
 
-export const BEHAVIOURS: readonly ReapiBehaviour[] = Object.entries(TABLE).flatMap(([service, rows]) =>
-  Object.entries(rows as Record<string, Row>).map(([id, row]) => ({
-    since: '2.0',
-    needs: [],
-    ...row,
-    id: id as BehaviourId,
-    service,
-  })),
-)
+const listOf = <Id extends BehaviourId>(table: Rows): readonly (ReapiBehaviour & { readonly id: Id })[] =>
+  Object.entries(table).flatMap(([service, rows]) =>
+    Object.entries(rows as Record<string, Row>).map(([id, row]) => ({
+      since: '2.0',
+      needs: [],
+      ...row,
+      id: id as Id,
+      service,
+    })),
+  )
+
+/** Of a server that stores. */
+export const CACHE_BEHAVIOURS = listOf<CacheId>(CACHE_TABLE)
+
+/** Of one that runs commands as well. */
+export const EXECUTION_BEHAVIOURS = listOf<ExecutionId>(EXECUTION_TABLE)
+
+export const BEHAVIOURS: readonly ReapiBehaviour[] = [...CACHE_BEHAVIOURS, ...EXECUTION_BEHAVIOURS]

@@ -116,6 +116,16 @@ export const capabilitiesChecks = {
   async 'capabilities.exec-priorities-ordered'({ offer }) {
     ordered(offer.execution?.executionPriorityCapabilities)
   },
+  async 'capabilities.exec-priorities-given'({ offer }) {
+    const ranges = offer.execution?.executionPriorityCapabilities?.priorities ?? []
+    ensure(ranges.length > 0, 'a range', 'none')
+  },
+  async 'capabilities.exec-priorities-default'({ offer }) {
+    const ranges = offer.execution?.executionPriorityCapabilities?.priorities ?? []
+    const spelledOut = ranges.map(({ minPriority, maxPriority }) => `${minPriority} to ${maxPriority}`)
+    const isIn = ranges.some(({ minPriority, maxPriority }) => minPriority <= 0 && maxPriority >= 0)
+    ensure(isIn, 'a range with 0', listed(spelledOut))
+  },
   async 'capabilities.exec-function-given'({ offer }) {
     ensure((offer.execution?.digestFunction ?? 0) > 0, 'a digest function', 'UNKNOWN')
   },

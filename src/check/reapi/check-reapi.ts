@@ -3,14 +3,18 @@ import { prepareHashing } from '../../base/hashing/create-hasher.ts'
 import { rpcClient } from '../../client/rpc.ts'
 import type { Channel } from '../../grpc/channel.ts'
 import { GrpcError } from '../../grpc/status.ts'
-import type { ServerCapabilities } from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type {
+  Platform_Property,
+  ServerCapabilities,
+} from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { SemVer } from '../../wire/gen/build/bazel/semver/semver.ts'
 import type { Result } from '../behaviour.ts'
 import { runSuite } from '../run-suite.ts'
 import { told } from '../unmet.ts'
 import type { BehaviourId, ReapiBehaviour } from './behaviours.ts'
 import { CHECKS } from './checks.ts'
-import { offerOf, unoffered } from './offer.ts'
+import { whyNothingRuns } from './execution/try-worker.ts'
+import { type Offer, offerOf, unoffered } from './offer.ts'
 import { createProbe } from './probe.ts'
 import { RPC } from './rpcs.ts'
 
@@ -19,6 +23,8 @@ export interface ReapiRun {
   readonly instance: string
   readonly behaviours: readonly ReapiBehaviour[]
   readonly seed: string
+  /** What commands ask of a worker. */
+  readonly platform?: readonly Platform_Property[]
   readonly clock: Clock
   /** For each check. */
   readonly deadlineMs: number
@@ -40,17 +46,27 @@ export class Unreachable extends Error {
 
 /** Asks the server what it offers, and holds it to that. Throws Unreachable when it cannot even be asked. */
 export async function checkReapi(run: ReapiRun): Promise<ReapiReport> {
-  const { channel, instance, seed, clock, deadlineMs } = run
   await prepareHashing()
   const capabilities = await firstAnswer(run)
-  const offer = offerOf(capabilities, instance)
+  const offer = await withWorker(offerOf(capabilities, run.instance), run)
   const results = await runSuite({
     ...run,
     unoffered: (behaviour) => unoffered(behaviour as ReapiBehaviour, offer),
     checkOf: (id) => CHECKS[id as BehaviourId],
-    probeFor: (id, signal) => createProbe({ channel, offer, seed, id, signal, clock, deadlineMs }),
+    probeFor: (id, signal) => createProbe({ ...run, offer, id, signal }),
   })
   return { versions: `${spelled(capabilities.lowApiVersion)} to ${spelled(capabilities.highApiVersion)}`, results }
+}
+
+/** Where commands are to be run, somebody must be there to run them. */
+async function withWorker(offer: Offer, run: ReapiRun): Promise<Offer> {
+  const isAsked = run.behaviours.some(({ needs }) => needs.includes('worker'))
+  if (!isAsked || offer.execution === undefined) return offer
+  const ending = new AbortController()
+  const probe = createProbe({ ...run, offer, id: 'worker', signal: ending.signal })
+  const idle = await whyNothingRuns(probe, run)
+  ending.abort()
+  return idle === undefined ? offer : { ...offer, idle }
 }
 
 async function firstAnswer({ channel, instance, deadlineMs }: ReapiRun): Promise<ServerCapabilities> {

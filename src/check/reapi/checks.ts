@@ -14,6 +14,7 @@ import { findMissingChecks } from './cas-find-missing.ts'
 import { digestMistakeChecks } from './digest-mistakes.ts'
 import { digestChecks } from './digests.ts'
 import { emptyChecks } from './empty.ts'
+import { EXECUTION_CHECKS } from './execution/execution-checks.ts'
 import type { Check } from './probe.ts'
 import { resourceNameChecks } from './resource-names.ts'
 import { spliceChecks, splitChecks } from './split-splice.ts'
@@ -40,4 +41,5 @@ export const CHECKS: Readonly<Record<BehaviourId, Check>> = {
   ...spliceChecks,
   ...getResultChecks,
   ...updateResultChecks,
+  ...EXECUTION_CHECKS,
 }

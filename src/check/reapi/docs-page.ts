@@ -8,7 +8,7 @@ export function docsPage(): string {
   return `${[
     '# What `windlass check reapi` checks',
     '',
-    `${BEHAVIOURS.length} behaviours of a Remote Execution API v2 cache: ${musts} that a server must have, because the`,
+    `${BEHAVIOURS.length} behaviours of a Remote Execution API v2 server: ${musts} that a server must have, because the`,
     `specification says so, and ${BEHAVIOURS.length - musts} that it should have, because the specification advises it or`,
     'real clients depend on it. A behaviour that came with a later version of the API than the server speaks, or that',
     'needs something that the server does not advertise, is *not offered*: neither passed nor failed.',

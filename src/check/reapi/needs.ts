@@ -29,6 +29,14 @@ const digestFunction = (name: string, number: number): Terms => ({
 const isPacking = (compressor: number): boolean => compressor > 0
 const updates = (cache: CacheCapabilities): boolean => cache.actionCacheUpdateCapabilities?.updateEnabled === true
 
+/** Servers write them as the field or as its JSON name. */
+const nodeProperty = (name: string): Terms => ({
+  says: `the node property ${name}`,
+  isMet: (_, { execution }) =>
+    execution?.supportedNodeProperties.some((each) => each.toLowerCase().replace('_', '') === name.replace('_', '')) ===
+    true,
+})
+
 /** What a behaviour can depend on. Where the server does not advertise it, the behaviour is not offered. */
 const TERMS = {
   compressor: { says: 'a compressor', isMet: (cache) => cache.supportedCompressors.some(isPacking) },
@@ -65,6 +73,20 @@ const TERMS = {
   'fast-cdc': { says: 'FastCDC 2020', isLater: true, isMet: (cache) => cache.fastCdc2020Params !== undefined },
   'rep-max-cdc': { says: 'RepMaxCDC', isLater: true, isMet: (cache) => cache.repMaxCdcParams !== undefined },
   exec: { says: 'execution', isMet: (_, { execution }) => execution !== undefined },
+  'version-2-0': {
+    says: 'version 2.0 of the API',
+    isMet: (_, { capabilities: { lowApiVersion } }) => lowApiVersion?.major === 2 && lowApiVersion.minor === 0,
+  },
+  worker: {
+    says: 'a worker that runs commands',
+    isMet: (_, { execution, idle }) => execution !== undefined && idle === undefined,
+  },
+  'exec-priorities': {
+    says: 'a range of execution priorities',
+    isMet: (_, { execution }) => (execution?.executionPriorityCapabilities?.priorities.length ?? 0) > 0,
+  },
+  'node-mtime': nodeProperty('mtime'),
+  'node-unix-mode': nodeProperty('unix_mode'),
   'slashed-instance': { says: 'an instance name with a slash', isMet: (_, { instance }) => instance.includes('/') },
 } satisfies Record<string, Terms>
 

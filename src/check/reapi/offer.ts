@@ -13,6 +13,8 @@ export interface Offer {
   readonly capabilities: ServerCapabilities
   readonly cache: CacheCapabilities
   readonly execution: ExecutionCapabilities | undefined
+  /** Why nothing that is executed gets done, where that was found out. */
+  readonly idle?: string
   /** Advertised, and within what this suite can compute. */
   readonly functions: readonly DigestFn[]
   /** The one that checks use when they are not about functions. */
@@ -32,6 +34,7 @@ export function offerOf(capabilities: ServerCapabilities, instance: string): Off
 /** Why a behaviour does not apply to this server; undefined when it does. */
 export function unoffered({ needs, since }: ReapiBehaviour, offer: Offer): string | undefined {
   const unmet = needs.find((need) => !isMet(need, offer))
+  if (unmet === 'worker' && offer.idle !== undefined) return `needs ${needSays(unmet)}: ${offer.idle}`
   if (unmet !== undefined) return `needs ${needSays(unmet)}`
   const high = offer.capabilities.highApiVersion
   // Who advertises a thing of a later version speaks for itself.

@@ -11,7 +11,7 @@ interface Decoder<T> {
   decode(bytes: Uint8Array): T
 }
 
-const rpc = <Request, Response>(path: string, request: Encoder<Request>, response: Decoder<Response>) =>
+export const rpc = <Request, Response>(path: string, request: Encoder<Request>, response: Decoder<Response>) =>
   ({
     path,
     encode: (message) => request.encode(message).finish(),

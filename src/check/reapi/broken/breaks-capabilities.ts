@@ -97,6 +97,10 @@ export const capabilitiesBreaks = {
   })),
   'capabilities.cache-priorities-ordered': cacheClaims(() => ({ cachePriorityCapabilities: reversed })),
   'capabilities.exec-priorities-ordered': execClaims({ executionPriorityCapabilities: reversed }),
+  'capabilities.exec-priorities-given': execClaims({ executionPriorityCapabilities: undefined }),
+  'capabilities.exec-priorities-default': execClaims({
+    executionPriorityCapabilities: { priorities: [{ minPriority: 1, maxPriority: 5 }] },
+  }),
   'capabilities.exec-function-given': execClaims({ digestFunction: 0 }),
   'capabilities.exec-functions-include': execClaims({ digestFunctions: [2] }),
   'capabilities.exec-functions-stored': execClaims({ digestFunctions: [1, 4] }),

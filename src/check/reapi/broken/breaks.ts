@@ -1,4 +1,4 @@
-import type { BehaviourId } from '../behaviours.ts'
+import type { CacheId } from '../behaviours.ts'
 import type { Break } from './break.ts'
 import { getResultBreaks, updateResultBreaks } from './breaks-action-cache.ts'
 import { capabilitiesBreaks } from './breaks-capabilities.ts'
@@ -11,8 +11,8 @@ import { spliceBreaks, splitBreaks, treeBreaks } from './breaks-trees.ts'
 import { queryBreaks, writeBreaks } from './breaks-write.ts'
 import { compressedWriteBreaks } from './breaks-write-compressed.ts'
 
-/** One mistake for every behaviour: proof that its check can fail. */
-export const BREAKS: Readonly<Record<BehaviourId, Break>> = {
+/** One mistake for every behaviour of a cache: proof that its check can fail. */
+export const BREAKS: Readonly<Record<CacheId, Break>> = {
   ...capabilitiesBreaks,
   ...digestBreaks,
   ...emptyBreaks,

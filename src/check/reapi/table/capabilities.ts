@@ -63,6 +63,13 @@ export const CAPABILITIES = {
     }),
     'capabilities.cache-priorities-ordered': must('No range of cache priorities ends before it starts.'),
     'capabilities.exec-priorities-ordered': must('No range of execution priorities ends before it starts.', EXEC),
+    'capabilities.exec-priorities-given': should('A range of execution priorities is advertised.', {
+      needs: ['exec'],
+      note: 'Bazel refuses any other priority than 0 where there is none.',
+    }),
+    'capabilities.exec-priorities-default': should('A range of execution priorities holds 0, the default.', {
+      needs: ['exec-priorities'],
+    }),
     'capabilities.exec-function-given': must('Execution names its digest function in the singular field.', EXEC),
     'capabilities.exec-functions-include': must('The list of execution functions holds the singular one.', {
       since: '2.7',

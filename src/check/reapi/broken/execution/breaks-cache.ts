@@ -1,0 +1,90 @@
+import { STATUS } from '../../../../grpc/status.ts'
+import { ActionResult } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type { ExecutionId } from '../../behaviours.ts'
+import type { Told } from '../../execution/told.ts'
+import { type Detour, ending, executing, fails, heard, misleading, misreading } from './detour.ts'
+
+/** Results that are kept although they should not be, or longer than they should. */
+export const remembering: Detour = ({ methods }) => {
+  const results = new Map<string, NonNullable<Told['response']>['result']>()
+  return {
+    async *execute(request, call) {
+      for await (const told of methods.execute(request, call)) {
+        const hash = request.actionDigest?.hash ?? ''
+        const result = told.response?.result ?? results.get(hash)
+        if (told.done && !results.has(hash)) results.set(hash, result)
+        yield told
+      }
+    },
+    async getActionResult(request) {
+      const hash = request.actionDigest?.hash ?? ''
+      if (!results.has(hash)) return await methods.getActionResult(request)
+      return results.get(hash) ?? ActionResult.fromPartial({})
+    },
+  }
+}
+
+/** The first answer to an action is the answer for ever, or, when `isShared`, for those who come while it is made. */
+const answeringOnce =
+  (isShared: boolean): Detour =>
+  ({ methods }) => {
+    const answers = new Map<string, Promise<Told[]>>()
+    return {
+      async *execute(request, call) {
+        const hash = request.actionDigest?.hash ?? ''
+        const answer = answers.get(hash) ?? heard(methods.execute(request, call))
+        answers.set(hash, answer)
+        yield* await answer
+        if (isShared) answers.delete(hash)
+      },
+    }
+  }
+
+/** Whoever cancels one, cancels all of the same action. */
+const cancellingAll: Detour = ({ methods }) => {
+  const names = new Set<string>()
+  return {
+    async *execute(request, call) {
+      for await (const told of methods.execute(request, call)) {
+        names.add(told.name)
+        yield told
+      }
+    },
+    async cancelOperation() {
+      for (const name of names) await methods.cancelOperation({ name })
+      return {}
+    },
+  }
+}
+
+export const cacheBreaks = {
+  'exec-cache.hit': ending((response) => ({ ...response, cachedResult: false })),
+  'exec-cache.hit-same': executing(async function* (request, call, { methods }) {
+    for await (const told of methods.execute({ ...request, skipCacheLookup: true }, call)) {
+      yield told.response ? { ...told, response: { ...told.response, cachedResult: true } } : told
+    }
+  }),
+  'exec-cache.fresh': ending((response) => ({ ...response, cachedResult: true })),
+  'exec-cache.stored': () => ({ getActionResult: async () => fails(STATUS.notFound) }),
+  'exec-cache.skip-lookup': misreading((request) => ({ ...request, skipCacheLookup: false })),
+  'exec-cache.skip-overwrites': remembering,
+  'exec-cache.do-not-cache': remembering,
+  'exec-cache.do-not-cache-runs': answeringOnce(false),
+  'exec-cache.do-not-cache-unmerged': answeringOnce(true),
+  'exec-cache.merged': misleading(({ action }, count) => ({ action: { ...action, salt: Buffer.from(`${count}`) } })),
+  'exec-cache.merged-cancel': cancellingAll,
+  'exec-cache.failure': remembering,
+  'exec-cache.failure-runs': answeringOnce(false),
+  'exec-cache.expired': remembering,
+  'exec-cache.metadata': ending((response) =>
+    response.cachedResult && response.result?.executionMetadata
+      ? {
+          ...response,
+          result: {
+            ...response.result,
+            executionMetadata: { ...response.result.executionMetadata, worker: 'the cache' },
+          },
+        }
+      : response,
+  ),
+} satisfies Partial<Record<ExecutionId, Detour>>

@@ -1,0 +1,119 @@
+import type { ServerCall } from '../../../../grpc/service.ts'
+import { STATUS } from '../../../../grpc/status.ts'
+import { type Digest, RequestMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type { ExecutionId } from '../../behaviours.ts'
+import { STAGE, type Told } from '../../execution/told.ts'
+import { type Detour, ending, executing, fails, heard, refusing, resulting, telling } from './detour.ts'
+
+const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'
+const WRONG = Buffer.from('not what was written')
+const MiB = 1024 * 1024
+
+const onlyTheLast = executing(async function* (request, call, { methods }) {
+  yield* (await heard(methods.execute(request, call))).slice(-1)
+})
+
+const namesInARow: Detour = (right) => {
+  let count = 0
+  return {
+    async *execute(request, call) {
+      const name = `operations/00000000-${count++}`
+      for await (const told of right.methods.execute(request, call)) yield { ...told, name }
+    },
+  }
+}
+
+const endsTwice = executing(async function* (request, call, { methods }) {
+  for await (const told of methods.execute(request, call)) {
+    yield told
+    if (told.done) yield told
+  }
+})
+
+const withMetadata = (change: (metadata: Told['metadata']) => Partial<Told['metadata']>): Detour =>
+  telling((told) => ({ ...told, metadata: { ...told.metadata, ...change(told.metadata) } }))
+
+const errorsOutside = telling((told) =>
+  told.response !== undefined && (told.response.result?.exitCode !== 0 || told.response.status?.code !== 0)
+    ? { ...told, response: undefined, error: { code: STATUS.unknown, message: 'it failed', details: [] } }
+    : told,
+)
+
+const truncated = executing(async function* (request, call, { methods, blob }) {
+  for await (const told of methods.execute(request, call)) {
+    const digest: Digest | undefined = told.response?.result?.stdoutDigest
+    const isLarge = told.response?.result !== undefined && (digest?.sizeBytes ?? 0) > MiB
+    if (!isLarge) yield told
+    else {
+      const { response } = told
+      const stdoutRaw = (await blob(digest)).subarray(0, MiB)
+      yield { ...told, response: { ...response, result: { ...response?.result, stdoutRaw } } } as Told
+    }
+  }
+})
+
+const headerOf = ({ metadata }: ServerCall): Uint8Array | undefined => metadata.getBinary(HEADER)[0]
+
+function isMetadata(bytes: Uint8Array): boolean {
+  try {
+    return RequestMetadata.decode(bytes).toolInvocationId !== ''
+  } catch {
+    return false
+  }
+}
+
+export const executeBreaks = {
+  'execute.runs': executing(() => fails(STATUS.unimplemented)),
+  'execute.first-at-once': onlyTheLast,
+  'execute.name-given': telling((told) => ({ ...told, name: '' })),
+  'execute.name-stable': telling((told, index) => ({ ...told, name: `${told.name}${index}` })),
+  'execute.name-unguessable': namesInARow,
+  'execute.stages-known': withMetadata(({ stage }) => (stage === STAGE.completed ? {} : { stage: 0 })),
+  'execute.stage-executing': withMetadata(({ stage }) => (stage === STAGE.executing ? { stage: STAGE.queued } : {})),
+  'execute.done-when-completed': withMetadata(({ stage }) =>
+    stage === STAGE.completed ? { stage: STAGE.executing } : {},
+  ),
+  'execute.done-is-last': endsTwice,
+  'execute.metadata-type': telling((told) => ({ ...told, metadataType: 'ExecuteOperationMetadata' })),
+  'execute.response-type': telling((told) => ({ ...told, responseType: 'ExecuteResponse' })),
+  'execute.metadata-action': withMetadata(() => ({ actionDigest: undefined })),
+  'execute.metadata-function': withMetadata(() => ({ digestFunction: 0 })),
+  'execute.no-operation-error': errorsOutside,
+  'execute.stdout': resulting(({ stdoutRaw, stdoutDigest }) =>
+    stdoutRaw.length > 0 || stdoutDigest !== undefined ? { stdoutRaw: WRONG } : {},
+  ),
+  'execute.stderr': resulting(() => ({ stderrRaw: new Uint8Array(), stderrDigest: undefined })),
+  'execute.large-stdout': truncated,
+  'execute.exit-code': ending((response) =>
+    response.result?.exitCode === 0
+      ? response
+      : { ...response, status: { code: STATUS.unknown, message: 'it failed', details: [] } },
+  ),
+  'execute.failed-outputs': resulting(({ exitCode }) => (exitCode === 0 ? {} : { outputFiles: [] })),
+  'execute.status-message': ending((response) => ({
+    ...response,
+    status: { code: response.status?.code ?? 0, message: '', details: [] },
+  })),
+  'execute.server-logs': ending((response) => ({
+    ...response,
+    serverLogs: { '../../log': { digest: response.result?.stdoutDigest, humanReadable: true } },
+  })),
+  'execute.unknown-fields-ignored': () => ({ refusesUnknownFields: true }),
+  'execute.request-metadata': refusing((_, call) => isMetadata(headerOf(call) ?? WRONG), STATUS.invalidArgument),
+  'execute.garbage-metadata': refusing(
+    (_, call) => headerOf(call) !== undefined && !isMetadata(headerOf(call) ?? WRONG),
+    STATUS.invalidArgument,
+  ),
+  'execute.inline-stdout': resulting(({ stdoutRaw, stdoutDigest }) =>
+    stdoutRaw.length > 0 || stdoutDigest !== undefined ? { stdoutRaw: WRONG } : {},
+  ),
+  'execute.inline-files': resulting(({ outputFiles }) => ({
+    outputFiles: outputFiles.map((file) => ({ ...file, contents: WRONG })),
+  })),
+  'execute.functions': refusing(({ actionDigest }) => actionDigest?.hash.length === 40, STATUS.invalidArgument),
+  'execute.priority': refusing(({ executionPolicy }) => (executionPolicy?.priority ?? 0) !== 0, STATUS.invalidArgument),
+  'execute.cache-priority': refusing(
+    ({ resultsCachePolicy }) => resultsCachePolicy !== undefined,
+    STATUS.invalidArgument,
+  ),
+} satisfies Partial<Record<ExecutionId, Detour>>

@@ -1,0 +1,153 @@
+import { STATUS } from '../../../../grpc/status.ts'
+import {
+  type ActionResult,
+  type OutputDirectory,
+  type OutputFile,
+  type OutputSymlink,
+  Tree,
+} from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type { ExecutionId } from '../../behaviours.ts'
+import { commanding, type Detour, ending, executing, fails, misleading, resulting, rooting, wrapped } from './detour.ts'
+
+const NOWHERE = { name: 'PATH', value: '/nowhere' }
+
+const blaming = ending((response) =>
+  response.result?.exitCode === 0
+    ? response
+    : { ...response, status: { code: STATUS.unavailable, message: 'try again', details: [] } },
+)
+
+export const commandBreaks = {
+  'command.arguments': commanding(({ arguments: argv }) => ({ arguments: argv.filter((each) => each !== '') })),
+  'command.environment': commanding(({ environmentVariables }) => ({
+    environmentVariables: environmentVariables.filter(({ value }) => value !== ''),
+  })),
+  'command.no-environment': misleading(({ command }) =>
+    command.environmentVariables.length === 0 ? fails(STATUS.invalidArgument) : {},
+  ),
+  'command.stdin': wrapped('echo something | "$@"'),
+  'command.relative-program': commanding(({ arguments: [program = '', ...rest] }) => ({
+    arguments: [program.replace(/^\.\//, '../'), ...rest],
+  })),
+  'command.path-program': commanding(({ arguments: [program] }) =>
+    program === 'sh' ? { environmentVariables: [NOWHERE] } : {},
+  ),
+  'command.no-program': blaming,
+  'command.working-directory': commanding(() => ({ workingDirectory: '' })),
+  'command.no-working-directory': commanding(() => ({ workingDirectory: '' })),
+  'command.platform-of-action': misleading(({ action, command }) => ({
+    action: { ...action, platform: command.platform },
+  })),
+  'command.platform-of-command': commanding(() => ({ platform: undefined })),
+} satisfies Partial<Record<ExecutionId, Detour>>
+
+const withoutProperties = rooting(({ files }) => ({
+  files: files.map((file) => ({ ...file, nodeProperties: undefined })),
+}))
+
+const executable = (isExecutable: boolean): Detour =>
+  rooting(({ files }) => ({ files: files.map((file) => ({ ...file, isExecutable })) }))
+
+export const inputBreaks = {
+  'inputs.files': rooting(() => ({ directories: [] })),
+  'inputs.empty-file': rooting(({ files }) =>
+    files.some(({ digest }) => digest?.sizeBytes === 0) ? fails(STATUS.failedPrecondition) : {},
+  ),
+  'inputs.executable': executable(false),
+  'inputs.not-executable': executable(true),
+  'inputs.symlinks': rooting(() => ({ symlinks: [] })),
+  'inputs.dangling': rooting(({ symlinks }) => ({
+    symlinks: symlinks.map((link) => ({ ...link, target: '.' })),
+  })),
+  'inputs.empty-directory': rooting(() => ({ directories: [] })),
+  'inputs.absolute-link': rooting(({ symlinks }) => ({
+    symlinks: symlinks.filter(({ target }) => !target.startsWith('/')),
+  })),
+  'inputs.unix-mode': withoutProperties,
+  'inputs.mtime': withoutProperties,
+} satisfies Partial<Record<ExecutionId, Detour>>
+
+const filing = (change: (file: OutputFile) => Partial<OutputFile>): Detour =>
+  resulting(({ outputFiles }) => ({ outputFiles: outputFiles.map((file) => ({ ...file, ...change(file) })) }))
+
+const adding = (path: string): Detour =>
+  resulting(({ outputFiles }) => ({
+    outputFiles: [...outputFiles, ...outputFiles.slice(0, 1).map((file) => ({ ...file, path }))],
+  }))
+
+const linking = (change: (link: OutputSymlink) => Partial<OutputSymlink>): Detour =>
+  resulting(({ outputSymlinks }) => ({ outputSymlinks: outputSymlinks.map((link) => ({ ...link, ...change(link) })) }))
+
+/** Nothing that was made is to be found. */
+const losing: Detour = ({ methods }) => ({
+  findMissingBlobs: async (request) => ({
+    ...(await methods.findMissingBlobs(request)),
+    missingBlobDigests: request.blobDigests,
+  }),
+})
+
+/** Trees in another order, or with more in them. */
+const planting = (change: (tree: Tree) => Uint8Array): Detour =>
+  executing(async function* (request, call, { methods, blob, store }) {
+    const replanted = async (directory: OutputDirectory): Promise<OutputDirectory> => {
+      const tree = change(Tree.decode(await blob(directory.treeDigest)))
+      return { ...directory, treeDigest: await store(tree) }
+    }
+    for await (const told of methods.execute(request, call)) {
+      const { response } = told
+      if (response?.result === undefined) yield told
+      else {
+        const outputDirectories = await Promise.all(response.result.outputDirectories.map(replanted))
+        const result: ActionResult = { ...response.result, outputDirectories }
+        yield { ...told, response: { ...response, result } }
+      }
+    }
+  })
+
+const directing = (change: (directory: OutputDirectory) => Partial<OutputDirectory>): Detour =>
+  resulting(({ outputDirectories }) => ({
+    outputDirectories: outputDirectories.map((each) => ({ ...each, ...change(each) })),
+  }))
+
+const treeBytes = (tree: Tree): Uint8Array => Tree.encode(tree).finish()
+
+/** Something goes on in the outputs before they are collected. */
+const afterwards = (script: string): Detour => wrapped(`"$@"; [ ! -d out ] || ${script}`)
+
+export const outputBreaks = {
+  'outputs.files': filing(({ path }) => ({ path: `./${path}` })),
+  'outputs.in-cas': losing,
+  'outputs.executable': filing(() => ({ isExecutable: true })),
+  'outputs.parents': wrapped('rmdir a/b a; exec "$@"'),
+  'outputs.not-made': wrapped('printf x > a/out; exec "$@"'),
+  'outputs.missing': adding('not-made'),
+  'outputs.undeclared': adding('other'),
+  'outputs.relative': filing(({ path }) => ({ path: `sub/${path}` })),
+  'outputs.paths-first': commanding(({ outputPaths, outputFiles }) => ({
+    outputPaths: [...outputPaths, ...outputFiles].sort(),
+  })),
+  'outputs.legacy-files': commanding(() => ({ outputFiles: [] })),
+  'outputs.legacy-directories': commanding(() => ({ outputDirectories: [] })),
+  'outputs.legacy-mismatch': commanding(({ outputFiles }) => ({ outputPaths: outputFiles })),
+  'outputs.links': resulting(() => ({ outputSymlinks: [] })),
+  'outputs.dangling': linking(() => ({ target: '' })),
+  'outputs.legacy-links': resulting(() => ({ outputFileSymlinks: [] })),
+  'outputs.legacy-directory-links': resulting(() => ({ outputDirectorySymlinks: [] })),
+  'outputs.absolute-link': linking(({ target }) => ({ target: target.replace(/^\//, '') })),
+  'outputs.unix-mode': filing(() => ({ nodeProperties: undefined })),
+  'outputs.mtime': filing(() => ({ nodeProperties: undefined })),
+  'outputs.unknown-property': commanding(() => ({ outputNodeProperties: [] })),
+  'outputs.directory': afterwards('rm out/top'),
+  'outputs.empty-path': commanding(({ outputPaths }) => ({ outputPaths: outputPaths.filter((path) => path !== '') })),
+  'outputs.tree-in-cas': losing,
+  'outputs.tree-links': afterwards('rm out/a/link'),
+  'outputs.tree-empty': afterwards('rmdir out/none'),
+  'outputs.tree-stable': afterwards('od -An -N8 -tx1 /dev/urandom > out/more'),
+  'outputs.tree-once': planting(({ root, children }) => treeBytes({ root, children: [...children, ...children] })),
+  'outputs.tree-sorted': planting(({ root, children }) => treeBytes({ root, children: children.toReversed() })),
+  'outputs.tree-records': planting(({ root, children }) =>
+    Buffer.concat([treeBytes({ root: undefined, children }), treeBytes({ root, children: [] })]),
+  ),
+  'outputs.directory-only': directing(() => ({ rootDirectoryDigest: undefined, treeDigest: undefined })),
+  'outputs.tree-and-directory': directing(({ treeDigest }) => ({ rootDirectoryDigest: treeDigest })),
+} satisfies Partial<Record<ExecutionId, Detour>>

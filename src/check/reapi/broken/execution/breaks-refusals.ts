@@ -1,0 +1,89 @@
+import { GrpcError, STATUS } from '../../../../grpc/status.ts'
+import { PreconditionFailure } from '../../../../wire/gen/google/rpc/error_details.ts'
+import { Status } from '../../../../wire/gen/google/rpc/status.ts'
+import type { ExecutionId } from '../../behaviours.ts'
+import { type Detour, executing, fails, misleading, recoded, refusing } from './detour.ts'
+
+type Details = Status['details']
+
+/** A refusal is told with other details. */
+const detailing = (change: (details: Details) => Details): Detour =>
+  executing(async function* (request, call, { methods }) {
+    try {
+      yield* methods.execute(request, call)
+    } catch (error) {
+      if (!(error instanceof GrpcError) || error.details === undefined) throw error
+      const status = Status.decode(error.details)
+      const details = Status.encode({ ...status, details: change(status.details) }).finish()
+      throw new GrpcError(error.code, error.message, { details })
+    }
+  })
+
+type Violation = PreconditionFailure['violations'][number]
+
+const violating = (change: (violations: readonly Violation[]) => readonly Violation[]): Detour =>
+  detailing((details) =>
+    details.map(({ typeUrl, value }) => {
+      const violations = change(PreconditionFailure.decode(value).violations)
+      return { typeUrl, value: PreconditionFailure.encode({ violations }).finish() }
+    }),
+  )
+
+/** What was refused once stays refused. */
+const unforgiving: Detour = ({ methods }) => {
+  const refused = new Map<string, unknown>()
+  return {
+    async *execute(request, call) {
+      const hash = request.actionDigest?.hash ?? ''
+      if (refused.has(hash)) throw refused.get(hash)
+      try {
+        yield* methods.execute(request, call)
+      } catch (error) {
+        refused.set(hash, error)
+        throw error
+      }
+    },
+  }
+}
+
+/** Goes by the hash alone. */
+const sizeless = executing(async function* (request, call, { methods }) {
+  try {
+    yield* methods.execute(request, call)
+  } catch (error) {
+    const { actionDigest } = request
+    if (actionDigest === undefined) throw error
+    const sizeBytes = actionDigest.sizeBytes - 1
+    yield* methods.execute({ ...request, actionDigest: { ...actionDigest, sizeBytes } }, call)
+  }
+})
+
+const missingIs = recoded(STATUS.failedPrecondition, STATUS.notFound)
+const invalidIs = recoded(STATUS.invalidArgument, STATUS.internal)
+
+export const refusalBreaks = {
+  'refusal.missing-action': executing(async function* (request, call, { methods, blob }) {
+    if ((await blob(request.actionDigest)).length === 0) fails(STATUS.notFound)
+    yield* methods.execute(request, call)
+  }),
+  'refusal.missing-command': missingIs,
+  'refusal.missing-root': missingIs,
+  'refusal.missing-file': missingIs,
+  'refusal.missing-directory': missingIs,
+  'refusal.one-detail': detailing((details) => [...details, ...details]),
+  'refusal.all-missing': violating((violations) => violations.slice(0, 1)),
+  'refusal.violation-type': violating((violations) => violations.map((each) => ({ ...each, type: 'GONE' }))),
+  'refusal.subject': violating((violations) =>
+    violations.map((each) => ({ ...each, subject: `main/${each.subject}` })),
+  ),
+  'refusal.after-upload': unforgiving,
+  'refusal.wrong-size': sizeless,
+  'refusal.no-action': refusing(({ actionDigest }) => actionDigest === undefined, STATUS.internal),
+  'refusal.malformed-digest': refusing(({ actionDigest }) => actionDigest?.hash.length === 63, STATUS.notFound),
+  'refusal.not-an-action': invalidIs,
+  'refusal.no-arguments': invalidIs,
+  'refusal.unknown-property': misleading(({ action, command }) => ({
+    action: { ...action, platform: undefined },
+    command: { ...command, platform: undefined },
+  })),
+} satisfies Partial<Record<ExecutionId, Detour>>

@@ -1,0 +1,63 @@
+import { STATUS } from '../../../../grpc/status.ts'
+import type { ExecutionId } from '../../behaviours.ts'
+import { RESPONSE_TYPE, STAGE, type Told } from '../../execution/told.ts'
+import { alter, type Detour, ending, executing, misleading, recoded, workOf } from './detour.ts'
+
+/** What has run out of time does not end before the client leaves. */
+const neverEnding = executing(async function* (request, call, { methods }) {
+  for await (const told of methods.execute(request, call)) {
+    if (told.response?.status?.code === STATUS.deadlineExceeded) await new Promise(() => {})
+    yield told
+  }
+})
+
+/** The client is told that its command has run out of time, and the command goes on. */
+const leavingItRunning = executing(async function* (request, call, right) {
+  const work = await workOf(request, right)
+  const isTimed = work.action.timeout !== undefined
+  const actionDigest = await alter(work, ({ action }) => ({ action: { ...action, timeout: undefined } }), right)
+  for await (const told of right.methods.execute({ ...request, actionDigest }, call)) {
+    const isStarted = told.metadata.stage === STAGE.executing
+    if (isTimed && isStarted) await right.pause(1500)
+    yield isTimed && isStarted ? expired(told) : told
+    if (isTimed && isStarted) return
+  }
+})
+
+const expired = (told: Told): Told => ({
+  ...told,
+  done: true,
+  metadata: { ...told.metadata, stage: STAGE.completed },
+  responseType: RESPONSE_TYPE,
+  response: {
+    result: undefined,
+    cachedResult: false,
+    status: { code: STATUS.deadlineExceeded, message: 'too late', details: [] },
+    serverLogs: {},
+    message: '',
+  },
+})
+
+/** Whatever has a limit is over it. */
+const alwaysLate = executing(async function* (request, call, right) {
+  const { action } = await workOf(request, right)
+  for await (const told of right.methods.execute(request, call)) {
+    yield told.done && action.timeout !== undefined ? expired(told) : told
+  }
+})
+
+const takingNegative = misleading(({ action }) => ({
+  action: { ...action, timeout: (action.timeout?.seconds ?? 0) < 0 ? undefined : action.timeout },
+}))
+
+export const timeoutBreaks = {
+  'timeout.expired': recoded(STATUS.deadlineExceeded, STATUS.internal),
+  'timeout.partial-output': ending((response) =>
+    response.status?.code === STATUS.deadlineExceeded ? { ...response, result: undefined } : response,
+  ),
+  'timeout.background': neverEnding,
+  'timeout.tree-killed': leavingItRunning,
+  'timeout.too-long': recoded(STATUS.invalidArgument, STATUS.unknown),
+  'timeout.negative': takingNegative,
+  'timeout.in-time': alwaysLate,
+} satisfies Partial<Record<ExecutionId, Detour>>

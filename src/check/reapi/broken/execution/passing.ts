@@ -1,0 +1,79 @@
+/**
+ * Execution cannot be small and right at once, so the server that is broken here is a real one with another before it:
+ * everything is passed on to the one behind, except for one mistake on the way there or back.
+ */
+import type { Clock } from '../../../../base/clock.ts'
+import { gather, rpcClient } from '../../../../client/rpc.ts'
+import type { Channel } from '../../../../grpc/channel.ts'
+import type { ServerCall } from '../../../../grpc/service.ts'
+import { GrpcError, STATUS } from '../../../../grpc/status.ts'
+import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
+import type * as op from '../../../../wire/gen/google/longrunning/operations.ts'
+import type { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
+import { DIGEST_FNS, type DigestFn, digestOf, fieldOf } from '../../digest-functions.ts'
+import { EXECUTION_RPC, type ToldPage } from '../../execution/execution-rpcs.ts'
+import type { Told } from '../../execution/told.ts'
+import { RPC } from '../../rpcs.ts'
+
+/** The methods that can go wrong, on decoded messages. What goes wrong is a GrpcError. */
+export interface Passing {
+  execute(request: re.ExecuteRequest, call: ServerCall): AsyncIterable<Told>
+  waitExecution(request: re.WaitExecutionRequest, call: ServerCall): AsyncIterable<Told>
+  getOperation(request: op.GetOperationRequest): Promise<Told>
+  listOperations(request: op.ListOperationsRequest): Promise<ToldPage>
+  cancelOperation(request: op.CancelOperationRequest): Promise<Empty>
+  deleteOperation(request: op.DeleteOperationRequest): Promise<Empty>
+  waitOperation(request: op.WaitOperationRequest): Promise<Told>
+  getActionResult(request: re.GetActionResultRequest): Promise<re.ActionResult>
+  findMissingBlobs(request: re.FindMissingBlobsRequest): Promise<re.FindMissingBlobsResponse>
+  read(request: bs.ReadRequest, call: ServerCall): AsyncIterable<bs.ReadResponse>
+  /** A mistake below the messages: refuses those with fields that it does not know. */
+  readonly refusesUnknownFields?: true
+}
+
+/** The server behind. */
+export interface Right {
+  readonly methods: Passing
+  /** Empty, where there is none. */
+  blob(digest: re.Digest | undefined): Promise<Uint8Array>
+  store(bytes: Uint8Array): Promise<re.Digest>
+  pause(ms: number): Promise<void>
+}
+
+export function rightOf(channel: Channel, clock: Clock): Right {
+  const rpcs = rpcClient(channel)
+  const fn = DIGEST_FNS[0] as DigestFn
+  const methods: Passing = {
+    execute: (request, { signal }) => rpcs.stream(EXECUTION_RPC.execute, request, { signal }),
+    waitExecution: (request, { signal }) => rpcs.stream(EXECUTION_RPC.waitExecution, request, { signal }),
+    getOperation: (request) => rpcs.unary(EXECUTION_RPC.getOperation, request),
+    listOperations: (request) => rpcs.unary(EXECUTION_RPC.listOperations, request),
+    cancelOperation: (request) => rpcs.unary(EXECUTION_RPC.cancelOperation, request),
+    deleteOperation: (request) => rpcs.unary(EXECUTION_RPC.deleteOperation, request),
+    waitOperation: (request) => rpcs.unary(EXECUTION_RPC.waitOperation, request),
+    getActionResult: (request) => rpcs.unary(RPC.getActionResult, request),
+    findMissingBlobs: (request) => rpcs.unary(RPC.findMissingBlobs, request),
+    read: (request, { signal }) => rpcs.stream(RPC.read, request, { signal }),
+  }
+  return {
+    methods,
+    async blob(digest) {
+      if (digest === undefined) return new Uint8Array()
+      const request = { resourceName: `blobs/${digest.hash}/${digest.sizeBytes}`, readOffset: 0, readLimit: 0 }
+      try {
+        return Buffer.concat((await gather(rpcs.stream(RPC.read, request))).map(({ data }) => data))
+      } catch (error) {
+        if (error instanceof GrpcError && error.code === STATUS.notFound) return new Uint8Array()
+        throw error
+      }
+    },
+    pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
+    async store(bytes) {
+      const digest = digestOf(fn, bytes)
+      const requests = [re.BatchUpdateBlobsRequest_Request.fromPartial({ digest, data: bytes })]
+      await rpcs.unary(RPC.batchUpdateBlobs, { instanceName: '', requests, digestFunction: fieldOf(fn) })
+      return digest
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../../../../base/clock.ts'
+import { connect } from '../../../../client/connect.ts'
+import type { Channel } from '../../../../grpc/channel.ts'
+import type { Platform_Property } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import type { ReapiBehaviour } from '../../behaviours.ts'
+import { checkReapi, type ReapiReport } from '../../check-reapi.ts'
+import type { Detour } from './detour.ts'
+import { rightOf } from './passing.ts'
+import { servePassing } from './serve-passing.ts'
+
+export interface ExecutionTrial {
+  readonly behaviours: readonly ReapiBehaviour[]
+  readonly clock: Clock
+  /** To the server that is right. */
+  readonly behind: Channel
+  readonly seed: string
+  /** Nothing, where all is to be passed on as it is. */
+  readonly mistake?: Detour
+  readonly deadlineMs?: number
+  readonly platform?: readonly Platform_Property[]
+}
+
+/** Long, for machines with much to do: nothing here waits for it. */
+const DEADLINE_MS = 20_000
+
+/** Runs checks against a server that makes one mistake at most, and has another behind it that makes none. */
+export async function tryExecution(trial: ExecutionTrial): Promise<ReapiReport> {
+  const { behaviours, clock, behind, seed, mistake, deadlineMs = DEADLINE_MS, platform = [] } = trial
+  const right = rightOf(behind, clock)
+  const methods = { ...right.methods, ...mistake?.(right) }
+  const { server, address } = await servePassing(methods, behind, { now: clock.monotonic, after: clock.after })
+  const channel = connect({ text: 'the server in front', address, secure: false }, { clock })
+  try {
+    return await checkReapi({ channel, instance: '', behaviours, seed, platform, clock, deadlineMs, atOnce: 4 })
+  } finally {
+    channel.close()
+    server.close()
+  }
+}

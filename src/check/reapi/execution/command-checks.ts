@@ -1,0 +1,77 @@
+import { STATUS } from '../../../grpc/status.ts'
+import { ensure, same } from '../../unmet.ts'
+import { directoryBytes } from '../actions.ts'
+import type { ExecutionId } from '../behaviours.ts'
+import type { Check, Probe } from '../probe.ts'
+import type { Ending } from './executions.ts'
+import { endsWith, printed, putText } from './read-result.ts'
+import { PATH } from './store-order.ts'
+
+const AWKWARD = ['two words', '', "it's", '"$HOME"', 'line\nbreak', 'ünï', '*', '--', '\\']
+const UNKNOWN = (probe: Probe) => ({ properties: [{ name: `check-${probe.random.word()}`, value: 'x' }] })
+
+/** A program in the directory `sub`, that says where it was started. */
+async function withProgram(probe: Probe) {
+  const program = await putText(probe, '#!/bin/sh\nprintf started\n')
+  const sub = directoryBytes({ files: [{ name: 'tool', digest: program.digest, isExecutable: true }] })
+  const { digest } = await probe.put(probe.blobOf(sub))
+  return { root: { directories: [{ name: 'sub', digest }] } }
+}
+
+/** A result that failed, or a refusal that no client would try again after. */
+function clientsMistake(ending: Ending): void {
+  const codes = [STATUS.ok, STATUS.invalidArgument, STATUS.failedPrecondition, STATUS.notFound] as const
+  endsWith('it', ending, ...codes)
+  const exitCode = ending.last?.response?.result?.exitCode ?? 0
+  ensure(ending.code !== STATUS.ok || exitCode !== 0, 'an exit code other than 0', '0')
+}
+
+export const commandChecks = {
+  async 'command.arguments'(probe) {
+    const seen = await printed(probe, { script: `for each; do printf '<%s>' "$each"; done`, args: AWKWARD })
+    same('arguments', seen, AWKWARD.map((each) => `<${each}>`).join(''))
+  },
+  async 'command.environment'(probe) {
+    const environmentVariables = [
+      { name: 'CHECK_EMPTY', value: '' },
+      { name: 'CHECK_ONE', value: 'a=b c\nd' },
+      { name: 'CHECK_TWO', value: '$CHECK_ONE' },
+      PATH,
+    ]
+    const script = `printf '<%s><%s><%s>' "\${CHECK_EMPTY-unset}" "$CHECK_ONE" "$CHECK_TWO"`
+    same('variables', await printed(probe, { script, command: { environmentVariables } }), '<><a=b c\nd><$CHECK_ONE>')
+  },
+  async 'command.no-environment'(probe) {
+    same('stdout', await printed(probe, { script: 'printf run', command: { environmentVariables: [] } }), 'run')
+  },
+  async 'command.stdin'(probe) {
+    same('stdin', await printed(probe, { script: `printf '<%s>' "$(cat)"` }), '<>')
+  },
+  async 'command.relative-program'(probe) {
+    const command = { arguments: ['./tool'], workingDirectory: 'sub' }
+    same('stdout', await printed(probe, { ...(await withProgram(probe)), command }), 'started')
+  },
+  async 'command.path-program'(probe) {
+    same('stdout', await printed(probe, { command: { arguments: ['sh', '-c', 'printf found'] } }), 'found')
+  },
+  async 'command.no-program'({ executions }) {
+    clientsMistake(await executions.try({ command: { arguments: ['./no-such-program'] } }))
+  },
+  async 'command.working-directory'(probe) {
+    const command = { workingDirectory: 'sub' }
+    const script = `[ -x tool ] && printf '%s' "\${PWD##*/}"`
+    same('directory', await printed(probe, { ...(await withProgram(probe)), script, command }), 'sub')
+  },
+  async 'command.no-working-directory'({ executions }) {
+    clientsMistake(await executions.try({ command: { workingDirectory: 'no/such/directory' } }))
+  },
+  async 'command.platform-of-action'(probe) {
+    same('stdout', await printed(probe, { script: 'printf run', command: { platform: UNKNOWN(probe) } }), 'run')
+  },
+  async 'command.platform-of-command'(probe) {
+    const { executions, soon } = probe
+    const digest = await executions.store({ command: { platform: UNKNOWN(probe) }, action: { platform: undefined } })
+    const ending = await soon(executions.end(executions.open(digest)))
+    ensure(ending === undefined || ending.code !== STATUS.ok, 'no worker for a property that none has', 'OK')
+  },
+} satisfies Partial<Record<ExecutionId, Check>>

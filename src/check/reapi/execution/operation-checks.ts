@@ -1,0 +1,125 @@
+import { STATUS } from '../../../grpc/status.ts'
+import { ensure, NotOffered, refused, same } from '../../unmet.ts'
+import type { ExecutionId } from '../behaviours.ts'
+import { implemented } from '../implemented.ts'
+import type { Check, Probe } from '../probe.ts'
+import { patiently } from './patiently.ts'
+import { endsWith } from './read-result.ts'
+import type { Told } from './told.ts'
+import { inSeconds, nobodys, underWay } from './wait-checks.ts'
+
+const LONG = 'sleep 20'
+
+/** The same, cancelled and seen to end: nothing is left behind that would keep a worker. */
+async function cancelled(probe: Probe) {
+  const digest = await probe.executions.store({ script: LONG })
+  const stream = probe.executions.open(digest)
+  const name = (await stream.next())?.name ?? ''
+  await probe.operations.cancel(name)
+  const ending = await probe.soon(probe.executions.end(stream))
+  ensure(ending !== undefined, 'it to end', 'that it goes on')
+  return { digest, ending }
+}
+
+async function nobody(probe: Probe): Promise<string> {
+  const { name, stream } = await underWay(probe, ':')
+  await stream.rest()
+  return nobodys(name)
+}
+
+/** Page after page, until one has it. */
+async function findListed(probe: Probe, name: string): Promise<Told | undefined> {
+  let token = ''
+  for (let page = 0; page < 200; page++) {
+    const { operations, nextPageToken } = await probe.operations.list(probe.offer.instance, { token })
+    const found = operations.find((each) => each.name === name)
+    if (found !== undefined || nextPageToken === '') return found
+    token = nextPageToken
+  }
+  return undefined
+}
+
+export const operationChecks = {
+  async 'operations.implemented'(probe) {
+    await implemented(probe.operations.get(await nobody(probe)))
+  },
+  'operations.get': patiently(async (probe, seconds) => {
+    const { name, stream } = await underWay(probe, inSeconds(seconds))
+    const { done, name: told } = await probe.operations.get(name)
+    await stream.rest()
+    same('name', told, name)
+    same('done', done, false)
+  }),
+  async 'operations.get-ended'(probe) {
+    const { name, stream } = await underWay(probe, 'exit 3')
+    await stream.rest()
+    const { done, response } = await probe.operations.get(name)
+    same('done', done, true)
+    same('exit code', response?.result?.exitCode ?? 0, 3)
+  },
+  async 'operations.get-unknown'(probe) {
+    await refused('it', STATUS.notFound, probe.operations.get(await nobody(probe)))
+  },
+  async 'operations.cancel'(probe) {
+    const { ending } = await cancelled(probe)
+    endsWith('it', ending, STATUS.cancelled)
+    same('done', ending.last?.done ?? false, true)
+  },
+  async 'operations.cancel-unknown'(probe) {
+    await refused('it', STATUS.notFound, probe.operations.cancel(await nobody(probe)))
+  },
+  async 'operations.cancel-ended'(probe) {
+    const { name, stream } = await underWay(probe, 'exit 3')
+    await stream.rest()
+    await probe.operations.cancel(name)
+    const ending = await probe.executions.end(probe.executions.wait(name))
+    same('exit code', ending.last?.response?.result?.exitCode ?? 0, 3)
+  },
+  async 'operations.cancel-uncached'(probe) {
+    const { digest } = await cancelled(probe)
+    await refused('the lookup', STATUS.notFound, probe.api.getResult(digest))
+  },
+  'operations.list': patiently(async (probe, seconds) => {
+    const { name, stream } = await underWay(probe, inSeconds(seconds))
+    const found = await findListed(probe, name)
+    await stream.rest()
+    ensure(found !== undefined, `${name} in the list`, 'that it is not')
+  }),
+  async 'operations.list-pages'(probe) {
+    for (let count = 0; count < 3; count++) await probe.executions.run({})
+    const seen = new Set<string>()
+    let token = ''
+    // Others may start and end while we look: none of theirs or ours is on two pages all the same.
+    for (let page = 0; page < 20; page++) {
+      const { operations, nextPageToken } = await probe.operations.list(probe.offer.instance, { size: 1, token })
+      if (page === 0 && operations.length === 0) throw new NotOffered('the server lists nothing that has ended')
+      ensure(operations.length <= 1, 'no more than one operation on a page', `${operations.length}`)
+      for (const { name } of operations) {
+        ensure(!seen.has(name), 'another operation on each page', `${name} again`)
+        seen.add(name)
+      }
+      token = nextPageToken
+      if (token === '') break
+    }
+    ensure(seen.size > 1, 'more than one page', 'no next_page_token on the first')
+  },
+  async 'operations.delete'(probe) {
+    const { name, stream } = await underWay(probe, ':')
+    await stream.rest()
+    await probe.operations.delete(name)
+  },
+  async 'operations.delete-unknown'(probe) {
+    await refused('it', STATUS.notFound, probe.operations.delete(await nobody(probe)))
+  },
+  async 'operations.wait'(probe) {
+    const { name, stream } = await underWay(probe)
+    same('done', (await probe.operations.wait(name, 15)).done, true)
+    await stream.rest()
+  },
+  'operations.wait-late': patiently(async (probe, seconds) => {
+    const { name, stream } = await underWay(probe, inSeconds(seconds + 1))
+    const { done } = await probe.operations.wait(name, 1)
+    stream.leave()
+    same('done', done, false)
+  }),
+} satisfies Partial<Record<ExecutionId, Check>>

@@ -1,0 +1,66 @@
+import { STATUS } from '../../../grpc/status.ts'
+import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
+import type { ExecutionId } from '../behaviours.ts'
+import type { Check, Probe } from '../probe.ts'
+import { patiently } from './patiently.ts'
+import { endsWith, printed, textOf } from './read-result.ts'
+
+const within = (seconds: number) => ({ timeout: { seconds } })
+const TEN_YEARS_S = 10 * 365 * 24 * 3600
+
+/** It counts for ten seconds in the background, in a session of its own where there is such a thing. */
+const COUNTS = `
+count() { i=0; while [ $i -lt 10 ]; do echo x >> "$1"; sleep 1; i=$((i+1)); done; }
+if [ "$2" = count ]; then count "$1"; exit; fi
+if command -v setsid > /dev/null; then setsid sh -c "$3" sh "$1" count & else (count "$1") & fi
+sleep 10`
+
+const LOOKS = `
+[ -f "$1" ] || { echo unseen; exit; }
+before=$(wc -c < "$1"); sleep 2; after=$(wc -c < "$1"); rm -f "$1"
+[ "$before" -eq "$after" ] && echo still || echo counting`
+
+async function leftRunning(probe: Probe, seconds: number): Promise<string> {
+  const file = `/tmp/check-${probe.random.word()}`
+  const order = { script: COUNTS, args: [file, '', COUNTS], action: within(seconds) }
+  endsWith('it', await probe.executions.try(order), STATUS.deadlineExceeded)
+  return (await printed(probe, { script: LOOKS, args: [file], action: { doNotCache: true } })).trim()
+}
+
+export const timeoutChecks = {
+  async 'timeout.expired'({ executions }) {
+    const ending = await executions.try({ script: 'sleep 5', action: within(1) })
+    endsWith('it', ending, STATUS.deadlineExceeded)
+    ensure(ending.last?.response !== undefined, 'a response', 'a call that ended with that status')
+  },
+  'timeout.partial-output': patiently(async (probe, seconds) => {
+    const { last } = await probe.executions.try({ script: 'printf begun; sleep 9', action: within(seconds) })
+    const result = last?.response?.result
+    if (result === undefined) throw new Unmet('a result', 'none')
+    same('stdout', await textOf(probe, result), 'begun')
+  }),
+  async 'timeout.background'({ executions, soon }) {
+    const digest = await executions.store({ script: '(sleep 20) & sleep 20', action: within(1) })
+    const ending = await soon(executions.end(executions.open(digest)))
+    ensure(ending !== undefined, 'an end after 1 s', 'none long after')
+    endsWith('it', ending, STATUS.deadlineExceeded)
+  },
+  async 'timeout.tree-killed'(probe) {
+    const first = await leftRunning(probe, 1)
+    // It may not have come to anything in one second.
+    const seen = first === 'unseen' ? await leftRunning(probe, 4) : first
+    if (seen === 'unseen') throw new NotOffered('commands of this server do not share a /tmp')
+    same('what the command left is', seen, 'still')
+  },
+  async 'timeout.too-long'({ executions }) {
+    const ending = await executions.try({ action: within(TEN_YEARS_S) })
+    if (ending.code === STATUS.ok) throw new NotOffered('the server takes ten years')
+    endsWith('it', ending, STATUS.invalidArgument, STATUS.failedPrecondition, STATUS.outOfRange)
+  },
+  async 'timeout.negative'({ executions }) {
+    endsWith('it', await executions.try({ action: within(-1) }), STATUS.invalidArgument)
+  },
+  async 'timeout.in-time'(probe) {
+    same('stdout', await printed(probe, { script: 'printf done', action: within(60) }), 'done')
+  },
+} satisfies Partial<Record<ExecutionId, Check>>

@@ -1,0 +1,32 @@
+import type { Clock } from '../../../base/clock.ts'
+import { GrpcError } from '../../../grpc/status.ts'
+import { told, Unmet } from '../../unmet.ts'
+import type { Probe } from '../probe.ts'
+
+/** Long enough for a worker that has to be woken; a server where nobody works would let every check wait for as long. */
+const LONGEST_WAIT_MS = 15_000
+
+/**
+ * Whether anybody runs commands at all: undefined, or why not. Asked once, before the checks: that there is no worker
+ * is one thing to be told, and not a hundred.
+ */
+export async function whyNothingRuns(
+  { executions }: Probe,
+  { clock, deadlineMs }: { readonly clock: Clock; readonly deadlineMs: number },
+): Promise<string | undefined> {
+  const waitMs = Math.min(LONGEST_WAIT_MS, deadlineMs)
+  const late = Promise.withResolvers<'late'>()
+  const cancelLate = clock.after(waitMs, () => late.resolve('late'))
+  try {
+    const run = executions.run({ script: 'exit 0', action: { doNotCache: true } })
+    const ran = await Promise.race([run, late.promise])
+    if (ran === 'late') return `no worker ran a command within ${waitMs / 1000} s`
+    return ran.result.exitCode === 0 ? undefined : `/bin/sh -c 'exit 0' ended with exit code ${ran.result.exitCode}`
+  } catch (error) {
+    if (error instanceof Unmet) return error.seen
+    if (error instanceof GrpcError) return told(error)
+    throw error
+  } finally {
+    cancelLate()
+  }
+}

@@ -1,0 +1,74 @@
+import { STATUS } from '../../../grpc/status.ts'
+import { ensure, refused, same } from '../../unmet.ts'
+import type { ExecutionId } from '../behaviours.ts'
+import type { Check, Probe } from '../probe.ts'
+import { type Following, ranTo } from './executions.ts'
+import { patiently } from './patiently.ts'
+import { textOf } from './read-result.ts'
+
+export const inSeconds = (seconds: number): string => `sleep ${seconds}; printf ended`
+
+/** An execution of its own that takes a second, and is let go of by its client. */
+export async function underWay({ executions }: Probe, script = inSeconds(1)) {
+  const stream = executions.open(await executions.store({ script }))
+  const name = (await stream.next())?.name ?? ''
+  return { name, stream }
+}
+
+const endsAs = async (probe: Probe, stream: Following): Promise<void> =>
+  same('stdout', await textOf(probe, (await ranTo(stream)).result), 'ended')
+
+/** A name as the server makes them, and of nobody: its last letters are others. */
+export const nobodys = (name: string): string =>
+  `${name.slice(0, -6)}${name.slice(-6).replace(/[0-9a-zA-Z]/g, (letter) => (letter === '0' ? '1' : '0'))}`
+
+export const waitChecks = {
+  'wait-execution.current': patiently(async (probe, seconds) => {
+    const { name } = await underWay(probe, inSeconds(seconds))
+    const stream = probe.executions.wait(name)
+    const first = await stream.next()
+    await stream.rest()
+    ensure(
+      first?.done === false,
+      'a first message before it is done',
+      first === undefined ? 'none' : 'one that is done',
+    )
+  }),
+  async 'wait-execution.until-done'(probe) {
+    const { name } = await underWay(probe)
+    await endsAs(probe, probe.executions.wait(name))
+  },
+  async 'wait-execution.same-name'(probe) {
+    const { name } = await underWay(probe)
+    for (const told of await probe.executions.wait(name).rest()) same('name', told.name, name)
+  },
+  async 'wait-execution.after-end'(probe) {
+    const { name, stream } = await underWay(probe)
+    await stream.rest()
+    await endsAs(probe, probe.executions.wait(name))
+  },
+  async 'wait-execution.unknown'(probe) {
+    const { name, stream } = await underWay(probe, ':')
+    await stream.rest()
+    await refused('it', STATUS.notFound, probe.executions.wait(nobodys(name)).rest())
+  },
+  async 'wait-execution.several'(probe) {
+    const { name, stream } = await underWay(probe)
+    const others = [probe.executions.wait(name), probe.executions.wait(name)]
+    await Promise.all([stream, ...others].map((each) => endsAs(probe, each)))
+  },
+  async 'wait-execution.dropped-execute'(probe) {
+    const { name, stream } = await underWay(probe)
+    stream.leave()
+    await probe.pause(200)
+    await endsAs(probe, probe.executions.wait(name))
+  },
+  async 'wait-execution.dropped'(probe) {
+    const { name, stream } = await underWay(probe)
+    const waiting = probe.executions.wait(name)
+    await waiting.next()
+    waiting.leave()
+    await probe.pause(200)
+    await endsAs(probe, stream)
+  },
+} satisfies Partial<Record<ExecutionId, Check>>
