@@ -1,19 +1,22 @@
 /**
  * What whole lives of tasks cost (submitted, leased, done, told) through engine and journal: how many a second there can
  * be; at a moderate rate, how long an acknowledgement and a result take; and what the main loop has left. Beside it the
- * engine over a journal that does nothing, the journal alone, and what the same disk takes for a bare sync.
+ * engine over a journal that does nothing, the journal alone, what the same disk takes for a bare sync, and how long a
+ * start takes that finds many tasks open. Where others use the machine, read the CPU columns and the last one.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
 import type { Durability } from '../../src/storage/journal/fact.ts'
 import type { Journal } from '../../src/storage/journal/journal.ts'
 import { sqliteJournal } from '../../src/storage/journal/sqlite/sqlite-journal.ts'
 import { quantile } from '../middle.ts'
-import { type Bar, barsOf, type Measured, MODERATE, RATES } from './bars.ts'
+import { type Bar, barsOf, type Measured, MODERATE, RATES, recoveryBar } from './bars.ts'
 import { type Grid, type GridFigures, type GridLoad, gridFor, liveInGrid } from './grid-lives.ts'
 import { live } from './lives.ts'
+import { type RecoveryFigures, recoverTasks } from './recovery.ts'
 
 /** Lives that are open at once: more than any rate here needs. */
 const OPEN = 1000
@@ -34,10 +37,15 @@ export async function run(args: readonly string[]): Promise<number> {
       lives: { type: 'string' },
       bytes: { type: 'string', default: '500' },
       folder: { type: 'string', default: tmpdir() },
+      open: { type: 'string' },
+      pretenuring: { type: 'boolean', default: false },
     },
   })
   const { smoke } = values
   const shape = { lives: Number(values.lives ?? (smoke ? 2000 : 300_000)), bytes: Number(values.bytes), smoke }
+  // V8 takes lives that are open at a collection for ones that stay, and from then on makes them where only a full
+  // collection finds them: more than half of what collecting costs.
+  if (!values.pretenuring) setFlagsFromString('--no-allocation-site-pretenuring')
   const folder = mkdtempSync(join(values.folder, 'windlass-bench-journal-'))
   try {
     const fsync = bareSync(folder)
@@ -47,7 +55,12 @@ export async function run(args: readonly string[]): Promise<number> {
     )
     const measured = await measureGrid(join(folder, 'grid'), shape)
     await measureJournal(join(folder, 'alone'), shape)
-    const bars = barsOf(measured, fsync.p99)
+    const recovery = await measureRecovery(
+      join(folder, 'recovery'),
+      Number(values.open ?? (smoke ? 2000 : 100_000)),
+      shape,
+    )
+    const bars = [...barsOf(measured, fsync.p99), recoveryBar(recovery)]
     console.log(
       ['', '| bar | limit | measured | |', '|---|---:|---:|---|', ...bars.map((bar) => barLine(bar, smoke))].join('\n'),
     )
@@ -62,9 +75,9 @@ const barLine = ({ what, limit, measured, met }: Bar, smoke: boolean): string =>
 
 async function measureGrid(folder: string, { lives, bytes, smoke }: Shape): Promise<Measured[]> {
   console.log(
-    '| through | durability | begun | lives/s | main µs a life | other threads | acknowledged p50 ms | p99 | told p50 ms | p99 | loop delay p99 ms |',
+    '| through | durability | begun | lives/s | main µs a life | writer | V8 | others | acknowledged p50 ms | p99 | told p50 ms | p99 | loop delay p99 ms | main kept waiting |',
   )
-  console.log('|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|')
+  console.log('|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
   const bare = await gridFor(NO_JOURNAL, bytes)
   await liveInGrid(bare, { durability: 'process', bytes, open: 128, lives: Math.min(lives, 50_000) }) // for the compiler
   await row(bare, 'engine alone', { durability: 'process', bytes, open: 128, lives })
@@ -93,14 +106,16 @@ async function measureGrid(folder: string, { lives, bytes, smoke }: Shape): Prom
 async function row(grid: Grid, through: string, load: GridLoad): Promise<GridFigures> {
   const f = await liveInGrid(grid, load)
   const begun = load.perSecond === undefined ? 'as fast as it can' : `${load.perSecond}/s`
-  const times = [f.mainMicros, f.otherMicros, f.acknowledgedP50, f.acknowledgedP99, f.toldP50, f.toldP99, f.loopP99]
-  console.log(`| ${[through, load.durability, begun, whole(f.perSecond), ...times.map(ms)].join(' | ')} |`)
+  const micros = [f.mainMicros, f.writerMicros, f.v8Micros, f.otherMicros]
+  const times = [f.acknowledgedP50, f.acknowledgedP99, f.toldP50, f.toldP99, f.loopP99]
+  const figures = [whole(f.perSecond), ...[...micros, ...times].map(ms), percent(f.keptWaiting)]
+  console.log(`| ${[through, load.durability, begun, ...figures].join(' | ')} |`)
   return f
 }
 
 /** Takes everything, keeps nothing: what is left is the engine. */
 const NO_JOURNAL: Journal = {
-  recover: async () => ({ epoch: 1, tasks: [] }),
+  recover: async () => ({ epoch: 1, tasks: [], namesOffered: [] }),
   record: async () => [],
   find: async () => undefined,
   list: async () => ({ tasks: [], next: undefined }),
@@ -114,16 +129,26 @@ async function measureJournal(folder: string, { lives, bytes }: Shape): Promise<
   const shape = { open: OPEN, bytes, names: 'growing' } as const
   const without = await live(NO_JOURNAL, epoch, { ...shape, durability: 'process', lives })
   console.log(
-    '\n| journal alone | lives/s | main µs a life | other threads | record p50 ms | p99 | loop delay p99 ms |',
+    '\n| journal alone | lives/s | main µs a life | writer | V8 | others | record p50 ms | p99 | loop delay p99 ms | main kept waiting |',
   )
-  console.log('|---|---:|---:|---:|---:|---:|---:|')
+  console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
   for (const durability of ['process', 'power'] as const satisfies readonly Durability[]) {
     const f = await live(journal, epoch, { ...shape, durability, lives })
-    const times = [f.mainMicros, f.otherMicros, f.latencyP50, f.latencyP99, f.loopP99]
-    console.log(`| ${[durability, whole(f.perSecond), ...times.map(ms)].join(' | ')} |`)
+    const micros = [f.mainMicros, f.writerMicros, f.v8Micros, f.otherMicros]
+    const times = [f.latencyP50, f.latencyP99, f.loopP99]
+    const figures = [whole(f.perSecond), ...[...micros, ...times].map(ms), percent(f.keptWaiting)]
+    console.log(`| ${[durability, ...figures].join(' | ')} |`)
   }
   console.log(`\nOf the main thread's time there, ${ms(without.mainMicros)} µs a life are the load itself.`)
   await journal.close()
+}
+
+async function measureRecovery(folder: string, open: number, { bytes }: Shape): Promise<RecoveryFigures> {
+  const recovery = await recoverTasks(folder, open, bytes)
+  console.log(
+    `A start with ${open} open tasks takes ${ms(recovery.ms)} ms; CPU ${ms(recovery.mainMs)} ms on main, ${ms(recovery.allMs)} in all.`,
+  )
+  return recovery
 }
 
 function bareSync(folder: string): { p50: number; p99: number } {
@@ -140,4 +165,5 @@ function bareSync(folder: string): { p50: number; p99: number } {
 }
 
 const ms = (value: number): string => value.toFixed(2)
+const percent = (value: number): string => `${Math.round(value * 100)} %`
 const whole = (value: number): string => Math.round(value).toLocaleString('en')

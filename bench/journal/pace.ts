@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { since, threadTimes } from './thread-times.ts'
 
 /** How lives are begun. */
 export interface Pace {
@@ -12,14 +13,19 @@ export interface Pace {
 /** What a run costs, whatever it does. */
 export interface Cost {
   readonly perSecond: number
-  /** CPU µs a life on this thread, and on all others together. */
+  /** CPU µs a life: on this thread, on the journal's writer, on V8's own (collecting, compiling), and on all others. */
   readonly mainMicros: number
+  readonly writerMicros: number
+  readonly v8Micros: number
   readonly otherMicros: number
   readonly loopP99: number
+  /** The part of the time that this thread could have gone on and had no core: what the machine's other users took. */
+  readonly keptWaiting: number
 }
 
 /** Runs `one` for each life at the given pace; it calls back when that life is over. */
 export async function measured(pace: Pace, one: (number: number, over: () => void) => void): Promise<Cost> {
+  const threads = threadTimes()
   const before = { all: process.cpuUsage(), main: process.threadCpuUsage(), at: performance.now() }
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
@@ -28,11 +34,17 @@ export async function measured(pace: Pace, one: (number: number, over: () => voi
   const ms = performance.now() - before.at
   const all = microseconds(process.cpuUsage(before.all))
   const main = microseconds(process.threadCpuUsage(before.main))
+  const now = threadTimes()
+  const writer = since(threads, 'journal writer', now).ran
+  const v8 = since(threads, 'V8Worker', now).ran
   return {
     perSecond: (pace.lives / ms) * 1000,
     mainMicros: main / pace.lives,
-    otherMicros: (all - main) / pace.lives,
+    writerMicros: writer / pace.lives,
+    v8Micros: v8 / pace.lives,
+    otherMicros: Math.max(0, all - main - writer - v8) / pace.lives,
     loopP99: delay.percentile(99) / 1e6 - 1, // it counts the millisecond that it sleeps
+    keptWaiting: since(threads, 'MainThread', now).waited / 1000 / ms,
   }
 }
 

@@ -23,7 +23,7 @@ export interface Storage {
   /** Where the grid keeps results, whether or not callers may. */
   readonly actionsOf: (instance: InstanceName) => ActionCache
   /** What tasks need is kept from eviction, in whichever space it is. */
-  readonly pins: Pick<PackStore, 'pin' | 'unpin'>
+  readonly pins: Pick<PackStore, 'pin' | 'unpin' | 'makeDurable'>
   readonly spaces: readonly number[]
   figures(): PackFigures
   /** For whoever looks after the packs. */

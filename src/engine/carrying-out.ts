@@ -40,7 +40,7 @@ function changeTask(shell: Shell, task: LiveTask, effect: OfTask): void {
       task.priority = effect.priority
       break
     case 'queued':
-      queue(shell, task)
+      queue(shell, task, effect)
       break
     case 'leased':
       if (shell.isClosing) return // nobody is told, and after the restart it is queued as before
@@ -66,11 +66,12 @@ function changeTask(shell: Shell, task: LiveTask, effect: OfTask): void {
   markDue(shell, task)
 }
 
-function queue(shell: Shell, task: LiveTask): void {
+function queue(shell: Shell, task: LiveTask, { faults }: Of<'queued'>): void {
   const isFirst = task.state === 'pending'
   if (!isFirst) task.course++
   endLease(task)
   answerReport(task)
+  task.faults = faults ?? task.faults
   task.state = 'queued'
   task.queuedAt = shell.now
 }
@@ -90,13 +91,14 @@ function lease(shell: Shell, task: LiveTask, effect: Of<'leased'>): void {
   shell.outward.push({ task, worker, fencing, expiresAt, prefetch })
 }
 
-function retry(shell: Shell, task: LiveTask, { what, lostWorkers, dueAt }: Of<'retrying'>): void {
+function retry(shell: Shell, task: LiveTask, { what, faults, lostWorkers, dueAt }: Of<'retrying'>): void {
   shell.log.warn({ task: task.id, attempt: task.attempt, worker: task.worker, what }, 'an attempt came to nothing')
   endLease(task)
   answerReport(task)
   task.state = 'retrying'
   task.reason = what
   task.lostWorkers = lostWorkers
+  task.faults = faults
   task.dueAt = shell.now + (dueAt - shell.instant)
   task.course++
 }
@@ -123,6 +125,7 @@ function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
 function endLease(task: LiveTask): void {
   if (task.fencing === undefined) return
   task.fencing = undefined
+  task.attemptId = undefined
   task.worker = undefined
   task.isDelivered = false
 }

@@ -35,15 +35,17 @@ function prepare(shell: Shell, lease: GrantedLease): WorkerLink | undefined {
     return undefined
   }
   task.isDelivered = true
-  link.batch.push(leaseOf(lease))
+  const id = attemptId(task.id, fencing)
+  task.attemptId = id
+  link.batch.push(leaseOf(lease, id))
   return link
 }
 
 const isCurrent = ({ task, fencing }: GrantedLease): boolean =>
   task.fencing !== undefined && sameFencing(task.fencing, fencing)
 
-const leaseOf = ({ task, fencing, expiresAt, prefetch }: GrantedLease): TaskLease => ({
-  attemptId: attemptId(task.id, fencing),
+const leaseOf = ({ task, expiresAt, prefetch }: GrantedLease, id: string): TaskLease => ({
+  attemptId: id,
   task: task.id,
   attempt: task.attempt,
   operation: nameFor(task),
@@ -52,6 +54,7 @@ const leaseOf = ({ task, fencing, expiresAt, prefetch }: GrantedLease): TaskLeas
   spec: task.spec,
   timeoutMs: task.timeoutMs,
   expiresAt,
+  queuedAt: task.queuedAt,
   prefetch,
 })
 

@@ -5,7 +5,9 @@
 import type { Digest } from '../base/digest.ts'
 import type { EndWhy } from '../scheduler/effects.ts'
 
-const WHYS = ['result', 'timeout', 'cancelled', 'no-worker', 'poison', 'faults'] as const satisfies readonly EndWhy[]
+/** In the order of their numbers; never renumbered. */
+const WHYS: readonly EndWhy[] = ['result', 'timeout', 'cancelled', 'no-worker', 'poison', 'faults', 'hopeless']
+const FAULTS = WHYS.indexOf('faults')
 const FLAG = { cached: 128, result: 64, roots: 32 } as const
 const FIXED_BYTES = 18
 const VERSION = 1
@@ -27,7 +29,7 @@ export function sealEnd({ why, queuedAt, startedAt, cached, result, roots }: Sea
   const bytes = Buffer.allocUnsafe(start + (result?.length ?? 0))
   bytes[0] = VERSION
   bytes[1] =
-    WHYS.indexOf(why) | (cached ? FLAG.cached : 0) | (result ? FLAG.result : 0) | (names === undefined ? 0 : FLAG.roots)
+    numberOf(why) | (cached ? FLAG.cached : 0) | (result ? FLAG.result : 0) | (names === undefined ? 0 : FLAG.roots)
   bytes.writeDoubleLE(queuedAt, 2)
   bytes.writeDoubleLE(startedAt ?? 0, 10)
   if (names !== undefined) {
@@ -38,6 +40,11 @@ export function sealEnd({ why, queuedAt, startedAt, cached, result, roots }: Sea
   return bytes
 }
 
+function numberOf(why: EndWhy): number {
+  const number = WHYS.indexOf(why)
+  return number < 0 ? FAULTS : number
+}
+
 /** Reads what `sealEnd` wrote. Nothing at all is an end of which only the state is known. */
 export function openEnd(envelope: Uint8Array | undefined): SealedEnd {
   if (envelope === undefined || envelope.length < FIXED_BYTES || envelope[0] !== VERSION) return UNKNOWN
@@ -46,7 +53,7 @@ export function openEnd(envelope: Uint8Array | undefined): SealedEnd {
   const start = FIXED_BYTES + (kind & FLAG.roots ? 4 + bytes.readUInt32LE(FIXED_BYTES) : 0)
   const roots = kind & FLAG.roots ? (JSON.parse(bytes.toString('utf8', FIXED_BYTES + 4, start)) as Digest[]) : []
   return {
-    why: WHYS[kind & 31] ?? 'faults',
+    why: (WHYS[kind & 31] ?? 'faults') as EndWhy,
     queuedAt: bytes.readDoubleLE(2),
     startedAt: bytes.readDoubleLE(10) || undefined,
     cached: (kind & FLAG.cached) !== 0,

@@ -2,7 +2,7 @@
 import { sameFencing } from '../model/fencing.ts'
 import type { Effect } from '../scheduler/effects.ts'
 import { sealEnd } from './end-envelope.ts'
-import { type Ending, type LiveTask, operationsOf, type Report } from './live-task.ts'
+import type { Ending, LiveTask, Operation, Report } from './live-task.ts'
 import type { Shell } from './shell.ts'
 import { markDue } from './watching.ts'
 
@@ -32,29 +32,42 @@ export function endingOf(shell: Shell, task: LiveTask, effect: Finished): Ending
   }
 }
 
-/** Both the task and its end are durable: the cache has it first, then everybody who waits. */
+/** Both the task and its end are durable: then the blobs that its result names, the cache, and everybody who waits. */
 export function conclude(shell: Shell, task: LiveTask): void {
-  const { ending, actionKey, instance } = task
+  const { ending } = task
   if (ending === undefined) return
-  const { results } = shell
-  if (!ending.goesToCache || results === undefined || actionKey === undefined) {
-    wake(shell, task, ending)
-    return
+  keepOutputs(shell, task, ending)
+  if (needsSync(shell, task, ending) || goesToCache(shell, ending))
+    void bringHome(shell, task, ending).then(() => wake(shell, task, ending))
+  else wake(shell, task, ending)
+}
+
+const needsSync = ({ roots }: Shell, { durability }: LiveTask, ending: Ending): boolean =>
+  durability === 'power' && ending.roots.length > 0 && roots?.makeDurable !== undefined
+
+const goesToCache = ({ results }: Shell, ending: Ending): boolean => ending.goesToCache && results !== undefined
+
+/** Never rejects: what is on record is true, and told, whatever else fails. */
+async function bringHome(shell: Shell, task: LiveTask, ending: Ending): Promise<void> {
+  const { actionKey, instance, id } = task
+  try {
+    if (needsSync(shell, task, ending)) await shell.roots?.makeDurable?.(ending.roots)
+  } catch (error) {
+    shell.log.error({ error, task: id }, 'the blobs of a result could not be brought to the disk')
   }
-  results.put(instance, actionKey, ending.result ?? new Uint8Array()).then(
-    () => wake(shell, task, ending),
-    (error) => {
-      // The result is no worse for it: the next one who asks for the same has it run again.
-      shell.log.warn({ error, task: task.id }, 'a result could not be put into the cache')
-      wake(shell, task, ending)
-    },
-  )
+  try {
+    if (ending.goesToCache && actionKey !== undefined)
+      await shell.results?.put(instance, actionKey, ending.result ?? new Uint8Array())
+  } catch (error) {
+    // The result is no worse for it: the next one who asks for the same has it run again.
+    shell.log.warn({ error, task: id }, 'a result could not be put into the cache')
+  }
 }
 
 function wake(shell: Shell, task: LiveTask, ending: Ending): void {
   task.isConcluded = true
-  letGo(shell, task)
-  keepOutputs(shell, task, ending)
+  shell.tasks.delete(task.id)
+  if (shell.over.push(task) === 1) setImmediate(() => forgetNames(shell))
   const ranFrom = task.startedAt ?? task.assignedAt
   task.meter.ended(ending.state, ranFrom === undefined ? undefined : ending.at - ranFrom)
   answerReports(task, 'applied')
@@ -72,10 +85,23 @@ export function answerReports(task: LiveTask, verdict: 'applied' | 'superseded')
 /** From here on it is the journal that knows it. */
 export function letGo(shell: Shell, task: LiveTask): void {
   shell.tasks.delete(task.id)
-  for (const operation of operationsOf(task)) {
-    shell.operations.delete(operation.name)
-    shell.unwatched.delete(operation)
-  }
+  letGoOperation(shell, task.first)
+  if (task.merged !== undefined) for (const operation of task.merged) letGoOperation(shell, operation)
+}
+
+function letGoOperation(shell: Shell, operation: Operation): void {
+  shell.operations.delete(operation.name)
+  shell.unwatched.delete(operation)
+}
+
+/**
+ * Acknowledgement and end may leave in the same turn, and who has the one is about to ask for the other: that must not
+ * take a question to the disk.
+ */
+function forgetNames(shell: Shell): void {
+  const { over } = shell
+  shell.over = []
+  for (const task of over) letGo(shell, task)
 }
 
 function keepOutputs(shell: Shell, task: LiveTask, { roots, at }: Ending): void {

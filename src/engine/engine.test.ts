@@ -127,7 +127,59 @@ test('a task in the word power is accepted only when its blobs are on the disk t
   await turns()
   expect(grid.engine.figures().queued).toBe(1)
   sync?.()
-  expect(await submitted).toMatchObject({ state: 'queued' })
+  const { operation } = await submitted
+  const w1 = grid.worker('w1', { slots: 2 })
+  const watcher = watchOf(grid.engine, operation)
+  const finished = w1.finish(w1.leases[1], { roots: [digest] })
+  await turns()
+  expect(watcher.states).toEqual(['running'])
+  sync?.()
+  expect(await finished).toBe('applied')
+  await turns()
+  expect(watcher.states).toEqual(['running', 'completed'])
+})
+
+test('blobs that cannot be brought to the disk keep a task from being accepted, and no result from being told', async () => {
+  const digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 5 } as const
+  let isFailing = true
+  const makeDurable = async () => {
+    if (isFailing) throw new Error('no such disk')
+  }
+  const grid = await openGrid(memoryJournal(), { roots: { hold() {}, release() {}, makeDurable } })
+  await expect(grid.submit({ roots: [digest], durability: 'power' })).rejects.toThrow('no such disk')
+  expect(grid.engine.figures().operations).toBe(0)
+  isFailing = false
+  const { operation } = await grid.submit({ roots: [digest], durability: 'power' })
+  isFailing = true
+  const watcher = watchOf(grid.engine, operation)
+  expect(await grid.worker('w1').finish(undefined, { roots: [digest] })).toBe('applied')
+  await turns()
+  expect(watcher.states.at(-1)).toBe('completed')
+})
+
+test('who watches an operation that ended together with its acknowledgement need not ask the disk', async () => {
+  const journal = memoryJournal()
+  const held: (() => void)[] = []
+  const find = () => Promise.reject(new Error('the disk was asked'))
+  const grid = await openGrid({
+    ...journal,
+    find,
+    async record(facts, word) {
+      await new Promise<void>((resolve) => held.push(resolve))
+      return journal.record(facts, word)
+    },
+  })
+  const w1 = grid.worker('w1')
+  const told = grid.submit().then(({ operation }) => watchOf(grid.engine, operation))
+  await turns()
+  const finished = w1.finish()
+  for (const answer of held.splice(0)) answer()
+  const watcher = await told
+  await finished
+  await turns()
+  expect([watcher.states, watcher.failures]).toEqual([['completed'], []])
+  expect([...grid.engine.operations()]).toEqual([])
+  expect(grid.engine.figures()).toMatchObject({ operations: 0, watches: 0 })
 })
 
 describe('the cache', () => {
@@ -230,6 +282,7 @@ describe('what is refused', () => {
       fault: { kind: 'invalid', why: 'exists' },
     })
     await w1.finish()
+    await turns() // from here on only the journal knows it
     await expect(grid.submit({ operation: 'mine' })).rejects.toMatchObject({
       fault: { kind: 'invalid', why: 'exists' },
     })

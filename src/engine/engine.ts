@@ -8,13 +8,15 @@ import { dispatchAll } from './dispatching.ts'
 import { DEFAULTS, type EngineOptions } from './engine-options.ts'
 import { silentMeter } from './grid-meter.ts'
 import { type EngineFigures, explain, figuresOf, find, listenOutput, openOperations } from './inquiring.ts'
-import { namesAskedFor, restoreAll } from './opening.ts'
+import { NameTable } from './name-table.ts'
+import { namesAskedFor, reopen, restoreAll } from './opening.ts'
 import type { OutputListener } from './output-ring.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
 import type { Shell } from './shell.ts'
 import type { OperationStatus } from './status.ts'
 import type { Submission } from './submission.ts'
 import { submit } from './submitting.ts'
+import { Unwatched } from './unwatched.ts'
 import { type Watcher, watch } from './watching.ts'
 import { type WorkerDesk, workerDesk } from './worker-desk.ts'
 
@@ -86,16 +88,19 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-function makeShell(options: EngineOptions, { epoch, tasks }: Recovered): Shell {
+function makeShell(options: EngineOptions, recovered: Recovered): Shell {
+  const { epoch } = recovered
+  const tasks = recovered.tasks.map(reopen)
   const { journal, clock, newId, random, results, roots, meter = silentMeter, log = silentLog } = options
   const startedAt = clock.monotonic()
   const { reconnectGraceMs = DEFAULT_OPTIONS.reconnectGraceMs, namesOffered = [] } = options.scheduler ?? {}
+  const names = new Set([...namesOffered, ...recovered.namesOffered, ...namesAskedFor(tasks)])
   const scheduler = createScheduler({
     ...options.scheduler,
     epoch,
     startedAt,
     random,
-    namesOffered: [...namesOffered, ...namesAskedFor(tasks)],
+    namesOffered: [...names],
   })
   const shell: Shell = {
     journal,
@@ -120,8 +125,9 @@ function makeShell(options: EngineOptions, { epoch, tasks }: Recovered): Shell {
     isClosing: false,
     now: clock.now(),
     instant: startedAt,
-    tasks: new Map(),
-    operations: new Map(),
+    tasks: new NameTable(),
+    operations: new NameTable(),
+    over: [],
     links: new Map(),
     tasksMade: 0,
     dirty: [],
@@ -133,8 +139,9 @@ function makeShell(options: EngineOptions, { epoch, tasks }: Recovered): Shell {
     trouble: undefined,
     dueWatches: [],
     watches: 0,
-    unwatched: new Map(),
+    unwatched: new Unwatched(),
     keptOutputs: new Map(),
+    namesOffered: new Set(recovered.namesOffered),
     timers: new Map(),
     tickAt: Number.POSITIVE_INFINITY,
   }

@@ -23,6 +23,21 @@ function fillable() {
 }
 
 describe('while the disk is full', () => {
+  test('workers come all the same, and what they offer is recorded when one comes again', async () => {
+    const { journal, disk, inner } = fillable()
+    const grid = await openGrid(journal)
+    disk.isFull = true
+    const gpu = { properties: [{ name: 'GPU', value: 'yes' }] }
+    grid.worker('w1', gpu)
+    await turns()
+    expect((await inner.recover()).namesOffered).toEqual([])
+    disk.isFull = false
+    grid.worker('w2', gpu)
+    await turns()
+    expect((await inner.recover()).namesOffered).toEqual(['GPU'])
+    expect(await grid.submit(gpu)).toMatchObject({ state: 'assigned' })
+  })
+
   test('submissions are refused, and nothing of them stays behind', async () => {
     const { journal, disk } = fillable()
     const grid = await openGrid(journal)

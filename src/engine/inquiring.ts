@@ -31,13 +31,14 @@ export async function find(shell: Shell, name: string): Promise<OperationStatus 
 export function* openOperations(shell: Shell): Generator<OperationStatus> {
   for (const operation of shell.operations.values()) {
     const isAcknowledged = operation.isDurable && operation.task.isDurable
-    if (isAcknowledged && !operation.isOver) yield liveStatus(operation)
+    if (isAcknowledged && !operation.isOver && !operation.task.isConcluded) yield liveStatus(operation)
   }
 }
 
 export async function explain(shell: Shell, name: string): Promise<readonly string[]> {
   const task = shell.operations.get(name)?.task
-  if (task?.ending !== undefined) return [`${task.ending.state}: ${task.ending.what}; it is being recorded`]
+  if (task?.ending !== undefined && !task.isConcluded)
+    return [`${task.ending.state}: ${task.ending.what}; it is being recorded`]
   const reasons = task && shell.scheduler.why(task.id, shell.clock.monotonic())
   if (reasons !== undefined && reasons.length > 0) return reasons
   const status = await find(shell, name)
@@ -46,7 +47,7 @@ export async function explain(shell: Shell, name: string): Promise<readonly stri
 
 export function listenOutput(shell: Shell, name: string, wake: () => void): OutputListener | undefined {
   const task = shell.operations.get(name)?.task
-  if (task === undefined) return undefined
+  if (task === undefined || task.isConcluded) return undefined
   task.output ??= new OutputRing(shell.limits.outputBytes)
   return task.output.listen(wake)
 }

@@ -178,7 +178,7 @@ describe('faults and time', () => {
     expect(await grid.engine.find(operation)).toMatchObject({
       state: 'failed',
       attempt: 2,
-      end: { why: 'faults', what: 'no such image' },
+      end: { why: 'hopeless', what: 'no such image' },
     })
   })
 

@@ -28,6 +28,10 @@ export interface Operation {
   /** Cancelled while its task goes on for others. */
   isOver: boolean
   watches: Watch[] | undefined
+  /** Its place among those that nobody watches, and since when it has been there. */
+  unwatchedAt: number | undefined
+  unwatchedBefore: Operation | undefined
+  unwatchedAfter: Operation | undefined
   /** The caller of `submit`, until it is answered. */
   caller: Caller | undefined
 }
@@ -93,6 +97,8 @@ export interface LiveTask {
   readonly attemptsBefore: number
   worker: string | undefined
   fencing: Fencing | undefined
+  /** As its worker was told it under that number, if this start told it. */
+  attemptId: string | undefined
   /** Not told to its worker before the task's own row is there. */
   held: GrantedLease | undefined
   /** The worker was told of its lease. */
@@ -102,6 +108,8 @@ export interface LiveTask {
   startedAt: number | undefined
   dueAt: number | undefined
   lostWorkers: readonly string[]
+  /** Grid faults that it has survived. */
+  faults: number
   /** Why its newest attempt came to nothing. */
   reason: string
   /** How often it came back to the queue. */
@@ -185,6 +193,7 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
     attemptsBefore: task.attemptsBefore,
     worker: undefined,
     fencing: undefined,
+    attemptId: undefined,
     held: undefined,
     isDelivered: false,
     queuedAt: task.acceptedAt,
@@ -192,6 +201,7 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
     startedAt: undefined,
     dueAt: undefined,
     lostWorkers: NOBODY,
+    faults: 0,
     reason: '',
     course: 0,
     isCancelAsked: false,
@@ -240,6 +250,9 @@ export const newOperation = (task: LiveTask, operation: NewOperation): Operation
   isLeftRecorded: false,
   isOver: false,
   watches: undefined,
+  unwatchedAt: undefined,
+  unwatchedBefore: undefined,
+  unwatchedAfter: undefined,
 })
 
 /** In the order in which they came. */

@@ -7,8 +7,8 @@ import { setTimer } from './shell.ts'
 export function awaitWatcher(shell: Shell, operation: Operation): void {
   const { needsWaiter, left, watches, task } = operation
   if (!needsWaiter || left !== undefined || watches !== undefined || task.ending !== undefined) return
-  if (shell.unwatched.has(operation) || task.isRefused) return
-  shell.unwatched.set(operation, shell.clock.monotonic())
+  if (operation.unwatchedAt !== undefined || task.isRefused) return
+  shell.unwatched.add(operation, shell.clock.monotonic())
   if (!shell.timers.has('no-waiter')) arm(shell, shell.noWaiterGraceMs)
 }
 
@@ -35,11 +35,12 @@ function arm(shell: Shell, ms: number): void {
 
 function sweep(shell: Shell): void {
   const before = shell.clock.monotonic() - shell.noWaiterGraceMs
-  for (const [operation, since] of shell.unwatched) {
+  for (let { oldest } = shell.unwatched; oldest !== undefined; { oldest } = shell.unwatched) {
+    const since = oldest.unwatchedAt ?? 0
     if (since > before) {
       arm(shell, since - before)
       return
     }
-    lapse(shell, operation)
+    lapse(shell, oldest)
   }
 }

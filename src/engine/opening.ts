@@ -8,14 +8,15 @@ import type { Shell } from './shell.ts'
 import { openSpec } from './spec-envelope.ts'
 import type { TaskOrder } from './submission.ts'
 
-/** Names that tasks asked for before: somebody must have offered them. */
-export function namesAskedFor(tasks: readonly OpenTask[]): string[] {
-  const names = new Set<string>()
-  for (const { spec } of tasks) for (const { name } of orderIn(spec)?.order.properties ?? []) names.add(name)
-  return [...names]
+/** An open task, with its spec out of its envelope; undefined when that cannot be read. */
+export interface Reopened {
+  readonly record: OpenTask
+  readonly opened: ReturnType<typeof openSpec> | undefined
 }
 
-function orderIn(envelope: Uint8Array): ReturnType<typeof openSpec> | undefined {
+export const reopen = (record: OpenTask): Reopened => ({ record, opened: orderIn(record.spec) })
+
+function orderIn(envelope: Uint8Array): Reopened['opened'] {
   try {
     return openSpec(envelope)
   } catch {
@@ -23,13 +24,19 @@ function orderIn(envelope: Uint8Array): ReturnType<typeof openSpec> | undefined 
   }
 }
 
-export function restoreAll(shell: Shell, tasks: readonly OpenTask[]): void {
+/** Names that tasks asked for before: somebody must have offered them, and earlier versions recorded no names. */
+export function namesAskedFor(tasks: readonly Reopened[]): Set<string> {
+  const names = new Set<string>()
+  for (const { opened } of tasks) for (const { name } of opened?.order.properties ?? []) names.add(name)
+  return names
+}
+
+export function restoreAll(shell: Shell, tasks: readonly Reopened[]): void {
   for (const task of tasks) restore(shell, task)
   shell.dispatch()
 }
 
-function restore(shell: Shell, record: OpenTask): void {
-  const opened = orderIn(record.spec)
+function restore(shell: Shell, { record, opened }: Reopened): void {
   if (opened === undefined) {
     giveUp(shell, record)
     return
@@ -111,6 +118,7 @@ function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
   task.isDurable = true
   given.accepted = true
   task.lostWorkers = record.lostWorkers
+  task.faults = faultsOf(record)
   task.reason = record.requeueReason ?? ''
   const isDue = record.state === 'retrying' && (record.due ?? 0) <= now
   task.state = isDue ? 'queued' : record.state
@@ -128,6 +136,10 @@ function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
   given.started = lease.startedAt !== undefined
   return task
 }
+
+/** Earlier versions did not record it; there were at least as many as workers that were lost. */
+const faultsOf = ({ faults, lostWorkers, state }: OpenTask): number =>
+  Math.max(faults, lostWorkers.length, state === 'retrying' ? 1 : 0)
 
 interface Revived {
   readonly task: LiveTask
@@ -149,8 +161,7 @@ function restoreEvent(shell: Shell, record: OpenTask, { task, order }: Revived):
     demands: order.demands ?? {},
     waiters: waiters.map(({ name }) => name),
     ageMs: Math.max(0, now - record.acceptedAt),
-    // How many faults there were is not on record; at least as many as workers were lost.
-    faults: Math.max(record.lostWorkers.length, record.state === 'retrying' ? 1 : 0),
+    faults: task.faults,
     lostWorkers: record.lostWorkers,
     refusesPreemptible: order.refusesPreemptible ?? false,
     interactive: order.interactive ?? false,

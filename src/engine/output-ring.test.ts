@@ -8,8 +8,8 @@ describe('the output of a task that runs', () => {
     const ring = new OutputRing(100)
     let wakes = 0
     const first = ring.listen(() => wakes++)
-    ring.add('stdout', 1, Buffer.from('one '))
-    ring.add('stderr', 1, Buffer.from('two '))
+    ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('one ') })
+    ring.add({ stream: 'stderr', attempt: 1, bytes: Buffer.from('two ') })
     await turns(1)
     expect(wakes).toBe(1)
     expect(text(first.next()?.bytes)).toBe('one ')
@@ -25,7 +25,7 @@ describe('the output of a task that runs', () => {
     await turns(1)
     expect([wakes, first.isEnded, first.next()]).toEqual([2, true, undefined])
     first.close()
-    ring.add('stdout', 1, Buffer.from('more'))
+    ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('more') })
     await turns(1)
     expect(wakes).toBe(2)
   })
@@ -33,18 +33,25 @@ describe('the output of a task that runs', () => {
   test('that nobody reads in time is gone, and the reader is told how much', () => {
     const ring = new OutputRing(10)
     const reader = ring.listen(() => {})
-    for (let i = 0; i < 10; i++) ring.add('stdout', 1, Buffer.from('abcd'))
+    for (let i = 0; i < 10; i++) ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('abcd') })
     const pieces = [reader.next(), reader.next(), reader.next()]
     expect(pieces.map((piece) => piece?.missed)).toEqual([32, 0, undefined])
-    ring.add('stdout', 1, Buffer.from('0123456789ABCDEF'))
+    ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('0123456789ABCDEF') })
     const last = reader.next()
     expect([last?.missed, text(last?.bytes)]).toEqual([6, '6789ABCDEF'])
+  })
+
+  test('has its place in its stream where the worker counts, of what is cut off too', () => {
+    const ring = new OutputRing(4)
+    const reader = ring.listen(() => {})
+    ring.add({ stream: 'stdout', attempt: 1, bytes: Buffer.from('abcdef'), at: 10 })
+    expect(reader.next()).toMatchObject({ at: 12, missed: 2 })
   })
 
   test('is a copy: the bytes may be reused at once', () => {
     const ring = new OutputRing(10)
     const bytes = Buffer.from('abc')
-    ring.add('stdout', 1, bytes)
+    ring.add({ stream: 'stdout', attempt: 1, bytes: bytes })
     bytes.fill(0)
     expect(text(ring.listen(() => {}).next()?.bytes)).toBe('abc')
   })

@@ -7,6 +7,8 @@ export interface OutputPiece {
   /** Which attempt printed it. */
   readonly attempt: number
   readonly bytes: Uint8Array
+  /** Where it begins in its stream, if the worker counts: what was lost on the way here shows by that alone. */
+  readonly at: number | undefined
   /** Bytes that came between the piece before and this one, and are gone. */
   readonly missed: number
 }
@@ -20,13 +22,16 @@ export interface OutputListener {
   close(): void
 }
 
+export type Printing = Pick<OutputPiece, 'stream' | 'attempt' | 'bytes'> & { readonly at?: number | undefined }
+
 interface Chunk {
-  readonly stream: OutputPiece['stream']
-  readonly attempt: number
-  readonly bytes: Uint8Array
-  /** Bytes that were printed before it. */
-  readonly at: number
+  readonly piece: Omit<OutputPiece, 'missed'>
+  /** Bytes that came before it, of both streams. */
+  readonly before: number
 }
+
+/** However small they are. */
+const MOST_CHUNKS = 4096
 
 export class OutputRing {
   readonly #mostBytes: number
@@ -40,16 +45,18 @@ export class OutputRing {
     this.#mostBytes = mostBytes
   }
 
-  add(stream: OutputPiece['stream'], attempt: number, given: Uint8Array): void {
+  add({ stream, attempt, bytes: given, at }: Printing): void {
     if (given.length === 0) return
     // Of more than is kept only the end can be read anyway.
     const skipped = Math.max(0, given.length - this.#mostBytes)
     const bytes = new Uint8Array(given.subarray(skipped))
-    this.#chunks.push({ stream, attempt, bytes, at: this.#printed + skipped })
+    const piece = { stream, attempt, bytes, at: at === undefined ? undefined : at + skipped }
+    this.#chunks.push({ piece, before: this.#printed + skipped })
     this.#printed += given.length
     this.#kept += bytes.length
     let gone = 0
-    while (this.#kept > this.#mostBytes) this.#kept -= this.#chunks[gone++]?.bytes.length ?? 0
+    while (this.#kept > this.#mostBytes || this.#chunks.length - gone > MOST_CHUNKS)
+      this.#kept -= this.#chunks[gone++]?.piece.bytes.length ?? 0
     if (gone > 0) this.#chunks = this.#chunks.slice(gone)
     this.#wakeAll()
   }
@@ -70,9 +77,9 @@ export class OutputRing {
       next: () => {
         const chunk = this.#after(at)
         if (chunk === undefined) return undefined
-        const missed = chunk.at - at
-        at = chunk.at + chunk.bytes.length
-        return { stream: chunk.stream, attempt: chunk.attempt, bytes: chunk.bytes, missed }
+        const missed = chunk.before - at
+        at = chunk.before + chunk.piece.bytes.length
+        return { ...chunk.piece, missed }
       },
       get isEnded() {
         return isEnded()
@@ -87,7 +94,7 @@ export class OutputRing {
     let high = this.#chunks.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.#chunks[middle]?.at ?? 0) < at) low = middle + 1
+      if ((this.#chunks[middle]?.before ?? 0) < at) low = middle + 1
       else high = middle
     }
     return this.#chunks[low]

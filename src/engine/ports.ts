@@ -12,6 +12,9 @@ export interface BlobRoots {
   hold(task: string, what: 'inputs' | 'outputs', digests: readonly Digest[]): void
   /** Nothing happens when none were held. */
   release(task: string, what: 'inputs' | 'outputs'): void
-  /** Resolves when the blobs are on the disk; asked before a task is accepted in the word `power`. */
+  /**
+   * Resolves when the blobs are on the disk. Asked in the word `power` only: of what a task names before it is accepted,
+   * and of what its result names before that is told.
+   */
   makeDurable?(digests: readonly Digest[]): Promise<void>
 }

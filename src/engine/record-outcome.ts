@@ -141,7 +141,8 @@ function giveUpRecording(shell: Shell, task: LiveTask, error: FaultError): void 
   unsettle(shell, task)
 }
 
-function settled(shell: Shell): void {
+/** A call is over, one way or the other. */
+export function settled(shell: Shell): void {
   shell.recording--
   if (shell.recording > 0 || shell.quiet.length === 0) return
   const { quiet } = shell

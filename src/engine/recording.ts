@@ -136,6 +136,7 @@ function requeue(shell: Shell, call: Call, task: LiveTask): void {
     state: state === 'retrying' ? 'retrying' : 'queued',
     attempt: task.fencing === undefined ? task.attempt : task.attempt - 1,
     lostWorkers: task.lostWorkers,
+    faults: task.faults,
     due: state === 'retrying' ? task.dueAt : undefined,
     reason: task.reason,
     at: shell.now,

@@ -189,6 +189,38 @@ describe('after kill -9 of the server, on restart', () => {
     await expect(after.submit(windows)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
   })
 
+  test('a property that a worker offered before is known, though that worker is not back', async () => {
+    const server = machine()
+    const before = await server.start()
+    before.worker('w1', { properties: [...LINUX, { name: 'GPU', value: 'yes' }] })
+    before.worker('w2', { properties: [...LINUX, { name: 'GPU', value: 'no' }] })
+    await turns()
+    for (let start = 0; start < 2; start++) {
+      const after = await server.start()
+      after.worker('w3')
+      expect(await after.submit({ properties: [{ name: 'GPU', value: 'yes' }] })).toMatchObject({ state: 'queued' })
+      const slip = { properties: [{ name: 'GPUU', value: 'yes' }] }
+      await expect(after.submit(slip)).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
+    }
+  })
+
+  test('a task that has had its faults does not begin to count anew', async () => {
+    const server = machine()
+    const before = await server.start()
+    const w1 = before.worker('w1')
+    const { operation } = await before.submit({ maxRetries: 1 })
+    const fault = { outcome: { kind: 'fault', what: 'no disk' } } as const
+    await w1.finish(undefined, fault)
+    await before.after(60_000)
+    expect(w1.leases).toMatchObject([{ attempt: 2 }])
+    const after = await server.start()
+    const running = w1.leases.map(({ attemptId }) => attemptId)
+    const again = fakeWorker(after.engine, { worker: 'w1', slots: 1, properties: LINUX, running })
+    await again.finish(w1.leases[0], fault)
+    await turns()
+    expect(await after.engine.find(operation)).toMatchObject({ state: 'failed', end: { why: 'faults' } })
+  })
+
   test('blobs that open tasks read and kept results name are held again', async () => {
     const held = new Map<string, number>()
     const roots = {

@@ -8,7 +8,9 @@ import type { Journal } from '../storage/journal/journal.ts'
 import type { EngineLimits } from './engine-options.ts'
 import type { GridMeter } from './grid-meter.ts'
 import type { LiveTask, Operation } from './live-task.ts'
+import type { NameTable } from './name-table.ts'
 import type { BlobRoots, ResultCache } from './ports.ts'
+import type { Unwatched } from './unwatched.ts'
 import type { Watch } from './watching.ts'
 import type { WorkerLink } from './worker-link.ts'
 
@@ -64,8 +66,10 @@ export interface Shell {
   now: number
   instant: number
 
-  readonly tasks: Map<string, LiveTask>
-  readonly operations: Map<string, Operation>
+  readonly tasks: NameTable<LiveTask>
+  /** Those that are over are here until the loop turn ends: who was just told of one may want to watch it. */
+  readonly operations: NameTable<Operation>
+  over: LiveTask[]
   readonly links: Map<string, WorkerLink>
   tasksMade: number
 
@@ -82,9 +86,11 @@ export interface Shell {
   dueWatches: Watch[]
   watches: number
   /** Operations that need a watcher and have none, the longest first. */
-  readonly unwatched: Map<Operation, number>
+  readonly unwatched: Unwatched
   /** Tasks whose outputs are held, and when they ended, in that order. */
   keptOutputs: Map<string, number>
+  /** Property names that the journal has, or is being given. */
+  readonly namesOffered: Set<string>
   readonly timers: Map<TimerName, () => void>
   tickAt: number
 }

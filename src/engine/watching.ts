@@ -61,14 +61,19 @@ export function markOperationDue(shell: Shell, { watches }: Operation): void {
 function due(shell: Shell, one: Watch): void {
   if (one.isDue || one.isOver) return
   one.isDue = true
-  if (shell.dueWatches.push(one) === 1) setImmediate(() => tellAll(shell))
+  if (shell.dueWatches.push(one) === 1) setImmediate(() => tellDue(shell))
 }
 
+/** Doors do what they do in the turn that tells them: so many at once, and others have a turn before the rest. */
+const TOLD_AT_ONCE = 32
+
 /** At the end of a loop turn, each once. */
-function tellAll(shell: Shell): void {
+function tellDue(shell: Shell): void {
   const { dueWatches } = shell
-  shell.dueWatches = []
-  for (const one of dueWatches) {
+  const isLong = dueWatches.length > TOLD_AT_ONCE
+  shell.dueWatches = isLong ? dueWatches.slice(TOLD_AT_ONCE) : []
+  if (isLong) setImmediate(() => tellDue(shell))
+  for (const one of isLong ? dueWatches.slice(0, TOLD_AT_ONCE) : dueWatches) {
     one.isDue = false
     if (one.isOver || one.operation === undefined) continue
     const status = liveStatus(one.operation)

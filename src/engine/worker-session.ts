@@ -36,6 +36,8 @@ export interface TaskLease {
   readonly timeoutMs: number | undefined
   /** Milliseconds since 1970; every heartbeat moves it on. */
   readonly expiresAt: number
+  /** Milliseconds since 1970. */
+  readonly queuedAt: number
   /** Stage its inputs, and start it only when told to begin. */
   readonly prefetch: boolean
 }

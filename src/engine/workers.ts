@@ -1,8 +1,9 @@
 import { invalid } from '../base/fault.ts'
-import { parseAttemptId, sameFencing } from '../model/fencing.ts'
+import { type Fencing, parseAttemptId, sameFencing } from '../model/fencing.ts'
 import type { Attempt, Outcome } from '../scheduler/events.ts'
 import { absent, exhausted, shortened, unavailable } from './faults.ts'
 import type { LiveTask, Report } from './live-task.ts'
+import { noteNames } from './offered-names.ts'
 import { OutputRing } from './output-ring.ts'
 import { recordLate } from './recording.ts'
 import type { Shell } from './shell.ts'
@@ -23,6 +24,7 @@ export function register(shell: Shell, description: WorkerDescription, session: 
     throw exhausted('room for workers', RETRY_AFTER_MS)
   shell.links.set(worker, newLink(description, session, shell.clock.now()))
   if (before !== undefined) dropLink(shell, before, 'it registered again')
+  noteNames(shell, rest.properties)
   shell.dispatch({
     kind: 'register',
     worker,
@@ -88,17 +90,34 @@ export function finished(
   { worker, attemptId }: WorkersWord,
   report: AttemptReport,
 ): Promise<'applied' | 'superseded'> {
+  const given = shell.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
+  // Most say back what they were given, and there is nothing to read in it.
+  if (given?.attemptId === attemptId && given.fencing !== undefined && given.worker === worker && !given.isRefused)
+    return finishedUnder(shell, given, { fencing: given.fencing, worker, report })
   const attempt = parseAttemptId(attemptId)
   const task = currentTask(shell, worker, attempt)
   if (task === undefined || task.isRefused) {
     supersede(shell, { worker, attempt, task }, report.outcome)
     return Promise.resolve('superseded')
   }
-  return new Promise((answer) => {
+  return finishedUnder(shell, task, { fencing: attempt.fencing, worker, report })
+}
+
+interface CurrentReport {
+  readonly fencing: Fencing
+  readonly worker: string
+  readonly report: AttemptReport
+}
+
+const finishedUnder = (
+  shell: Shell,
+  task: LiveTask,
+  { fencing, worker, report }: CurrentReport,
+): Promise<'applied' | 'superseded'> =>
+  new Promise((answer) => {
     const outcome = boundedOutcome(shell, report)
     const result = outcome === report.outcome ? report.result : undefined
     const succeeded = outcome.kind === 'result' && outcome.succeeded
-    const { fencing } = attempt
     const told: Report = { fencing, result, roots: report.roots ?? NONE, succeeded, answer }
     if (task.ending !== undefined) {
       // The same again, while the first is being recorded.
@@ -110,7 +129,6 @@ export function finished(
     task.report = told
     shell.dispatch({ kind: 'finished', worker, outcome, task: task.id, fencing })
   })
-}
 
 const NONE: Report['roots'] = []
 
@@ -149,14 +167,16 @@ export function returned(shell: Shell, { worker, attemptId }: WorkersWord, what:
 export interface Printed extends WorkersWord {
   readonly stream: 'stdout' | 'stderr'
   readonly bytes: Uint8Array
+  /** Where it begins in its stream, if the worker counts. */
+  readonly at?: number | undefined
 }
 
 /** What comes from an attempt that does not count is not shown. */
-export function output(shell: Shell, { worker, attemptId, stream, bytes }: Printed): void {
+export function output(shell: Shell, { worker, attemptId, ...printed }: Printed): void {
   const task = currentTask(shell, worker, parseAttemptId(attemptId))
   if (task === undefined) return
   task.output ??= new OutputRing(shell.limits.outputBytes)
-  task.output.add(stream, task.attempt, bytes)
+  task.output.add({ ...printed, attempt: task.attempt })
 }
 
 export function linkOf(shell: Shell, worker: string): WorkerLink {

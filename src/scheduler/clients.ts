@@ -2,7 +2,7 @@ import { refusal, refusedByRate } from './admission.ts'
 import { inputOf } from './affinity.ts'
 import { amountsProblem, demanded } from './demand.ts'
 import type { RefusalWhy } from './effects.ts'
-import { finishTask, stopMerging } from './endings.ts'
+import { finishTask } from './endings.ts'
 import type { Submit, TaskRequest, Waiter } from './events.ts'
 import type { Grid } from './grid.ts'
 import { instanceOf, moveTask } from './grid.ts'
@@ -30,7 +30,7 @@ export function submit(grid: Grid, event: Submit): void {
     grid.effects.push({ kind: 'refused', task: event.task, ...refused })
     return
   }
-  const task = newTask(grid, event, 0)
+  const task = newTask(grid, event, { instance, ageMs: 0 })
   addWaiter(task, event.waiter)
   moveTask(grid, task, 'enqueue')
   grid.effects.push({ kind: 'queued', task: task.id, attempt: 1 })
@@ -39,7 +39,7 @@ export function submit(grid: Grid, event: Submit): void {
 
 /** An identical task is there: this one's waiter joins it, and the more urgent of the two counts. */
 function merge(grid: Grid, instance: Instance, { task: submitted, actionKey, waiter, priority }: Submit): boolean {
-  const task = actionKey === undefined ? undefined : instance.merging.get(actionKey)
+  const task = actionKey === undefined ? undefined : grid.tasks.identical(instance, actionKey)
   if (task === undefined) return false
   addWaiter(task, waiter)
   grid.effects.push({ kind: 'merged', task: task.id, submitted, waiter })
@@ -57,11 +57,14 @@ function raise(grid: Grid, task: Task, priority: number): void {
 }
 
 /** Made known, but not yet queued. */
-export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
+export function newTask(
+  grid: Grid,
+  request: TaskRequest,
+  { instance, ageMs }: { instance: Instance; ageMs: number },
+): Task {
   const demand = demanded(request.demands)
   const { properties, refusesPreemptible = false, affinity = NOTHING } = request
   const lane = laneFor(grid, { properties, refusesPreemptible, demand })
-  const instance = instanceOf(grid, request.instance)
   const invocation = invocationOf(instance, request.invocation)
   const task: Task = {
     // In this order they lie in memory: first what every decision reads or writes, last what hardly any does.
@@ -72,12 +75,15 @@ export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
     demand: sharedDemand(lane, demand),
     instance,
     invocation,
-    actionKey: request.actionKey,
+    timeoutMs: request.timeoutMs,
     merges: false,
+    number: 0,
+    idHash: 0,
+    actionHash: 0,
     inLane: false,
     parked: false,
     attempt: 0,
-    timeoutMs: request.timeoutMs,
+    actionKey: request.actionKey,
     strand: undefined,
     strandNext: undefined,
     strandPrevious: undefined,
@@ -99,15 +105,12 @@ export function newTask(grid: Grid, request: TaskRequest, ageMs: number): Task {
     lostWorkers: NOTHING,
     yields: 0,
   }
-  grid.tasks.set(task.id, task)
+  grid.tasks.add(task)
+  grid.tasks.startMerging(task)
   grid.taskCounts.pending++
   instance.unfinished++
   invocation.unfinished++
   lane.unfinished++
-  if (task.actionKey !== undefined && !instance.merging.has(task.actionKey)) {
-    instance.merging.set(task.actionKey, task)
-    task.merges = true
-  }
   return task
 }
 
@@ -135,7 +138,7 @@ export function cancelTask(grid: Grid, task: Task, what: string): void {
     return
   }
   moveTask(grid, task, 'cancel')
-  stopMerging(task)
+  grid.tasks.stopMerging(task)
   lease.stopBy = grid.now + grid.options.stopGraceMs
   grid.effects.push({ kind: 'stopping', task: task.id })
   grid.effects.push({

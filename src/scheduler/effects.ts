@@ -17,6 +17,8 @@ export type EndWhy =
   | 'poison'
   /** Grid faults, more often than may be. */
   | 'faults'
+  /** A fault of which it was said that it would come again wherever the task ran. */
+  | 'hopeless'
 
 /** Why a worker should end an attempt. A recalled one was only staged, and has gone elsewhere. */
 export type StopWhy = 'cancelled' | 'timeout' | 'recalled' | 'superseded'
@@ -35,8 +37,8 @@ export type Effect =
   | { readonly kind: 'merged'; readonly task: string; readonly submitted: string; readonly waiter: Waiter }
   /** A merge made it more urgent. */
   | { readonly kind: 'raised'; readonly task: string; readonly priority: number }
-  /** It waits for a slot: newly accepted (attempt 1), or again. */
-  | { readonly kind: 'queued'; readonly task: string; readonly attempt: number }
+  /** It waits for a slot: newly accepted (attempt 1), or again, with the grid faults that it has had so far. */
+  | { readonly kind: 'queued'; readonly task: string; readonly attempt: number; readonly faults?: number }
   | {
       readonly kind: 'leased'
       readonly task: string

@@ -31,18 +31,9 @@ export function finishTask(grid: Grid, task: Task, { move, why, what, ranMs = 0 
   else grid.effects.push({ kind: 'finished', task: id, state, why, what, fencing: lease.fencing })
 }
 
-/** An identical task that comes from now on is another one. */
-export function stopMerging(task: Task): void {
-  const { instance, actionKey } = task
-  if (!task.merges || actionKey === undefined) return
-  task.merges = false
-  instance.merging.delete(actionKey)
-}
-
 function forget(grid: Grid, task: Task): void {
   const { instance, invocation } = task
-  grid.tasks.delete(task.id)
-  stopMerging(task)
+  grid.tasks.delete(task)
   if (--invocation.unfinished === 0) {
     instance.invocations.delete(invocation.name)
     grid.ledger.close(invocation.number)

@@ -121,6 +121,15 @@ export interface Finished extends Attempt {
   readonly outcome: Outcome
 }
 
+/** Handed back unstarted, or never delivered: queued again, and nobody's fault. */
+export interface Returned extends Attempt {
+  readonly kind: 'returned'
+  readonly worker: string
+  readonly what: string
+  /** It never got there: held against the worker, whereas handing back is not. */
+  readonly undelivered?: boolean
+}
+
 /**
  * Everything that can happen to the grid. Only a tick lets time run out: no lease, grace or wait ends in any other
  * event, so that after a stall the shell can hand in what was waiting before it sends the tick.
@@ -141,8 +150,7 @@ export type GridEvent =
   | { readonly kind: 'ask'; readonly worker: string; readonly tasks: number }
   | ({ readonly kind: 'started'; readonly worker: string } & Attempt)
   | Finished
-  /** Handed back unstarted, or never delivered: queued again, and nobody's fault. */
-  | ({ readonly kind: 'returned'; readonly worker: string; readonly what: string } & Attempt)
+  | Returned
   /** Its connection is gone, without a word: a short grace begins. */
   | { readonly kind: 'disconnected'; readonly worker: string }
   /** It said goodbye: what it holds is queued again. */

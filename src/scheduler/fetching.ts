@@ -8,8 +8,8 @@ import type { Task } from './task.ts'
  * keeps the reads from being optimised away.
  */
 export function fetchForEnding(grid: Grid, task: Task): void {
-  const { lane, invocation, instance, actionKey, lease, demand } = task
-  let sum = lane.active + invocation.queued + instance.active + (actionKey === undefined ? 0 : actionKey.length)
+  const { lane, invocation, instance, lease, demand } = task
+  let sum = lane.active + invocation.queued + instance.active
   sum += demand.cpu > 0 ? 1 : 0
   const worker = lease?.worker
   if (worker !== undefined) {

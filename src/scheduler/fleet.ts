@@ -1,4 +1,3 @@
-import { sameFencing } from '../model/fencing.ts'
 import { liveChanged, refresh } from './availability.ts'
 import { offered } from './demand.ts'
 import type { Attempt, Heartbeat, Register } from './events.ts'
@@ -47,7 +46,7 @@ interface Claim {
 function keeps(grid: Grid, worker: Worker, { task, listed }: Claim): boolean {
   const { lease } = task
   const claimed = listed.get(task.id)
-  if (lease === undefined || claimed === undefined || !sameFencing(claimed.fencing, lease.fencing)) return false
+  if (lease === undefined || claimed === undefined || !lease.isUnder(claimed.fencing)) return false
   listed.delete(task.id)
   lease.renewedAt = grid.now
   attach(task, lease, worker)
@@ -180,7 +179,7 @@ function renew(grid: Grid, worker: Worker, holds: readonly Attempt[] | undefined
     const { lease } = task
     if (lease === undefined) continue
     const claimed = listed?.get(task.id)
-    const held = listed === undefined || (claimed !== undefined && sameFencing(claimed.fencing, lease.fencing))
+    const held = listed === undefined || (claimed !== undefined && lease.isUnder(claimed.fencing))
     if (held) lease.renewedAt = grid.now
     if (held && claimed !== undefined) listed?.delete(task.id)
     const onItsWay = lease.startedAt === undefined && grid.now - lease.grantedAt < grid.options.deliveryGraceMs

@@ -8,12 +8,14 @@ import { GaugeTable } from './gauges.ts'
 import { KeyedHeap } from './keyed-heap.ts'
 import type { Lane } from './lane.ts'
 import { LazyHeap } from './lazy-heap.ts'
+import { LeaseStock } from './lease.ts'
 import { Ledger } from './ledger.ts'
 import type { SchedulerOptions } from './options.ts'
 import type { Pool } from './pool.ts'
 import { type Instance, makeInstance } from './shares.ts'
 import type { Task } from './task.ts'
 import { TASK_MOVES, type TaskMove } from './task-machine.ts'
+import { TaskTable } from './task-table.ts'
 import type { Worker } from './worker.ts'
 import type { WorkerClass } from './worker-class.ts'
 import { WORKER_MOVES, type WorkerMove } from './worker-machine.ts'
@@ -34,7 +36,7 @@ export interface Grid {
   readonly options: SchedulerOptions
   now: Instant
   effects: Effect[]
-  readonly tasks: Map<string, Task>
+  readonly tasks: TaskTable
   readonly workers: Map<string, Worker>
   readonly instances: Map<InstanceName, Instance>
   readonly lanes: Map<string, Lane>
@@ -46,6 +48,7 @@ export interface Grid {
   readonly namesOffered: Set<string>
   readonly affinity: Affinity
   readonly ledger: Ledger
+  readonly stock: LeaseStock
   readonly gauges: GaugeTable
   /** All instances that have something waiting, whoever could serve it. */
   readonly order: LazyHeap<Instance>
@@ -76,7 +79,7 @@ export interface Grid {
 }
 
 /** Clients name instances and properties without end; what they named is kept for as long as it is not too much. */
-export const FEWEST_SWEPT = 4096
+export const FEWEST_SWEPT = { lanes: 16_384, instances: 4096 }
 
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
@@ -87,17 +90,18 @@ export function makeGrid(options: SchedulerOptions): Grid {
     options,
     now: options.startedAt,
     effects: [],
-    tasks: new Map(),
+    tasks: new TaskTable(Math.floor(options.random() * 2 ** 32)),
     workers: new Map(),
     instances: new Map(),
     lanes: new Map(),
     classes: new Map(),
     pools: new Map(),
-    sweepAt: { lanes: FEWEST_SWEPT, instances: FEWEST_SWEPT },
+    sweepAt: { ...FEWEST_SWEPT },
     idleClasses: new Set(),
     namesOffered: new Set(options.namesOffered),
     affinity: makeAffinity(),
     ledger,
+    stock: new LeaseStock(),
     gauges: new GaugeTable(),
     order: new LazyHeap(ledger),
     timers: new KeyedHeap(),
@@ -154,7 +158,7 @@ function sweepInstances({ instances, sweepAt, ledger }: Grid): void {
     instances.delete(one.name)
     ledger.close(one.number)
   }
-  sweepAt.instances = Math.max(FEWEST_SWEPT, 2 * instances.size)
+  sweepAt.instances = Math.max(FEWEST_SWEPT.instances, 2 * instances.size)
 }
 
 /** The worker has room, or is otherwise to be looked at when the event is over. */

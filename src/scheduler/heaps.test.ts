@@ -34,7 +34,7 @@ class Party implements Heaped {
   }
 
   serve(amount: number): void {
-    this.ledger.served[this.number] = this.served + amount
+    this.ledger.add(this.number, amount)
   }
 
   isEmpty(): boolean {
@@ -83,7 +83,7 @@ test('a ledger grows, and gives numbers out again that were given back', () => {
   const ledger = new Ledger()
   const numbers = Array.from({ length: 3000 }, () => ledger.open())
   expect(new Set(numbers).size).toBe(3000)
-  ledger.served[2999] = 7
+  ledger.add(2999, 7)
   ledger.close(2999)
   expect(ledger.open()).toBe(2999)
   expect(ledger.get(2999)).toBe(0)

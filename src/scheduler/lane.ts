@@ -60,9 +60,22 @@ export function makeLane(key: string, { properties, refusesPreemptible, bucket }
 
 /** Lengths before the texts: no choice of characters makes two different asks look the same. */
 export function laneKey({ properties, refusesPreemptible, demand }: Ask): string {
-  const parts = properties.map(({ name, value }) => `${name.length}:${name}${value.length}:${value}`)
-  if (parts.length > 1) parts.sort()
-  return `${refusesPreemptible ? 'r' : ''}${bucketNumber(demand)};${parts.join('')}`
+  const sorted = isInOrder(properties) ? properties : [...properties].sort(byName)
+  let key = `${refusesPreemptible ? 'r' : ''}${bucketNumber(demand)};`
+  for (const { name, value } of sorted) key += `${name.length}:${name}${value.length}:${value}`
+  return key
+}
+
+const byName = (one: Property, other: Property): number =>
+  compare(one.name, other.name) || compare(one.value, other.value)
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** Names that differ and come in order, as protocols ask for: then there is nothing to sort. */
+function isInOrder(properties: readonly Property[]): boolean {
+  for (let i = 1; i < properties.length; i++)
+    if ((properties[i - 1] as Property).name >= (properties[i] as Property).name) return false
+  return true
 }
 
 /** For metrics and people. */
@@ -74,8 +87,9 @@ export function laneInWords({ properties, bucket, refusesPreemptible }: Lane): s
   return parts.length === 0 ? 'anything' : parts.join(', ')
 }
 
+/** Whole milliseconds: a fraction could not be kept within the lane, and would be one more thing to fetch. */
 export function learn(lane: Lane, tookMs: number): void {
-  lane.estimateMs += LEARNING * (tookMs - lane.estimateMs)
+  lane.estimateMs = Math.round(lane.estimateMs + LEARNING * (tookMs - lane.estimateMs))
 }
 
 /** What the caller says counts, but not below a quarter of what we have seen: saying less would be a way to more. */

@@ -2,9 +2,10 @@ import { noteInputs } from './affinity.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveTask } from './grid.ts'
 import { estimateFor } from './lane.ts'
+import type { Lease } from './lease.ts'
 import { dequeue } from './queueing.ts'
 import { charge, servedOf, settle } from './shares.ts'
-import type { Lease, Task } from './task.ts'
+import type { Task } from './task.ts'
 import { giveRoom, takeOut, takeRoom, type Worker } from './worker.ts'
 import { quietUntil, watchWorker } from './worker-watch.ts'
 
@@ -21,11 +22,13 @@ export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Work
   if (reached > worker.class.clock) worker.class.clock = reached
   if (reached > grid.clock) grid.clock = reached
   charge(task, charged)
-  const fencing = { epoch: grid.options.epoch, counter: ++grid.leases }
+  const { epoch } = grid.options
+  const counter = ++grid.leases
   task.attempt++
   task.passedOver = 0
   worker.turn = grid.leases
-  attach(task, newLease({ workerId: worker.id, fencing, grantedAt: grid.now, staged, charged }), worker)
+  const { id: workerId } = worker
+  attach(task, grid.stock.take(task, { workerId, epoch, counter, grantedAt: grid.now, staged, charged }), worker)
   noteInputs(task, worker)
   if (worker.pulls) {
     worker.asked--
@@ -36,27 +39,12 @@ export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Work
     kind: 'leased',
     task: task.id,
     worker: worker.id,
-    fencing,
+    fencing: { epoch, counter },
     attempt: task.attempt,
     expiresAt: grid.now + grid.options.leaseMs,
     prefetch: staged,
   })
 }
-
-type Granted = Pick<Lease, 'workerId' | 'fencing' | 'grantedAt' | 'staged' | 'charged'>
-
-export const newLease = (granted: Granted): Lease => ({
-  workerId: granted.workerId,
-  worker: undefined,
-  fencing: granted.fencing,
-  grantedAt: granted.grantedAt,
-  renewedAt: granted.grantedAt,
-  startedAt: undefined,
-  staged: granted.staged,
-  stagedAt: -1,
-  charged: granted.charged,
-  stopBy: undefined,
-})
 
 /** The task takes its place on the worker. */
 export function attach(task: Task, lease: Lease, worker: Worker): void {
@@ -120,6 +108,7 @@ export function release(grid: Grid, task: Task, ranMs: number): Lease | undefine
   }
   settle(task, ranMs * widthOf(task) - lease.charged)
   task.lease = undefined
+  grid.stock.giveBack(lease)
   instance.active--
   lane.active--
   return lease

@@ -4,20 +4,20 @@
  * What is served only grows, but for numbers that were given back and are somebody else's now.
  */
 export class Ledger {
-  served = new Float64Array(1024)
-  /** What was charged and turned out too much: it pays for what comes next. */
-  credit = new Float64Array(1024)
+  /** Two figures each, side by side since both are written when one is: what was served, and the credit. */
+  #figures = new Float64Array(2048)
   readonly #free: number[] = []
   #next = 0
 
   open(): number {
     const number = this.#free.pop() ?? this.#next++
-    if (number >= this.served.length) {
-      this.served = doubled(this.served)
-      this.credit = doubled(this.credit)
+    if (2 * number >= this.#figures.length) {
+      const longer = new Float64Array(2 * this.#figures.length)
+      longer.set(this.#figures)
+      this.#figures = longer
     }
-    this.served[number] = 0
-    this.credit[number] = 0
+    this.#figures[2 * number] = 0
+    this.#figures[2 * number + 1] = 0
     return number
   }
 
@@ -26,12 +26,25 @@ export class Ledger {
   }
 
   get(number: number): number {
-    return this.served[number] ?? 0
+    return this.#figures[2 * number] ?? 0
   }
-}
 
-function doubled(short: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const long = new Float64Array(2 * short.length)
-  long.set(short)
-  return long
+  /** Not below that. */
+  raise(number: number, floor: number): void {
+    if (this.get(number) < floor) this.#figures[2 * number] = floor
+  }
+
+  /** Charges so much; what was charged before and turned out too much pays first. */
+  add(number: number, amount: number): void {
+    const figures = this.#figures
+    const credit = figures[2 * number + 1] as number
+    const paid = Math.min(credit, amount)
+    figures[2 * number + 1] = credit - paid
+    figures[2 * number] = (figures[2 * number] as number) + amount - paid
+  }
+
+  /** So much was charged and turned out too much: it pays for what comes next. */
+  credit(number: number, amount: number): void {
+    this.#figures[2 * number + 1] = (this.#figures[2 * number + 1] as number) + amount
+  }
 }

@@ -1,4 +1,4 @@
-import { type Amounts, bucketNumber, sameAmounts } from './demand.ts'
+import { type Amounts, bucketFloor, bucketNumber, sameAmounts } from './demand.ts'
 import { FEWEST_SWEPT, type Grid } from './grid.ts'
 import { type Ask, type Lane, laneKey, makeLane } from './lane.ts'
 import { joinPool, leavePool, makePool, type Pool, poolKey } from './pool.ts'
@@ -18,7 +18,8 @@ export function laneFor(grid: Grid, ask: Ask): Lane {
   if (known !== undefined) return known
   if (grid.lanes.size >= grid.sweepAt.lanes) sweepLanes(grid)
   const wants = { ...ask, bucket: bucketNumber(ask.demand) }
-  const classes = [...grid.classes.values()].filter((one) => serves(one, wants))
+  const least = bucketFloor(wants.bucket)
+  const classes = [...grid.classes.values()].filter((one) => serves(one, wants, least))
   const pool = grid.pools.get(poolKey(wants.bucket, classes)) ?? addPool(grid, wants.bucket, classes)
   const lane = makeLane(key, wants, pool)
   pool.lanes.add(lane)
@@ -34,7 +35,7 @@ function sweepLanes(grid: Grid): void {
     lane.pool.lanes.delete(lane)
     dropIfEmpty(grid, lane.pool)
   }
-  grid.sweepAt.lanes = Math.max(FEWEST_SWEPT, 2 * grid.lanes.size)
+  grid.sweepAt.lanes = Math.max(FEWEST_SWEPT.lanes, 2 * grid.lanes.size)
 }
 
 export function classFor(grid: Grid, offer: Offer): WorkerClass {
@@ -69,7 +70,7 @@ export function classIdle(grid: Grid, workers: WorkerClass): void {
 function admit(grid: Grid, pool: Pool, made: WorkerClass): void {
   const served: Lane[] = []
   const others: Lane[] = []
-  for (const lane of pool.lanes) (serves(made, lane) ? served : others).push(lane)
+  for (const lane of pool.lanes) (serves(made, lane, pool.floor) ? served : others).push(lane)
   if (served.length === 0) return
   if (others.length === 0) {
     addClass(grid, pool, made)

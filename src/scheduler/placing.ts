@@ -8,11 +8,14 @@ import { noteBlocked } from './reservations.ts'
 import { CHOOSE } from './strategies.ts'
 import type { Task } from './task.ts'
 import { loadOf, type Worker } from './worker.ts'
+import type { WorkerClass } from './worker-class.ts'
 
-/** So many workers are compared. The best of sixteen by chance is among the best of any number. */
-const SAMPLE = 16
-/** And no further class of workers is looked at after so many. */
-const MOST_CANDIDATES = 64
+/** So many are all compared. */
+const FEW = 16
+/** Of more, so many by chance: the best of them is among the best eighth of all, which is as good as any. */
+const SAMPLE = 8
+/** Of several lists so many each, so that those compared are not all of one kind. */
+const SAMPLE_OF_MANY = 4
 
 /** A queued task goes to a slot that is free now; without one it waits, and may be staged where it will likely run. */
 export function place(grid: Grid, task: Task): void {
@@ -67,21 +70,39 @@ function warmEnough(grid: Grid, task: Task, cold: Worker | undefined): Worker | 
  * below what is asked are not looked at; of those in the same bucket only some are, and if one with room is missed, it
  * is found when the task has waited for a while.
  */
-function candidates({ options: { random } }: Grid, task: Task): Worker[] {
+function candidates(grid: Grid, task: Task): Worker[] {
+  const { classes } = task.lane.pool
   const found: Worker[] = []
-  for (const { rooms } of task.lane.pool.classes) {
-    for (const { floor, workers } of rooms.values()) {
-      const { length } = workers
-      if (length === 0 || !within(task.lane.pool.floor, floor)) continue
-      const start = length > SAMPLE ? Math.floor(random() * length) : 0
-      for (let i = 0; i < Math.min(SAMPLE, length); i++) {
-        const worker = workers[(start + i) % length] as Worker
-        if (fits(worker, task)) found.push(worker)
-      }
-    }
-    if (found.length > MOST_CANDIDATES) break
+  if (grid.openWorkers <= FEW) {
+    for (const one of classes) addFitting(found, one, { task, most: FEW })
+    return found
   }
+  const { random } = grid.options
+  const most = classes.length > 1 ? SAMPLE_OF_MANY : SAMPLE
+  const first = Math.floor(random() * classes.length)
+  for (let i = 0; i < classes.length && found.length < SAMPLE; i++)
+    addFitting(found, classes[(first + i) % classes.length] as WorkerClass, { task, most, random })
   return found
+}
+
+interface Sampling {
+  readonly task: Task
+  /** Of those that have as much room. */
+  readonly most: number
+  /** Where to begin in a list that is longer; without it, at the first. */
+  readonly random?: () => number
+}
+
+function addFitting(found: Worker[], { rooms }: WorkerClass, { task, most, random }: Sampling): void {
+  for (const { floor, workers } of rooms.values()) {
+    const { length } = workers
+    if (length === 0 || !within(task.lane.pool.floor, floor)) continue
+    let at = random === undefined || length <= most ? 0 : Math.floor(random() * length)
+    for (let n = Math.min(most, length); n > 0; n--, at++) {
+      const worker = workers[at < length ? at : at - length] as Worker
+      if (fits(worker, task)) found.push(worker)
+    }
+  }
 }
 
 function chooseStager(grid: Grid, task: Task): Worker | undefined {

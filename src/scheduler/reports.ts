@@ -1,14 +1,14 @@
-import { sameFencing } from '../model/fencing.ts'
 import { finishTask } from './endings.ts'
-import type { Attempt, Finished } from './events.ts'
+import type { Attempt, Finished, Returned } from './events.ts'
 import { fetchForEnding } from './fetching.ts'
 import type { Grid } from './grid.ts'
 import { moveTask } from './grid.ts'
 import { noteAttempt, noteLatency } from './health.ts'
 import { learn } from './lane.ts'
+import type { Lease } from './lease.ts'
 import { begin } from './leases.ts'
 import { lapse, yieldTask } from './retry.ts'
-import type { Lease, Task } from './task.ts'
+import type { Task } from './task.ts'
 import { review } from './upkeep.ts'
 import { timeoutAt, watchWorker } from './worker-watch.ts'
 
@@ -23,10 +23,12 @@ interface Held {
 
 /** The task, if the report is about the lease that it has now; else the report is recorded, and nothing comes of it. */
 function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undefined {
-  const task = grid.tasks.get(id)
-  if (task !== undefined) fetchForEnding(grid, task)
-  const lease = task?.lease
-  if (task !== undefined && lease?.workerId === worker && sameFencing(lease.fencing, fencing)) return { task, lease }
+  const lease = grid.stock.find(fencing)
+  const task = lease?.task
+  if (lease !== undefined && task !== undefined) {
+    fetchForEnding(grid, task)
+    if (task.id === id && lease.workerId === worker) return { task, lease }
+  }
   grid.effects.push({ kind: 'superseded', task: id, worker, fencing })
   return undefined
 }
@@ -86,12 +88,12 @@ function apply(grid: Grid, { outcome }: Finished, { task, ranMs }: { task: Task;
   return finishTask(grid, task, { move: 'finish', why: 'result', what: 'it has a result', ranMs })
 }
 
-export function returned(grid: Grid, report: Report & { readonly what: string }): void {
+export function returned(grid: Grid, report: Returned): void {
   const held = heldBy(grid, report)
   if (held === undefined) return
   const { worker } = held.lease
-  // A worker that is leaving does right to hand back what it has not begun.
-  if (worker !== undefined && worker.state !== 'DRAINING') {
+  // One that hands back what it has not begun does right: it may be leaving, and that we hear of later.
+  if (worker !== undefined && report.undelivered) {
     noteAttempt(worker.health, true, grid.now)
     review(grid, worker)
   }

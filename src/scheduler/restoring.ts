@@ -1,8 +1,8 @@
 import { cancelTask, newTask } from './clients.ts'
 import type { Restore } from './events.ts'
 import type { Grid } from './grid.ts'
-import { moveTask } from './grid.ts'
-import { holdLease, newLease } from './leases.ts'
+import { instanceOf, moveTask } from './grid.ts'
+import { holdLease } from './leases.ts'
 import { lapse, retryAt, yieldTask } from './retry.ts'
 import type { Task } from './task.ts'
 import { addWaiter } from './waiters.ts'
@@ -13,7 +13,8 @@ import { addWaiter } from './waiters.ts'
  */
 export function restore(grid: Grid, event: Restore): void {
   if (grid.tasks.has(event.task)) return
-  const task = newTask(grid, event, Math.max(0, event.ageMs))
+  const instance = instanceOf(grid, event.instance)
+  const task = newTask(grid, event, { instance, ageMs: Math.max(0, event.ageMs) })
   for (const waiter of event.waiters) addWaiter(task, waiter)
   task.faults = event.faults
   task.lostWorkers = [...event.lostWorkers]
@@ -32,7 +33,7 @@ function awaitWorker(grid: Grid, task: Task, { worker, fencing, started }: NonNu
   moveTask(grid, task, 'assign')
   if (started) moveTask(grid, task, 'start')
   task.attempt = 1
-  const lease = newLease({ workerId: worker, fencing, grantedAt: grid.now, staged: false, charged: 0 })
+  const lease = grid.stock.take(task, { workerId: worker, ...fencing, grantedAt: grid.now, staged: false, charged: 0 })
   if (started) lease.startedAt = grid.now
   holdLease(task, lease)
   const awaited = grid.awaited.get(worker)

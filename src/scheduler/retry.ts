@@ -48,7 +48,7 @@ export function retryAt(grid: Grid, task: Task, dueAt: number): void {
 }
 
 function finalFault(task: Task, what: string, final: boolean) {
-  if (final) return { why: 'faults', what } as const
+  if (final) return { why: 'hopeless', what } as const
   if (task.interactive) return { why: 'faults', what: `${what}; an interactive run is not tried again` } as const
   if (task.lostWorkers.length >= POISON_WORKERS)
     return { why: 'poison', what: `it was lost with ${task.lostWorkers.join(' and ')}: ${what}` } as const
@@ -80,6 +80,6 @@ export function yieldTask(grid: Grid, task: Task, what: string): void {
 
 function toQueue(grid: Grid, task: Task): void {
   task.queuedAt = grid.now
-  grid.effects.push({ kind: 'queued', task: task.id, attempt: task.attempt + 1 })
+  grid.effects.push({ kind: 'queued', task: task.id, attempt: task.attempt + 1, faults: task.faults })
   grid.toPlace.push(task)
 }

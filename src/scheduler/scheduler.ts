@@ -33,10 +33,12 @@ export interface Scheduler {
 export type SchedulerSettings = Pick<SchedulerOptions, 'epoch' | 'random'> & Partial<SchedulerOptions>
 
 export function createScheduler(settings: SchedulerSettings): Scheduler {
-  const grid = makeGrid({ ...DEFAULT_OPTIONS, ...settings })
+  const options = { ...DEFAULT_OPTIONS, ...settings }
+  const grid = makeGrid({ ...options, startedAt: Math.floor(options.startedAt) })
   return {
     apply(event, now) {
-      if (now > grid.now) grid.now = now
+      // Whole milliseconds: an object cannot hold a fraction in itself, only the way to one.
+      if (now >= grid.now + 1) grid.now = Math.floor(now)
       grid.effects = []
       handle(grid, event)
       settleGrid(grid)

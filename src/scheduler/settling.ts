@@ -9,18 +9,23 @@ export function settleGrid(grid: Grid): void {
   const { toPlace, freed } = grid
   do {
     for (const task of toPlace) if (task.state === 'queued' && !task.inLane) place(grid, task)
-    toPlace.length = 0
+    empty(toPlace)
     for (const worker of freed) {
       worker.freed = false
       if (isThere(worker)) offer(grid, worker)
     }
-    freed.length = 0
+    empty(freed)
   } while (toPlace.length > 0)
   for (const worker of grid.answered) {
     worker.asked = 0
     refresh(grid, worker)
   }
-  grid.answered.length = 0
+  empty(grid.answered)
+}
+
+/** One by one: setting the length would throw the list's memory away, to be had again at the next event. */
+function empty(list: unknown[]): void {
+  while (list.length > 0) list.pop()
 }
 
 function offer(grid: Grid, worker: Worker): void {

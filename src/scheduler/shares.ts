@@ -30,8 +30,6 @@ export interface Instance extends Share, Heaped {
   /** Where its tasks wait. */
   readonly lines: LineTable
   readonly invocations: Map<string, Invocation>
-  /** Unfinished tasks that an identical one would be merged with, by action key. */
-  readonly merging: Map<string, Task>
   /** How far its invocations have been served: where one that is new begins. */
   clock: number
   tokens: number
@@ -60,7 +58,6 @@ export const makeInstance = (ledger: Ledger, name: InstanceName, limits: Limits)
   unfinished: 0,
   lines: new LineTable(),
   invocations: new Map(),
-  merging: new Map(),
   clock: 0,
   tokens: burstOf(limits),
   tokensAt: 0,
@@ -80,14 +77,14 @@ export function invocationOf(instance: Instance, name: string): Invocation {
 
 /** What it had coming from before it went idle is not saved up: it begins where the others are. */
 export const catchUp = (share: Share, floor: number): void => {
-  if (servedOf(share) < floor) share.ledger.served[share.number] = floor
+  share.ledger.raise(share.number, floor)
 }
 
 export function charge(task: Task, slotMs: number): void {
   const { invocation, instance } = task
   instance.clock = Math.max(instance.clock, servedOf(invocation))
-  add(invocation, slotMs)
-  add(instance, slotMs / instance.weight)
+  invocation.ledger.add(invocation.number, slotMs)
+  instance.ledger.add(instance.number, slotMs / instance.weight)
 }
 
 /** Puts right what was charged: more when it took longer, credit when it did not. */
@@ -96,14 +93,7 @@ export function settle(task: Task, slotMs: number): void {
   correct(task.instance, slotMs / task.instance.weight)
 }
 
-function add({ ledger, number }: Share, amount: number): void {
-  const credit = ledger.credit[number] as number
-  const paid = Math.min(credit, amount)
-  ledger.credit[number] = credit - paid
-  ledger.served[number] = ledger.get(number) + amount - paid
-}
-
-function correct(share: Share, amount: number): void {
-  if (amount >= 0) add(share, amount)
-  else share.ledger.credit[share.number] = (share.ledger.credit[share.number] as number) - amount
+function correct({ ledger, number }: Share, amount: number): void {
+  if (amount >= 0) ledger.add(number, amount)
+  else ledger.credit(number, -amount)
 }

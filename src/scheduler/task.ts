@@ -1,35 +1,19 @@
-import type { Fencing } from '../model/fencing.ts'
 import type { TaskState } from '../model/task-state.ts'
 import type { Inputs } from './affinity.ts'
 import type { Amounts } from './demand.ts'
 import type { Instant, Waiter } from './events.ts'
 import type { Lane } from './lane.ts'
+import type { Lease } from './lease.ts'
 import type { Strand } from './level.ts'
 import type { Instance, Invocation } from './shares.ts'
-import type { Worker } from './worker.ts'
-
-/** A worker's right to one attempt. */
-export interface Lease {
-  readonly workerId: string
-  /** Undefined while the worker of before a restart has not come back. */
-  worker: Worker | undefined
-  readonly fencing: Fencing
-  readonly grantedAt: Instant
-  renewedAt: Instant
-  startedAt: Instant | undefined
-  /** Staged ahead of a free slot, and not to be started. */
-  staged: boolean
-  /** Its place in the list of what is staged; −1 when it is not there. */
-  stagedAt: number
-  /** Slot time that was charged for it when it was granted. */
-  readonly charged: number
-  /** When it ends if the worker does not confirm that it stopped. */
-  stopBy: Instant | undefined
-}
 
 /** A task that is not finished. One object each, and few: there may be a million of them in the queue. */
 export interface Task extends Inputs {
   readonly id: string
+  /** Its place in the table of all tasks, and what it is found by there; set by the table. */
+  number: number
+  idHash: number
+  actionHash: number
   readonly instance: Instance
   readonly invocation: Invocation
   readonly lane: Lane

@@ -85,10 +85,13 @@ export const offersProperty = ({ offers }: WorkerClass, { name, value }: Propert
   return values !== undefined && (values.has(value) || values.has(ANY))
 }
 
-/** Whether a worker of it may serve such a lane. Whether one has room for a task of it is another question. */
-export const serves = (workers: WorkerClass, { properties, refusesPreemptible, bucket }: Wants): boolean =>
+/**
+ * Whether a worker of it may serve such a lane, whose tasks ask for `least` at the least. Whether one has room for a
+ * task of it is another question.
+ */
+export const serves = (workers: WorkerClass, { properties, refusesPreemptible }: Wants, least: Amounts): boolean =>
   !(refusesPreemptible && workers.preemptible) &&
-  within(bucketFloor(bucket), workers.floor) &&
+  within(least, workers.floor) &&
   properties.every((property) => offersProperty(workers, property))
 
 /** Whether one of its workers, were it empty, could hold so much. */

@@ -1,6 +1,7 @@
 import type { Instant } from './events.ts'
 import type { Grid } from './grid.ts'
-import type { Lease, Task } from './task.ts'
+import type { Lease } from './lease.ts'
+import type { Task } from './task.ts'
 import type { Worker } from './worker.ts'
 
 /** One timer a worker, for the first thing that may befall it or its tasks. */

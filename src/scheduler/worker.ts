@@ -74,8 +74,9 @@ export function giveRoom({ free }: Worker, { cpu, memory, disk }: Amounts): void
 
 /** Takes one of a few out of a list in order. Splicing would make a list of what was taken out. */
 export function takeOut(list: Task[], task: Task): void {
-  const at = list.indexOf(task)
-  if (at < 0) return
+  let at = 0
+  while (at < list.length && list[at] !== task) at++
+  if (at === list.length) return
   for (let i = at + 1; i < list.length; i++) list[i - 1] = list[i] as Task
   list.pop()
 }

@@ -21,15 +21,13 @@ function codeOf(end: OperationEnd): number {
   }
 }
 
-/** Tried as often as it may be; clients may try again themselves. */
-const LAST_ATTEMPT = /\(attempt \d+, the last\)/
 const UNRECORDED = /^its end could not be recorded/
 
 /** Clients try again what is UNAVAILABLE or INTERNAL, and not what is a FAILED_PRECONDITION. */
 function failureCode({ why, what }: OperationEnd): number {
   // It was lost together with its workers, which may not be its doing.
   if (why === 'poison') return STATUS.unavailable
-  if (why === 'no-worker') return STATUS.failedPrecondition
-  if (why !== 'faults' || UNRECORDED.test(what)) return STATUS.internal
-  return LAST_ATTEMPT.test(what) ? STATUS.unavailable : STATUS.failedPrecondition
+  if (why === 'no-worker' || why === 'hopeless') return STATUS.failedPrecondition
+  // Tried as often as it may be; clients may try again themselves.
+  return why === 'faults' && !UNRECORDED.test(what) ? STATUS.unavailable : STATUS.internal
 }

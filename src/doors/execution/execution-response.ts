@@ -42,7 +42,7 @@ export async function executionResponse(
   const told = endStatus(end)
   const result = end.state === 'failed' ? undefined : completeResult(status, fn)
   if (result === 'unreadable') return response(end, { ...told, code: STATUS.internal, message: UNREADABLE })
-  if (end.why === 'faults') {
+  if (end.why === 'faults' || end.why === 'hopeless') {
     const lost = await missingNow(() => missingForAction(actionDigest, blobs, limits))
     if (lost !== undefined) {
       tools.recentTrees(blobs).clear()

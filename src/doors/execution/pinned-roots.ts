@@ -5,6 +5,8 @@ import type { BlobRoots } from '../../engine/ports.ts'
 export interface Pins {
   pin(digest: Digest, space?: number): void
   unpin(digest: Digest, space?: number): void
+  /** Of everything that was stored before. */
+  makeDurable(): Promise<void>
 }
 
 /**
@@ -28,5 +30,6 @@ export function pinnedRoots(pins: Pins, spaces: readonly number[] = [0]): BlobRo
       held.set(`${what}/${task}`, digests)
     },
     release,
+    makeDurable: () => pins.makeDurable(),
   }
 }

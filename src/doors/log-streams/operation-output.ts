@@ -8,7 +8,7 @@ import { actionResultFromProto } from '../../wire/action-result.ts'
 import { actionSpecFromProto } from '../../wire/action-spec.ts'
 import type { Instances } from '../reapi/instances.ts'
 import { type Audience, leftOut } from './audience.ts'
-import { OutputPlace, type PlacedPiece } from './output-place.ts'
+import { OutputPlace } from './output-place.ts'
 
 export interface OutputTools {
   readonly engine: Engine
@@ -56,7 +56,7 @@ async function follow(
   let isFirst = true
   try {
     for (;;) {
-      const piece: PlacedPiece | undefined = listener.next()
+      const piece = listener.next()
       if (piece === undefined && listener.isEnded) return place.wanted
       if (piece === undefined) await to.more()
       const taken = piece && place.take(piece)

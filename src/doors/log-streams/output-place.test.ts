@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { OutputPlace, type PlacedPiece } from './output-place.ts'
+import type { OutputPiece } from '../../engine/output-ring.ts'
+import { OutputPlace } from './output-place.ts'
 
-const piece = (text: string, rest: Partial<PlacedPiece> = {}): PlacedPiece => ({
+const piece = (text: string, rest: Partial<OutputPiece> = {}): OutputPiece => ({
+  at: undefined,
   stream: 'stdout',
   attempt: 1,
   bytes: Buffer.from(text),
@@ -9,7 +11,7 @@ const piece = (text: string, rest: Partial<PlacedPiece> = {}): PlacedPiece => ({
   ...rest,
 })
 
-const told = (place: OutputPlace, ...pieces: readonly PlacedPiece[]): unknown[] =>
+const told = (place: OutputPlace, ...pieces: readonly OutputPiece[]): unknown[] =>
   pieces.map((one) => {
     const taken = place.take(one)
     return taken && [taken.missed, Buffer.from(taken.bytes).toString()]

@@ -1,8 +1,5 @@
 import type { OutputPiece } from '../../engine/output-ring.ts'
 
-/** With its place in its own stream, where the worker counts. */
-export type PlacedPiece = OutputPiece & { readonly at?: number | undefined }
-
 export interface Taken {
   /** What is gone between what was taken before and this; a reader has to be told. */
   readonly missed: number
@@ -32,7 +29,7 @@ export class OutputPlace {
   }
 
   /** Undefined when there is nothing new in it for this reader. */
-  take({ stream, attempt, bytes, missed, at }: PlacedPiece): Taken | undefined {
+  take({ stream, attempt, bytes, missed, at }: OutputPiece): Taken | undefined {
     if (attempt !== this.#attempt) {
       this.#attempt = attempt
       this.#printed = 0

@@ -28,10 +28,7 @@ export function leaseWords(leases: readonly TaskLease[], telling: LeaseTelling):
   })
 }
 
-/** Where the engine says since when it was queued. */
-type QueuedLease = TaskLease & { readonly queuedAt?: number }
-
-function leaseWord(lease: QueuedLease, { wantsSpec, now }: LeaseTelling): LeaseMessage {
+function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseTelling): LeaseMessage {
   const { attemptId, operation, timeoutMs, expiresAt, attempt, prefetch, instance, origin } = lease
   return {
     attemptId,

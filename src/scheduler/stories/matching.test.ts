@@ -118,3 +118,9 @@ test('a task that only the worker which left could hold is in nobody’s way', (
                                      huge  queued`)
   expect(grid.beats('small').after('61s')).toShow('huge  failed: no worker is large enough')
 })
+
+test('the order in which properties are named makes no difference, whatever the names are', () => {
+  const grid = story().worker('w1', { aa: '1', b: '2' })
+  grid.submits('one', { needs: { aa: '1', b: '2' } }).submits('other', { needs: { b: '2', aa: '1' } })
+  expect([...grid.core.figures().bySignature.values()]).toEqual([{ queued: 1, active: 1 }])
+})

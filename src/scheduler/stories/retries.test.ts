@@ -39,6 +39,7 @@ test('a fault that would only happen again ends the task at once', () => {
   const grid = story().worker('w1', linux).submits('compile')
   grid.finishes('compile', { kind: 'fault', what: 'an input is missing', final: true })
   expect(grid).toShow('compile  failed: an input is missing')
+  expect(grid.log.find((effect) => effect.kind === 'finished')).toMatchObject({ why: 'hopeless' })
 })
 
 test('a task that lost two different workers is taken for the cause', () => {
@@ -86,6 +87,27 @@ test('what a worker hands back unstarted goes elsewhere, and is nobody’s fault
   grid.happens({ kind: 'returned', what: 'the poll had ended', ...grid.attempt('compile') })
   expect(grid).toShow('compile  assigned to w2  attempt 2')
   expect(grid.count('retrying')).toBe(0)
+})
+
+test('handing back is not held against a worker, but that it could not be reached is', () => {
+  const returns = (undelivered: boolean) => {
+    const grid = story().worker('w1', linux).submits('compile')
+    for (let i = 0; i < 5; i++)
+      grid.happens({ kind: 'returned', what: 'no thanks', undelivered, ...grid.attempt('compile') })
+    return grid
+  }
+  expect(returns(false)).toShow('w1  BUSY')
+  expect(returns(true)).toShow('w1  DEGRADED')
+})
+
+test('a task that comes back says how many faults it has had, and a restart does not forgive them', () => {
+  const retry = { ...noRetry, maxRetries: 1 }
+  const grid = story({ retry }).worker('w1', linux).submits('compile').fails('compile').after('1s')
+  grid.happens({ kind: 'returned', what: 'leaving', ...grid.attempt('compile') })
+  const told = grid.log.flatMap((effect) => (effect.kind === 'queued' ? [effect.faults] : []))
+  expect(told, 'accepted, after the fault, handed back').toEqual([undefined, 1, 1])
+  const later = story({ epoch: 2, retry }).worker('w1', linux).restores('compile', { faults: 1 })
+  expect(later.fails('compile')).toShow('compile  failed')
 })
 
 test('a worker that is taken away gives its tasks back, and they are not held against them', () => {

@@ -20,11 +20,13 @@ export const KINDS = [
   'requeued',
   'cancel-asked',
   'finished',
+  'offered',
 ] as const satisfies readonly Fact['kind'][]
 
 const CODES = Object.fromEntries(KINDS.map((kind, code) => [kind, code])) as Record<Fact['kind'], number>
 
 const LEAST_BYTES = 4096
+const SHORT = 72
 
 export class FactPack {
   #bytes: Buffer
@@ -70,6 +72,7 @@ export class FactPack {
   #fact(fact: Fact): void {
     this.#room(1)
     this.#bytes[this.#at++] = CODES[fact.kind]
+    if (fact.kind === 'offered') return this.#texts(fact.names)
     this.#text(fact.task)
     switch (fact.kind) {
       case 'accepted':
@@ -120,8 +123,8 @@ export class FactPack {
   #requeued(fact: Requeued): void {
     this.#flag(fact.state === 'retrying')
     this.#number(fact.attempt)
-    this.#number(fact.lostWorkers.length)
-    for (const worker of fact.lostWorkers) this.#text(worker)
+    this.#texts(fact.lostWorkers)
+    this.#number(fact.faults ?? 0)
     this.#flag(fact.due !== undefined)
     if (fact.due !== undefined) this.#number(fact.due)
     this.#text(fact.reason)
@@ -151,11 +154,30 @@ export class FactPack {
     this.#at += 8
   }
 
+  #texts(values: readonly string[]): void {
+    this.#number(values.length)
+    for (const value of values) this.#text(value)
+  }
+
   #text(value: string): void {
     this.#room(4 + value.length * 3)
-    const size = this.#bytes.write(value, this.#at + 4)
+    const start = this.#at + 4
+    const size = this.#shortText(value, start) ? value.length : this.#bytes.write(value, start)
     this.#view.setUint32(this.#at, size, true)
-    this.#at += 4 + size
+    this.#at = start + size
+  }
+
+  /** Nine texts a life, nearly all of them short and plain: for those a call out of JavaScript is most of the cost. */
+  #shortText(value: string, start: number): boolean {
+    const { length } = value
+    if (length > SHORT) return false
+    const bytes = this.#bytes
+    for (let i = 0; i < length; i++) {
+      const unit = value.charCodeAt(i)
+      if (unit > 127) return false
+      bytes[start + i] = unit
+    }
+    return true
   }
 
   #maybeBytes(value: Uint8Array | undefined): void {

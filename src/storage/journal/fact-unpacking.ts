@@ -16,6 +16,7 @@ export function unpackCalls(memory: ArrayBuffer, size: number): Fact[][] {
 
 function unpackFact(from: PackReader): Fact {
   const kind = KINDS[from.byte()]
+  if (kind === 'offered') return { kind, names: from.texts() }
   const task = from.text()
   switch (kind) {
     case 'accepted':
@@ -62,7 +63,8 @@ const unpackRequeued = (task: string, from: PackReader): Requeued => ({
   task,
   state: from.flag() ? 'retrying' : 'queued',
   attempt: from.number(),
-  lostWorkers: Array.from({ length: from.number() }, () => from.text()),
+  lostWorkers: from.texts(),
+  faults: from.number(),
   due: from.flag() ? from.number() : undefined,
   reason: from.text(),
   at: from.number(),
@@ -113,6 +115,10 @@ class PackReader {
   text(): string {
     const start = this.#sized()
     return this.#bytes.toString('utf8', start, this.#at)
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.number() }, () => this.text())
   }
 
   maybeBytes(): Uint8Array | undefined {

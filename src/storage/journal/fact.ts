@@ -12,12 +12,15 @@ export interface Fencing {
   readonly counter: number
 }
 
+/** What is recorded: mostly of tasks. */
+export type Fact = TaskFact | Offered
+
 /**
  * What happened to a task, in the order in which it happened. Times are milliseconds since 1970. A fact about a task
  * that is not open (never accepted, final, or forgotten) changes nothing; only a late `finished` leaves a trace, as
  * superseded.
  */
-export type Fact = Accepted | Joined | Left | Raised | Leased | Started | Requeued | CancelAsked | Finished
+export type TaskFact = Accepted | Joined | Left | Raised | Leased | Started | Requeued | CancelAsked | Finished
 
 /** From here on we owe an answer. Names that grow with time (UUID version 7 and its kin) cost a fraction of random ones. */
 export interface Accepted {
@@ -93,6 +96,8 @@ export interface Requeued {
   readonly attempt: number
   /** All workers that were lost with this task, this time included. */
   readonly lostWorkers: readonly string[]
+  /** How many grid faults it has survived; none when not said. */
+  readonly faults?: number | undefined
   /** When it is to be queued again, for `retrying`. */
   readonly due?: number | undefined
   readonly reason: string
@@ -120,4 +125,10 @@ export interface Finished {
   readonly result?: Uint8Array | undefined
   readonly reason: string
   readonly at: number
+}
+
+/** Workers offer properties under these names; from now on they are known, whether a worker is there or not. */
+export interface Offered {
+  readonly kind: 'offered'
+  readonly names: readonly string[]
 }

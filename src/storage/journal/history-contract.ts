@@ -79,6 +79,13 @@ function listing(make: Make): void {
     expect(await asked({ acceptedFrom: 2 })).toBe('cb')
     expect(await asked({ acceptedFrom: 1, acceptedBefore: 3 })).toBe('ba')
     expect(await asked({ limit: -1 })).toBe('cba')
+    await journal.record([{ kind: 'joined', task: 'a', operation: 'Nightly 50%_off', at: 4 }], 'process')
+    expect(await asked({ name: 'ions/b' })).toBe('b')
+    expect(await asked({ name: '50%_o' })).toBe('a')
+    expect(await asked({ name: '%' })).toBe('a')
+    expect(await asked({ name: 'nightly' })).toBe('')
+    expect(await asked({ name: '' })).toBe('cba')
+    expect(await asked({ name: 'operations', origin: 'action', states: ['queued'] })).toBe('a')
   })
 
   test('nothing for a cursor that it did not make', async () => {

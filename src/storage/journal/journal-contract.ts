@@ -16,6 +16,7 @@ type Make = () => Promise<Made>
 export function journalContract(name: string, make: Make): void {
   describe(`${name}: a journal`, () => {
     describe('brings back after a stop', () => recovering(make))
+    describe('remembers after a stop', () => remembering(make))
     describe('goes on after a stop', () => goingOn(make))
     describe('takes facts', () => recording(make))
     describe('takes calls', () => calling(make))
@@ -77,6 +78,7 @@ function recovering(make: Make): void {
       end: undefined,
       spec: expect.anything(),
       lostWorkers: [],
+      faults: 0,
       due: undefined,
       requeueReason: undefined,
       operations: [
@@ -86,6 +88,20 @@ function recovering(make: Make): void {
       ],
     })
     expect([textOf(task?.spec), textOf(task?.operations[0]?.note)]).toEqual(['spec of t', 'call back'])
+  })
+}
+
+function remembering(make: Make): void {
+  test('all property names that were ever offered', async () => {
+    const { journal, reopen } = await make()
+    expect((await journal.recover()).namesOffered).toEqual([])
+    await journal.record([{ kind: 'offered', names: ['OSFamily', 'gpu'] }], 'process')
+    await journal.record([accepted('t'), { kind: 'offered', names: ['gpu', '日本'] }], 'process')
+    // A call that fails has left nothing behind, of names either.
+    await expect(journal.record([{ kind: 'offered', names: ['lost'] }, accepted('t')], 'process')).rejects.toThrow()
+    const { namesOffered, tasks } = await (await reopen()).recover()
+    expect([...namesOffered].sort()).toEqual(['OSFamily', 'gpu', '日本'])
+    expect(tasksOf(tasks)).toEqual(['t'])
   })
 }
 
@@ -104,6 +120,7 @@ function goingOn(make: Make): void {
       state: 'retrying',
       attempt: 2,
       lostWorkers: ['w1', 'w2'],
+      faults: 3,
       due: 5000,
       reason: 'it went dark',
     } as const
@@ -114,6 +131,7 @@ function goingOn(make: Make): void {
       state: 'retrying',
       attempt: 2,
       lostWorkers: ['w1', 'w2'],
+      faults: 3,
       due: 5000,
       lease: undefined,
     })

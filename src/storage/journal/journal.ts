@@ -33,6 +33,8 @@ export interface Recovered {
   readonly epoch: number
   /** In the order in which they were accepted. */
   readonly tasks: readonly OpenTask[]
+  /** All property names that were ever offered. */
+  readonly namesOffered: readonly string[]
 }
 
 /** What is on record of a task, whatever came of it. */
@@ -61,6 +63,8 @@ export interface OpenTask extends TaskSummary {
   /** In the order in which they came; the first is the one it was accepted with. */
   readonly operations: readonly OperationRecord[]
   readonly lostWorkers: readonly string[]
+  /** How many grid faults it has survived. */
+  readonly faults: number
   /** When a task that is retrying is to be queued again. */
   readonly due: number | undefined
   /** Why its newest attempt ended without an answer. */
@@ -100,6 +104,8 @@ export interface HistoryQuery {
   readonly invocation?: string | undefined
   readonly origin?: string | undefined
   readonly states?: readonly TaskState[] | undefined
+  /** This is part of the name of one of its operations, letter by letter. */
+  readonly name?: string | undefined
   readonly acceptedFrom?: number | undefined
   readonly acceptedBefore?: number | undefined
   /** At most this many, and never more than 1,000; 100 when not said. */

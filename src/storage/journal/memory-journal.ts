@@ -1,5 +1,5 @@
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { Accepted, Fact, Joined } from './fact.ts'
+import type { Accepted, Joined, TaskFact } from './fact.ts'
 import { keyIn, pageSize } from './history-page.ts'
 import type {
   HistoryQuery,
@@ -30,6 +30,7 @@ export interface MemoryRecords {
   /** The key of the task of each operation. */
   readonly names: Map<string, number>
   superseded: readonly LateEnd[]
+  readonly namesOffered: Set<string>
 }
 
 interface LateEnd extends Superseded {
@@ -43,6 +44,7 @@ export const memoryRecords = (): MemoryRecords => ({
   open: new Map(),
   names: new Map(),
   superseded: [],
+  namesOffered: new Set(),
 })
 
 /** A journal that forgets all when the process ends: for tests, and for those who want no history. */
@@ -56,7 +58,7 @@ export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal
       refuseIfClosed()
       state = 'recovered'
       const open = [...records.entries.values()].filter(({ life }) => life.end === undefined)
-      return { epoch: ++records.epoch, tasks: open.map(openTaskOf) }
+      return { epoch: ++records.epoch, tasks: open.map(openTaskOf), namesOffered: [...records.namesOffered] }
     },
     async record(facts) {
       refuseIfClosed()
@@ -64,9 +66,13 @@ export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal
         throw new FaultError({ kind: 'bug', what: 'a fact was recorded before the journal was recovered' })
       }
       const draft = new Draft(records)
-      const late = facts.filter((fact) => draft.add(fact) === 'late')
+      const late: string[] = []
+      for (const fact of facts) {
+        if (fact.kind === 'offered') draft.offer(fact.names)
+        else if (draft.add(fact) === 'late') late.push(fact.task)
+      }
       draft.apply()
-      return late.map(({ task }) => task)
+      return late
     },
     async find(operation) {
       refuseIfClosed()
@@ -78,7 +84,7 @@ export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal
       const before = cursor === undefined ? records.nextKey : keyIn(cursor)
       const found = [...records.entries.values()]
         .reverse()
-        .filter((entry) => entry.key < before && isAskedFor(summaryOf(entry), query))
+        .filter((entry) => entry.key < before && isAskedFor(summaryOf(entry), query) && isNamed(entry, query))
       const page = found.slice(0, pageSize(query))
       const next = found.length > page.length ? String(page.at(-1)?.key) : undefined
       return { tasks: page.map(summaryOf), next }
@@ -106,6 +112,7 @@ class Draft {
   readonly #entries = new Map<string, Entry>()
   readonly #names = new Map<string, number>()
   readonly #late: LateEnd[] = []
+  readonly #offered: string[] = []
   #nextKey: number
 
   constructor(records: MemoryRecords) {
@@ -122,10 +129,15 @@ class Draft {
     }
     for (const [name, key] of this.#names) names.set(name, key)
     if (this.#late.length > 0) this.#records.superseded = [...this.#records.superseded, ...this.#late]
+    for (const name of this.#offered) this.#records.namesOffered.add(name)
     this.#records.nextKey = this.#nextKey
   }
 
-  add(fact: Fact): 'late' | undefined {
+  offer(names: readonly string[]): void {
+    this.#offered.push(...names)
+  }
+
+  add(fact: TaskFact): 'late' | undefined {
     if (fact.kind === 'accepted') return this.#accept(fact)
     const entry = this.#entryOf(fact.task)
     const isOpen = entry !== undefined && entry.life.end === undefined
@@ -147,7 +159,7 @@ class Draft {
   }
 
   /** False when the fact came too late. */
-  #change(entry: Entry, fact: Exclude<Fact, Accepted>): boolean {
+  #change(entry: Entry, fact: Exclude<TaskFact, Accepted>): boolean {
     const life = { ...entry.life }
     if (applyFact(life, fact) === CHANGED.late) return false
     life.result = life.result && new Uint8Array(life.result)
@@ -155,7 +167,7 @@ class Draft {
     return true
   }
 
-  #operationsAfter({ key, operations }: Entry, fact: Fact): readonly OperationRecord[] {
+  #operationsAfter({ key, operations }: Entry, fact: TaskFact): readonly OperationRecord[] {
     if (fact.kind === 'joined') return [...operations, this.#operation(key, fact)]
     if (fact.kind !== 'left') return operations
     return operations.map((one) => (one.name === fact.operation ? { ...one, leftAt: one.leftAt ?? fact.at } : one))
@@ -192,6 +204,7 @@ const openTaskOf = (entry: Entry): OpenTask => ({
   spec: entry.accepted.spec,
   operations: entry.operations,
   lostWorkers: entry.life.lostWorkers,
+  faults: entry.life.faults,
   due: entry.life.state === 'retrying' ? entry.life.due : undefined,
   requeueReason: entry.life.requeueReason,
 })
@@ -209,3 +222,6 @@ const isAskedFor = (task: TaskSummary, query: HistoryQuery): boolean =>
   (query.states?.includes(task.state) ?? true) &&
   task.acceptedAt >= (query.acceptedFrom ?? Number.NEGATIVE_INFINITY) &&
   task.acceptedAt < (query.acceptedBefore ?? Number.POSITIVE_INFINITY)
+
+const isNamed = ({ operations }: Entry, { name }: HistoryQuery): boolean =>
+  name === undefined || operations.some((one) => one.name.includes(name))

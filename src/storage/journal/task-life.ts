@@ -1,5 +1,5 @@
 import type { FinalState, TaskState } from '../../model/task-state.ts'
-import type { Accepted, Fact, Fencing, Finished, Requeued } from './fact.ts'
+import type { Accepted, Fencing, Finished, Requeued, TaskFact } from './fact.ts'
 import type { Lease } from './journal.ts'
 
 /** Where a task stands, as its facts left it. Parts are replaced and never changed, so a shallow copy is a copy. */
@@ -11,6 +11,7 @@ export interface TaskLife {
   attempt: number
   lease: Lease | undefined
   lostWorkers: readonly string[]
+  faults: number
   due: number | undefined
   requeueReason: string | undefined
   cancel: { readonly reason: string; readonly at: number } | undefined
@@ -26,6 +27,7 @@ export const beginLife = (fact: Accepted): TaskLife => ({
   attempt: 0,
   lease: undefined,
   lostWorkers: [],
+  faults: 0,
   due: undefined,
   requeueReason: undefined,
   cancel: undefined,
@@ -37,7 +39,7 @@ export const beginLife = (fact: Accepted): TaskLife => ({
 export const CHANGED = { nothing: 0, lease: 1, course: 2, end: 4, late: 8 } as const
 
 /** What every fact but those about operations does to a life that is open. */
-export function applyFact(life: TaskLife, fact: Fact): number {
+export function applyFact(life: TaskLife, fact: TaskFact): number {
   switch (fact.kind) {
     case 'leased':
       if (life.lease !== undefined && !isLater(fact.fencing, life.lease.fencing)) return CHANGED.nothing
@@ -71,6 +73,7 @@ function requeue(life: TaskLife, fact: Requeued): number {
   life.state = fact.state
   life.attempt = fact.attempt
   life.lostWorkers = fact.lostWorkers
+  life.faults = fact.faults ?? 0
   life.due = fact.due
   life.requeueReason = fact.reason
   return CHANGED.lease | CHANGED.course

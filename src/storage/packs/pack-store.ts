@@ -66,6 +66,8 @@ export interface PackStore {
   /** Keeps a blob from being evicted, whether it is there already or comes later, until it is unpinned as often. */
   pin(digest: Digest, space?: number): void
   unpin(digest: Digest, space?: number): void
+  /** Resolves when everything that was acknowledged before survives a loss of power. */
+  makeDurable(): Promise<void>
   figures(): PackFigures
   /** For whoever looks after the store. */
   readonly admin: PackAdmin
@@ -231,6 +233,7 @@ class OpenStore {
       space: (number) => packSpace(tools, number),
       values: () => valueSpace(tools),
       pin: (digest, space = 0) => this.#catalogue.pin(tagOf(space, digest.fn), digest),
+      makeDurable: () => this.#writer.flush(),
       unpin: (digest, space = 0) => {
         this.#catalogue.unpin(tagOf(space, digest.fn), digest)
         this.#room.freed()

@@ -9,7 +9,7 @@ import { memoryJournal } from '../memory-journal.ts'
 import { FactWriter } from './fact-writer.ts'
 import { history } from './history.ts'
 import { databaseFile, logFile, openForWriting } from './open-database.ts'
-import { knownFrom, openTasks, takeEpoch } from './recovery.ts'
+import { knownIn, openPages, takeEpoch, tasksIn } from './recovery.ts'
 import { migrate } from './schema.ts'
 import { folderForTest } from './sqlite-journal.fixture.ts'
 import { watched } from './watched-database.fixture.ts'
@@ -30,7 +30,7 @@ function anyFact(random: Random, step: number): Fact {
     { kind: 'raised', task, priority: step },
     leased(task, counter, { attempt: counter, at: step }),
     started(task, counter),
-    requeued(task, { attempt: counter, lostWorkers: ['w1'], at: step }),
+    requeued(task, { attempt: counter, lostWorkers: ['w1'], faults: counter, at: step }),
     { kind: 'cancel-asked', task, reason: 'enough', at: step },
     finished(task, random.chance(0.2) ? undefined : counter, { state, result: random.bytes(random.below(3000)) }),
   ]
@@ -63,11 +63,12 @@ function toldByCopy(from: string, to: string, mostLogBytes = Number.POSITIVE_INF
   const db = new DatabaseSync(databaseFile(to))
   try {
     expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
-    const open = [...openTasks(db, 3)].flat()
+    const pages = [...openPages(db, 3)]
+    const open = pages.flatMap(tasksIn)
     const told = toldBy(db)
     const states = (JSON.parse(told) as TaskRecord[]).filter(({ end }) => end === undefined || end === null)
     expect(open.map(({ task }) => task).sort()).toEqual(states.map(({ task }) => task).sort())
-    const next = new FactWriter(db, { by: { owner: 1, epoch: 9 }, open: open.map(knownFrom) })
+    const next = new FactWriter(db, { by: { owner: 1, epoch: 9 }, open: pages.flatMap(knownIn) })
     expect(next.write([[accepted('new')]])).toEqual([{ late: [] }])
     return told
   } finally {

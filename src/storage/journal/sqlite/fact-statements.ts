@@ -23,6 +23,8 @@ export interface FactStatements {
   join(key: number, fact: Joined): void
   leave(key: number, fact: Left): void
   supersede(fact: Finished): void
+  /** Nothing happens to a name that is known. */
+  offer(name: string): void
   /** From here on, tasks that are open are not written down as such; these below it are, from now on. */
   moveMark(to: number, open: readonly number[]): void
 }
@@ -45,12 +47,15 @@ const ACCEPTED =
   'owner, epoch, key, state, task, operation, instance, invocation, origin, action_key, power, note, accepted_at, spec'
 /** And those that only later facts fill. */
 const LIVED =
-  'worker, lease_epoch, lease_counter, leased_at, started_at, lost_workers, due, requeue_reason, cancel_reason, cancel_at'
+  'worker, lease_epoch, lease_counter, leased_at, started_at, lost_workers, due, requeue_reason, cancel_reason, cancel_at, faults'
 const ENDED = 'end_reason, ended_at, result'
 
 const places = (columns: string): string => columns.replace(/\w+/g, '?')
 
-function inserting(db: Database, { owner, epoch }: Ownership): Pick<FactStatements, 'insertTask' | 'supersede'> {
+function inserting(
+  db: Database,
+  { owner, epoch }: Ownership,
+): Pick<FactStatements, 'insertTask' | 'supersede' | 'offer'> {
   const insertion = (columns: string): StatementSync =>
     db.prepare(
       `INSERT INTO tasks (${columns}) SELECT ${places(columns).replace('?, ?', `${owner}, ${epoch}`)}
@@ -63,7 +68,9 @@ function inserting(db: Database, { owner, epoch }: Ownership): Pick<FactStatemen
     `INSERT INTO superseded (owner, epoch, task, state, lease_epoch, lease_counter, reason, at)
      VALUES (${owner}, ${epoch}, ?, ?, ?, ?, ?, ?)`,
   )
+  const offer = db.prepare(`INSERT INTO names_offered VALUES (?, ${owner}, ${epoch}) ON CONFLICT DO NOTHING`)
   return {
+    offer: (name) => void offer.run(name),
     insertTask({ key, fact, life }) {
       const { task, operation, instance, invocation, origin, actionKey = null, note = null, at, spec } = fact
       const { priority, attempt, result = null } = life
@@ -93,7 +100,8 @@ function following(
 ): Pick<FactStatements, 'stand' | 'updateCourse' | 'end' | 'moveMark'> {
   const stand = db.prepare(`INSERT OR REPLACE INTO standings VALUES (?, ${owner}, ${epoch}, ?, ?, ?, ?, ?, ?, ?)`)
   const course = db.prepare(
-    `UPDATE tasks SET priority = ?, lost_workers = ?, due = ?, requeue_reason = ?, cancel_reason = ?, cancel_at = ?
+    `UPDATE tasks SET priority = ?, lost_workers = ?, due = ?, requeue_reason = ?, cancel_reason = ?, cancel_at = ?,
+       faults = ?
      WHERE key = ?`,
   )
   const end = db.prepare(`INSERT INTO ends VALUES (?, ${owner}, ${epoch}, ?, ?, ?, ?)`)
@@ -148,10 +156,11 @@ const leaseIn = ({ lease }: TaskLife): [Value, Value, Value, Value, Value] =>
     ? [null, null, null, null, null]
     : [lease.worker, lease.fencing.epoch, lease.fencing.counter, lease.at, lease.startedAt ?? null]
 
-const courseIn = ({ lostWorkers, due, requeueReason, cancel }: TaskLife): [Value, Value, Value, Value, Value] => [
-  lostWorkers.length === 0 ? null : JSON.stringify(lostWorkers),
-  due ?? null,
-  requeueReason ?? null,
-  cancel?.reason ?? null,
-  cancel?.at ?? null,
+const courseIn = (life: TaskLife): [Value, Value, Value, Value, Value, Value] => [
+  life.lostWorkers.length === 0 ? null : JSON.stringify(life.lostWorkers),
+  life.due ?? null,
+  life.requeueReason ?? null,
+  life.cancel?.reason ?? null,
+  life.cancel?.at ?? null,
+  life.faults,
 ]

@@ -7,7 +7,7 @@
  */
 import type { StatementSync } from 'node:sqlite'
 import { invalid } from '../../../base/fault.ts'
-import type { Accepted, Fact, Finished, Joined, Left } from '../fact.ts'
+import type { Accepted, Fact, Finished, Joined, Left, TaskFact } from '../fact.ts'
 import { applyFact, beginLife, CHANGED, type TaskLife } from '../task-life.ts'
 import { type Database, type FactStatements, factStatements, type Ownership } from './fact-statements.ts'
 import { isAboutFacts } from './sqlite-fault.ts'
@@ -127,6 +127,7 @@ class Batch {
   readonly #known: ReadonlyMap<string, KnownTask>
   readonly #operations: { readonly key: number; readonly fact: Joined | Left }[] = []
   readonly #late: Finished[] = []
+  readonly #names: string[] = []
 
   constructor(known: ReadonlyMap<string, KnownTask>, nextKey: number) {
     this.#known = known
@@ -138,6 +139,7 @@ class Batch {
     const late: string[] = []
     for (const fact of facts) {
       if (fact.kind === 'accepted') this.#accept(fact)
+      else if (fact.kind === 'offered') this.#names.push(...fact.names)
       else if (!this.#apply(fact) && fact.kind === 'finished') {
         this.#late.push(fact)
         late.push(fact.task)
@@ -161,6 +163,7 @@ class Batch {
       else statements.leave(key, fact)
     }
     for (const fact of this.#late) statements.supersede(fact)
+    for (const name of this.#names) statements.offer(name)
   }
 
   #accept(fact: Accepted): void {
@@ -171,7 +174,7 @@ class Batch {
   }
 
   /** False when the task is not open, or the fact too late for it. */
-  #apply(fact: Exclude<Fact, Accepted>): boolean {
+  #apply(fact: Exclude<TaskFact, Accepted>): boolean {
     const draft = this.#draftOf(fact.task)
     if (draft === undefined || draft.life.end !== undefined) return false
     if (fact.kind === 'joined' || fact.kind === 'left') {

@@ -49,7 +49,7 @@ export class HistoryThread {
   }
 
   #start(): Worker {
-    const thread = new Worker(FILE, { workerData: this.#settings })
+    const thread = new Worker(FILE, { workerData: this.#settings, name: 'journal reader' })
     let cause: unknown
     thread.on('message', (answer: FromReader) => {
       this.#questions.get(answer.id)?.resolve(answer)

@@ -2,7 +2,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import { keyIn, pageSize } from '../history-page.ts'
 import type { HistoryPage, HistoryQuery, TaskRecord } from '../journal.ts'
 import { STATE_CODES } from './schema.ts'
-import { type Row, STATE, SUMMARY_COLUMNS, summaryOf, TASK_COLUMNS, TASKS, taskReader } from './task-row.ts'
+import {
+  keyOf,
+  type Row,
+  recordReader,
+  rowsOf,
+  STATE,
+  SUMMARY_COLUMNS,
+  summaryOf,
+  TASKS,
+  WHOLE_COLUMNS,
+} from './task-row.ts'
 
 /** What can be asked about tasks, over one connection that need not be able to write. */
 export interface History {
@@ -14,43 +24,48 @@ export interface History {
 const MOST_SCANNED = 10_000
 
 export function history(db: Pick<DatabaseSync, 'prepare'>): History {
-  const reader = taskReader(db)
-  const from = `SELECT ${TASK_COLUMNS}, COALESCE(ends.result, tasks.result) AS result FROM ${TASKS}`
-  const byFirst = db.prepare(`${from} WHERE operation = ?`)
-  const byJoined = db.prepare(`${from} WHERE tasks.key = (SELECT task_key FROM operations WHERE name = ?)`)
+  const record = recordReader(db)
+  const from = `SELECT ${WHOLE_COLUMNS} FROM ${TASKS}`
+  const byFirst = rowsOf(db, `${from} WHERE operation = ?`)
+  const byJoined = rowsOf(db, `${from} WHERE tasks.key = (SELECT task_key FROM operations WHERE name = ?)`)
   const newest = db.prepare('SELECT max(key) AS key FROM tasks')
   const floor = db.prepare('SELECT key FROM tasks WHERE key < ? ORDER BY key DESC LIMIT 1 OFFSET ?')
-  const page = db.prepare(
+  const page = rowsOf(
+    db,
     `SELECT ${SUMMARY_COLUMNS} FROM ${TASKS}
      WHERE tasks.key < :before AND tasks.key >= :from
        AND (:instance IS NULL OR instance = :instance)
        AND (:invocation IS NULL OR invocation = :invocation)
        AND (:origin IS NULL OR origin = :origin)
        AND (1 << ${STATE}) & :states
+       AND (:name IS NULL OR instr(operation, :name) OR EXISTS (
+         SELECT 1 FROM operations WHERE task_key = tasks.key AND instr(operations.name, :name)))
        AND accepted_at >= :acceptedFrom AND accepted_at < :acceptedBefore
      ORDER BY tasks.key DESC LIMIT :limit`,
   )
   return {
     find(operation) {
-      const row = byFirst.get(operation) ?? byJoined.get(operation)
-      return row && reader.record(row)
+      const row = (byFirst.get(operation) ?? byJoined.get(operation)) as unknown as Row | undefined
+      return row && record(row)
     },
     list(query, cursor) {
       const before = cursor === undefined ? Number(newest.get()?.key ?? 0) + 1 : keyIn(cursor)
       const oldest = Number(floor.get(before, MOST_SCANNED - 1)?.key ?? 0)
       const limit = pageSize(query)
-      const rows: Row[] = page.all({
+      const rows = page.all({
         before,
         from: oldest,
         instance: query.instance ?? null,
         invocation: query.invocation ?? null,
         origin: query.origin ?? null,
         states: maskOf(query.states),
+        name: query.name ?? null,
         acceptedFrom: query.acceptedFrom ?? -Number.MAX_VALUE,
         acceptedBefore: query.acceptedBefore ?? Number.MAX_VALUE,
         limit,
-      })
-      const next = rows.length === limit ? Number(rows.at(-1)?.key) : oldest
+      }) as unknown as Row[]
+      const last = rows.at(-1)
+      const next = last !== undefined && rows.length === limit ? keyOf(last) : oldest
       return { tasks: rows.map(summaryOf), next: next > 0 ? String(next) : undefined }
     },
   }

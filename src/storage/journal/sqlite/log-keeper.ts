@@ -2,7 +2,7 @@
  * Keeps SQLite's log short. A checkpoint writes and syncs what may be tens of megabytes, and on the writer's own connection
  * everyone would wait for it (8 to 80 ms, measured): so another thread makes it beside the writing. It never catches up
  * with a writer that never rests, and the log can only begin anew when nothing in it is left: once the log is long, the
- * writer finishes the little that is left of a checkpoint that was just made, and waits for the disk that once.
+ * writer finishes the little that is left of a checkpoint that was just made and synced, and waits for the disk that once.
  */
 import { Worker } from 'node:worker_threads'
 import type { Database } from './fact-statements.ts'
@@ -15,7 +15,7 @@ export interface LogLimits {
   readonly mostFrames: number
 }
 
-const LIMITS: LogLimits = { grownBytes: 16 * 1024 * 1024, mostFrames: 32 * 1024 }
+const LIMITS: LogLimits = { grownBytes: 16 * 1024 * 1024, mostFrames: 16 * 1024 }
 
 const SOURCE = new URL('./keeper-thread.ts', import.meta.url)
 /** The same file as it is published. */
@@ -63,7 +63,7 @@ export class LogKeeper {
   }
 
   #start(): Worker {
-    const thread = new Worker(FILE, { workerData: this.#settings })
+    const thread = new Worker(FILE, { workerData: this.#settings, name: 'journal keeper' })
     thread.on('message', (done: Checkpointed) => this.#hear(done))
     // Without it the log only grows longer: another is started when there is more.
     thread.on('error', () => {

@@ -39,10 +39,10 @@ test('an old database is brought to the newest schema, with what it holds', asyn
       VALUES (1, 1, 41, 1, 't', 'operations/t', 'main', 'i', 'action', 0, 0, 1000, 0, x'616263')`)
   old.close()
   const journal = await openIn(folder)
-  const { epoch, tasks } = await journal.recover()
-  expect(epoch).toBe(42)
-  expect(tasks.map(({ task, state, spec }) => [task, state, Buffer.from(spec).toString()])).toEqual([
-    ['t', 'queued', 'abc'],
+  const { epoch, tasks, namesOffered } = await journal.recover()
+  expect([epoch, namesOffered]).toEqual([42, []])
+  expect(tasks.map(({ task, state, faults, spec }) => [task, state, faults, Buffer.from(spec).toString()])).toEqual([
+    ['t', 'queued', 0, 'abc'],
   ])
   expect(await journal.record([finished('t', undefined)], 'power')).toEqual([])
 })

@@ -85,3 +85,23 @@ test('a line of thousands keeps its order', async () => {
   records.committed(commit(5000))
   expect(await toldNow()).toBe(Array.from({ length: 5000 }, (_, i) => `${i + 1} done`).join(', '))
 })
+
+test('of a large transaction some are told in each turn, in order, and all of them before it closes', async () => {
+  const { records, turn } = queue()
+  const told: number[] = []
+  for (let i = 1; i <= 1000; i++) records.add([leased('t', i)], 'process').then(() => told.push(i))
+  await turn()
+  records.committed(commit(700))
+  await Promise.resolve()
+  const atFirst = told.length
+  expect(atFirst).toBeGreaterThan(0)
+  expect(atFirst).toBeLessThan(300)
+  records.committed(commit(1000)) // waits for its turn, too
+  await turn()
+  expect(told.length).toBeLessThan(700)
+  expect(records.waiting).toBeGreaterThan(0)
+  records.settle()
+  await Promise.resolve()
+  expect(told).toEqual(Array.from({ length: 1000 }, (_, i) => i + 1))
+  expect(records.waiting).toBe(0)
+})

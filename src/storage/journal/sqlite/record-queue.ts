@@ -1,6 +1,7 @@
 /**
  * The near end of `record`: packs what one loop turn brings, sends it off at the turn's end, and settles each call when
- * the writer says that it is as durable as it was to be.
+ * the writer says that it is as durable as it was to be. A transaction may hold a thousand calls, and what follows from
+ * each is done in the turn that settles it: so they are settled some at a time, and others have their turns in between.
  */
 import { type Fault, FaultError } from '../../../base/fault.ts'
 import type { Durability, Fact } from '../fact.ts'
@@ -11,11 +12,14 @@ import type { FromWriter, Packed } from './thread-messages.ts'
 const SEND_BYTES = 1024 * 1024
 /** More than any task may need; one call is one transaction at least. */
 const MOST_CALL_BYTES = 64 * 1024 * 1024
+/** Calls that are settled in one loop turn: some hundred microseconds of what follows from them. */
+const AT_ONCE = 64
 
 interface Call {
   readonly number: number
   readonly durability: Durability
   late: readonly string[]
+  fault: Fault | undefined
   resolve(late: readonly string[]): void
   reject(error: FaultError): void
 }
@@ -31,13 +35,16 @@ export class RecordQueue {
   #isScheduled = false
   #committing = new Line<Call>()
   #syncing = new Line<Call>()
+  /** What came of them is known, and not yet told. */
+  #known = new Line<Call>()
+  #isTelling = false
 
   constructor(send: (pack: Packed) => void) {
     this.#send = send
   }
 
   get waiting(): number {
-    return this.#committing.length + this.#syncing.length
+    return this.#committing.length + this.#syncing.length + this.#known.length
   }
 
   add(facts: readonly Fact[], durability: Durability): Promise<readonly string[]> {
@@ -57,7 +64,7 @@ export class RecordQueue {
       })
     }
     return new Promise((resolve, reject) => {
-      this.#committing.push({ number, durability, late: NONE, resolve, reject })
+      this.#committing.push({ number, durability, late: NONE, fault: undefined, resolve, reject })
     })
   }
 
@@ -74,26 +81,51 @@ export class RecordQueue {
     const lateIn = late.length === 0 ? undefined : new Map(late.map(({ call, tasks }) => [call, tasks]))
     for (let call = this.#committing.head; call !== undefined && call.number <= upTo; call = this.#committing.head) {
       this.#committing.shift()
-      const fault = failures?.get(call.number)
-      if (fault !== undefined) call.reject(new FaultError(fault))
-      else {
-        call.late = lateIn?.get(call.number) ?? NONE
-        if (call.durability === 'process') call.resolve(call.late)
-        else this.#syncing.push(call)
-      }
+      if (lateIn !== undefined) call.late = lateIn.get(call.number) ?? NONE
+      if (failures !== undefined) call.fault = failures.get(call.number)
+      const isSettled = call.durability === 'process' || call.fault !== undefined
+      ;(isSettled ? this.#known : this.#syncing).push(call)
     }
+    this.#tell()
   }
 
   synced(upTo: number, fault: Fault | undefined): void {
     for (let call = this.#syncing.head; call !== undefined && call.number <= upTo; call = this.#syncing.head) {
       this.#syncing.shift()
-      if (fault === undefined) call.resolve(call.late)
-      else call.reject(new FaultError(fault))
+      call.fault = fault
+      this.#known.push(call)
+    }
+    this.#tell()
+  }
+
+  /** Tells all who are still to be told, now. */
+  settle(): void {
+    while (this.#known.length > 0) this.#tellSome()
+  }
+
+  #tell(): void {
+    if (this.#isTelling) return // in their turn
+    this.#tellSome()
+    if (this.#known.length === 0) return
+    this.#isTelling = true
+    setImmediate(() => {
+      this.#isTelling = false
+      this.#tell()
+    })
+  }
+
+  #tellSome(): void {
+    for (let i = 0; i < AT_ONCE; i++) {
+      const call = this.#known.shift()
+      if (call === undefined) return
+      if (call.fault === undefined) call.resolve(call.late)
+      else call.reject(new FaultError(call.fault))
     }
   }
 
   /** The writer is gone: whether what waits for it was written is not known. */
   fail(error: FaultError): void {
+    this.settle()
     for (const line of [this.#committing, this.#syncing]) {
       for (let call = line.shift(); call !== undefined; call = line.shift()) call.reject(error)
     }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { accepted, finished } from '../facts.fixture.ts'
 import { FactWriter } from './fact-writer.ts'
 import { openForWriting } from './open-database.ts'
-import { knownFrom, openTasks, takeEpoch } from './recovery.ts'
+import { knownIn, openPages, takeEpoch, tasksIn } from './recovery.ts'
 import { forgetting } from './retention.ts'
 import { migrate } from './schema.ts'
 import { folderForTest } from './sqlite-journal.fixture.ts'
@@ -11,10 +11,10 @@ function database() {
   const db = openForWriting(folderForTest())
   onTestFinished(() => db.close())
   migrate(db)
-  const open = (): string[] => [...openTasks(db, 2)].flat().map(({ task }) => task)
+  const open = (): string[] => [...openPages(db, 2)].flatMap(tasksIn).map(({ task }) => task)
   const writer = (): FactWriter => {
     const by = takeEpoch(db, 'o')
-    return new FactWriter(db, { by, open: [...openTasks(db, 2)].flat().map(knownFrom), markDistance: 4 })
+    return new FactWriter(db, { by, open: [...openPages(db, 2)].flatMap(knownIn), markDistance: 4 })
   }
   const count = (table: string): unknown => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n
   return { db, open, writer, count }

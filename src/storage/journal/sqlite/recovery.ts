@@ -1,10 +1,8 @@
 import type { OpenTask } from '../journal.ts'
+import type { TaskLife } from '../task-life.ts'
 import type { Database, Ownership } from './fact-statements.ts'
 import type { KnownTask } from './fact-writer.ts'
-import { type Row, TASK_COLUMNS, TASKS, taskReader } from './task-row.ts'
-
-/** A task that is open, under its key. */
-export type KeyedTask = OpenTask & { readonly key: number }
+import { keyOf, OPEN_COLUMNS, OPERATION_COLUMNS, openTaskOf, type Row, rowsOf, TASKS } from './task-row.ts'
 
 /** Below the mark they are written down; from there on, all that have no end are open. */
 const OPEN_KEYS = `SELECT key FROM open UNION ALL
@@ -13,7 +11,8 @@ const OPEN_KEYS = `SELECT key FROM open UNION ALL
 
 /**
  * A new epoch, greater than all that anyone ever had here; what is open is this owner's from now on, whoever had it
- * before: the file has one server at a time.
+ * before: the file has one server at a time. What was its own already stays as it is: a hundred thousand rows are not
+ * written again to say so.
  */
 export function takeEpoch(db: Database, name: string): Ownership {
   db.exec('BEGIN IMMEDIATE')
@@ -23,7 +22,11 @@ export function takeEpoch(db: Database, name: string): Ownership {
       'INSERT INTO owners (name, epoch) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch RETURNING key',
     )
     const owner = Number(own.get(name, epoch)?.key)
-    db.prepare(`UPDATE tasks SET owner = ?, epoch = ? WHERE key IN (${OPEN_KEYS})`).run(owner, epoch)
+    db.prepare(`UPDATE tasks SET owner = ?, epoch = ? WHERE key IN (${OPEN_KEYS}) AND owner <> ?`).run(
+      owner,
+      epoch,
+      owner,
+    )
     db.exec('COMMIT')
     return { owner, epoch }
   } catch (error) {
@@ -32,33 +35,49 @@ export function takeEpoch(db: Database, name: string): Ownership {
   }
 }
 
+/** Some open tasks as SQLite has them: they go to another thread, and columns in order are the least to carry. */
+export interface OpenPage {
+  readonly rows: readonly Row[]
+  /** Operations that joined them, each after those that came before it. */
+  readonly joined: readonly Row[]
+}
+
 /** All open tasks in the order of their arrival, some at a time. */
-export function* openTasks(db: Database, pageSize: number): Generator<readonly KeyedTask[]> {
-  const reader = taskReader(db)
-  const one = db.prepare(`SELECT ${TASK_COLUMNS} FROM ${TASKS} WHERE tasks.key = ?`)
-  const keys = db.prepare(`${OPEN_KEYS} ORDER BY 1`).all()
+export function* openPages(db: Database, pageSize: number): Generator<OpenPage> {
+  const keys = (rowsOf(db, `${OPEN_KEYS} ORDER BY 1`).all() as unknown as Row[]).map(([key]) => Number(key))
+  const among = 'IN (SELECT value FROM json_each(?))'
+  const tasks = rowsOf(db, `SELECT ${OPEN_COLUMNS} FROM ${TASKS} WHERE tasks.key ${among} ORDER BY tasks.key`)
+  const joined = rowsOf(db, `SELECT ${OPERATION_COLUMNS} FROM operations WHERE task_key ${among} ORDER BY key`)
   for (let from = 0; from < keys.length; from += pageSize) {
-    yield keys.slice(from, from + pageSize).map(({ key }) => {
-      return { ...reader.open(one.get(Number(key)) as Row), key: Number(key) }
-    })
+    const some = JSON.stringify(keys.slice(from, from + pageSize))
+    yield { rows: tasks.all(some) as unknown as Row[], joined: joined.all(some) as unknown as Row[] }
   }
 }
 
-/** What the writer needs to know of a task that was open already. */
-export const knownFrom = ({ key, task, ...rest }: KeyedTask): KnownTask => ({
-  key,
-  life: {
-    task,
-    acceptedAt: rest.acceptedAt,
-    state: rest.state,
-    priority: rest.priority,
-    attempt: rest.attempt,
-    lease: rest.lease,
-    lostWorkers: rest.lostWorkers,
-    due: rest.due,
-    requeueReason: rest.requeueReason,
-    cancel: rest.cancel,
-    end: undefined,
-    result: undefined,
-  },
+export function tasksIn({ rows, joined }: OpenPage): OpenTask[] {
+  const byTask = Map.groupBy(joined, ([task]) => task)
+  return rows.map((row) => openTaskOf(row, byTask.get(keyOf(row))))
+}
+
+export const namesOffered = (db: Database): string[] =>
+  (rowsOf(db, 'SELECT name FROM names_offered').all() as unknown as Row[]).map(([name]) => String(name))
+
+/** What the writer needs to know of tasks that were open already. */
+export const knownIn = (page: OpenPage): KnownTask[] =>
+  tasksIn(page).map((task, i) => ({ key: keyOf(page.rows[i] as Row), life: lifeOf(task) }))
+
+const lifeOf = (task: OpenTask): TaskLife => ({
+  task: task.task,
+  acceptedAt: task.acceptedAt,
+  state: task.state,
+  priority: task.priority,
+  attempt: task.attempt,
+  lease: task.lease,
+  lostWorkers: task.lostWorkers,
+  faults: task.faults,
+  due: task.due,
+  requeueReason: task.requeueReason,
+  cancel: task.cancel,
+  end: undefined,
+  result: undefined,
 })

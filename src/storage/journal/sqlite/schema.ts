@@ -69,6 +69,8 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE INDEX superseded_task ON superseded (task);
    CREATE INDEX superseded_at ON superseded (at);`,
+  `ALTER TABLE tasks ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE names_offered (name TEXT PRIMARY KEY, owner INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID;`,
 ]
 
 type Database = Pick<DatabaseSync, 'exec' | 'prepare'>

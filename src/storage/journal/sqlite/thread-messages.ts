@@ -1,5 +1,6 @@
 import type { Fault } from '../../../base/fault.ts'
-import type { HistoryPage, HistoryQuery, OpenTask, TaskRecord } from '../journal.ts'
+import type { HistoryPage, HistoryQuery, TaskRecord } from '../journal.ts'
+import type { OpenPage } from './recovery.ts'
 
 /** What a journal's thread is started with. */
 export interface ThreadSettings {
@@ -37,8 +38,8 @@ export type FromWriter =
     }
   /** All calls up to this number that are committed are on the disk, or, with a fault, may not be. */
   | { readonly kind: 'synced'; readonly upTo: number; readonly fault: Fault | undefined }
-  | { readonly kind: 'open'; readonly tasks: readonly OpenTask[] }
-  | { readonly kind: 'recovered'; readonly epoch: number }
+  | { readonly kind: 'open'; readonly page: OpenPage }
+  | { readonly kind: 'recovered'; readonly epoch: number; readonly namesOffered: readonly string[] }
   | { readonly kind: 'unrecovered'; readonly fault: Fault }
   | { readonly kind: 'forgotten'; readonly id: number; readonly tasks: number; readonly fault: Fault | undefined }
   | { readonly kind: 'closed'; readonly fault: Fault | undefined }

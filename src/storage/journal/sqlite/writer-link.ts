@@ -3,6 +3,7 @@ import { type Fault, FaultError } from '../../../base/fault.ts'
 import type { Durability, Fact } from '../fact.ts'
 import type { OpenTask, Recovered } from '../journal.ts'
 import { RecordQueue } from './record-queue.ts'
+import { tasksIn } from './recovery.ts'
 import type { FromWriter, ThreadSettings, ToWriter } from './thread-messages.ts'
 
 const SOURCE = new URL('./writer-thread.ts', import.meta.url)
@@ -32,7 +33,7 @@ export class WriterLink {
   readonly opened: Promise<Answer>
 
   constructor(settings: ThreadSettings) {
-    this.#worker = new Worker(FILE, { workerData: settings })
+    this.#worker = new Worker(FILE, { workerData: settings, name: 'journal writer' })
     this.#queue = new RecordQueue((pack) => {
       this.#worker.ref()
       this.#worker.postMessage(pack, [pack.memory])
@@ -59,7 +60,9 @@ export class WriterLink {
     const tasks = this.#open
     this.#open = []
     this.#isRecovered = true
-    return { epoch: answer.kind === 'recovered' ? answer.epoch : 0, tasks }
+    if (answer.kind !== 'recovered')
+      throw new FaultError({ kind: 'bug', what: 'the journal was asked for one thing and gave another' })
+    return { epoch: answer.epoch, tasks, namesOffered: answer.namesOffered }
   }
 
   async forget(before: number): Promise<number> {
@@ -96,7 +99,7 @@ export class WriterLink {
       case 'synced':
         return this.#queue.synced(message.upTo, message.fault)
       case 'open':
-        for (const task of message.tasks) this.#open.push(task)
+        for (const task of tasksIn(message.page)) this.#open.push(task)
         return
       case 'opened':
         return this.#answer('open', message, undefined)
@@ -109,6 +112,7 @@ export class WriterLink {
       case 'forgotten':
         return this.#answer(`forget ${message.id}`, message, message.fault)
       case 'closed':
+        this.#queue.settle()
         return this.#answer('close', message, message.fault)
     }
   }

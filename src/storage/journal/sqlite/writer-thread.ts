@@ -10,7 +10,7 @@ import { FactWriter, type KnownTask } from './fact-writer.ts'
 import { LogKeeper } from './log-keeper.ts'
 import { LogSync } from './log-sync.ts'
 import { logFile, openForWriting } from './open-database.ts'
-import { knownFrom, openTasks, takeEpoch } from './recovery.ts'
+import { knownIn, namesOffered, openPages, takeEpoch } from './recovery.ts'
 import { forgetting } from './retention.ts'
 import { migrate } from './schema.ts'
 import { faultOf } from './sqlite-fault.ts'
@@ -19,8 +19,13 @@ import type { FromWriter, Packed, ThreadSettings, ToWriter } from './thread-mess
 /** Enough to share a commit, and not so much that those who came first wait for long. */
 const MOST_BYTES = 4 * 1024 * 1024
 const OPEN_TASKS_AT_ONCE = 1000
-/** What a fact adds to the log beyond its own bytes, roughly: parts of pages. */
+/** What a call adds to the log beyond its own bytes, roughly: parts of pages. */
 const LOG_BYTES_A_CALL = 600
+/**
+ * And what a transaction does, however small: the last page of each table and index is in the log whole. Where there
+ * are a thousand small ones a second, that is most of the log.
+ */
+const LOG_BYTES_A_COMMIT = 4 * 8192
 
 class WriterThread {
   readonly #port: MessagePort
@@ -58,7 +63,7 @@ class WriterThread {
     }
     this.#commit(first.first, calls)
     if (packs.some(({ power }) => power)) this.#log?.sync.want(first.first + calls.length - 1)
-    this.#keeper.wrote(bytes * 2 + calls.length * LOG_BYTES_A_CALL)
+    this.#keeper.wrote(bytes * 2 + calls.length * LOG_BYTES_A_CALL + LOG_BYTES_A_COMMIT)
     return next
   }
 
@@ -84,12 +89,12 @@ class WriterThread {
       this.#log ??= this.#openLog()
       fdatasyncSync(this.#log.fd)
       const known: KnownTask[] = []
-      for (const tasks of openTasks(this.#db, OPEN_TASKS_AT_ONCE)) {
-        for (const task of tasks) known.push(knownFrom(task))
-        this.#say({ kind: 'open', tasks: tasks.map(({ key: _, ...task }) => task) })
+      for (const page of openPages(this.#db, OPEN_TASKS_AT_ONCE)) {
+        this.#say({ kind: 'open', page })
+        for (const task of knownIn(page)) known.push(task)
       }
       this.#writer = new FactWriter(this.#db, { by: ownership, open: known })
-      this.#say({ kind: 'recovered', epoch: ownership.epoch })
+      this.#say({ kind: 'recovered', epoch: ownership.epoch, namesOffered: namesOffered(this.#db) })
     } catch (error) {
       this.#say({ kind: 'unrecovered', fault: faultOf(error) })
     }
