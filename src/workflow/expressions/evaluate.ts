@@ -1,0 +1,65 @@
+import { invalid } from '../../base/fault.ts'
+import type { Version } from '../loading/fields.ts'
+import { hasExpression } from '../loading/normalise.ts'
+import type { Scope } from '../process/process.ts'
+import { findRequirement } from '../process/requirement.ts'
+import { isList, type Value } from '../values/value.ts'
+import type { ExpressionContext, Expressions } from './expressions.ts'
+import { lookUp } from './parameter-reference.ts'
+import { type Escapes, type Piece, scan } from './scan.ts'
+import { valueText } from './value-text.ts'
+
+/** How expressions are read in a process: who runs JavaScript there, and whether it was asked for. */
+export interface Evaluator {
+  readonly expressions: Expressions
+  readonly escapes: Escapes
+  /** Undefined without InlineJavascriptRequirement: only parameter references then. */
+  readonly library: readonly string[] | undefined
+}
+
+export function evaluatorFor(expressions: Expressions, scope: Scope, version: Version): Evaluator {
+  const requirement = findRequirement(scope, 'InlineJavascriptRequirement')
+  const library = requirement?.expressionLib
+  return {
+    expressions,
+    escapes: version < 12 ? 'before-v1.2' : 'since-v1.2',
+    library: requirement && (isList(library) ? library.filter((one) => typeof one === 'string') : []),
+  }
+}
+
+/**
+ * The value of a text: of the expression when it is nothing else, or the text with each expression replaced by what it
+ * gives. White space around a lone expression does not count, unless the text is the content of a file.
+ */
+export function evaluate(source: string, context: ExpressionContext, evaluator: Evaluator): Value {
+  return evaluateAsIs(hasExpression(source) ? source.trim() : source, context, evaluator)
+}
+
+export function evaluateAsIs(source: string, context: ExpressionContext, evaluator: Evaluator): Value {
+  if (!hasExpression(source)) return source
+  const pieces = scan(source, evaluator.escapes)
+  const [only] = pieces
+  if (pieces.length === 1 && only !== undefined) return valueOfPiece(only, context, evaluator)
+  return pieces.map((piece) => valueText(valueOfPiece(piece, context, evaluator))).join('')
+}
+
+function valueOfPiece(piece: Piece, context: ExpressionContext, { library, expressions }: Evaluator): Value {
+  if ('text' in piece) return piece.text
+  const looked = piece.isBody ? undefined : lookUp(piece.code, context)
+  if (looked !== undefined && 'value' in looked) return looked.value
+  if (library !== undefined) return expressions.run({ code: piece.code, isBody: piece.isBody, library, context })
+  const written = piece.isBody ? `\${${piece.code}}` : `$(${piece.code})`
+  throw invalid(
+    looked === undefined
+      ? `${written} is JavaScript, but InlineJavascriptRequirement is not there`
+      : `${written} cannot be looked up: ${looked.trouble}`,
+  )
+}
+
+/** The text that an expression must give; null stays null. */
+export function evaluateText(source: string, context: ExpressionContext, evaluator: Evaluator): string | null {
+  const value = evaluate(source, context, evaluator)
+  if (value === null || typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return valueText(value)
+  throw invalid(`${source} must give text`)
+}

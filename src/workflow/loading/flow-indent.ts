@@ -1,0 +1,62 @@
+/**
+ * YAML wants the lines of a list in brackets to be indented deeper than what they belong to. Other CWL programs read
+ * documents that are not, and there are many; so where a document fails on that, such lines are moved to the right.
+ */
+export function indentFlows(text: string): string {
+  let open = 0
+  let quote: string | undefined
+  let block: number | undefined
+  return text
+    .split('\n')
+    .map((line) => {
+      const indent = line.search(/\S/)
+      if (block !== undefined && (indent > block || indent < 0)) return line
+      block = undefined
+      const inside = open > 0
+      const end = readLine(line, { open, quote })
+      open = end.open
+      quote = end.quote
+      if (open === 0 && /(^|[\s:-])[|>][+-]?\d?\s*(#.*)?$/.test(line)) block = homeOf(line)
+      return inside ? FAR + line : line
+    })
+    .join('\n')
+}
+
+/** What a block of text in this line is indented against: its key, or the dash when there is none. */
+function homeOf(line: string): number {
+  const [dashes = ''] = /^\s*(?:-\s+)*/.exec(line) ?? []
+  return /^[|>]/.test(line.slice(dashes.length)) ? dashes.lastIndexOf('-') : dashes.length
+}
+
+const FAR = ' '.repeat(60)
+
+interface Reading {
+  open: number
+  quote: string | undefined
+}
+
+/** What is still open at the end of a line. Brackets and quotes only count where a value may start. */
+function readLine(line: string, from: Reading): Reading {
+  const reading = { ...from }
+  let isStart = reading.open === 0
+  for (let at = 0; at < line.length; at += 1) {
+    const char = line[at] ?? ''
+    if (reading.quote !== undefined) at += endsQuote(reading, char)
+    else if (char === '#' && /\s/.test(line[at - 1] ?? ' ')) break
+    else if (reading.open > 0 || isStart) opens(reading, char)
+    if (/\S/.test(char)) isStart = /[-:]/.test(char) && !/\S/.test(line[at + 1] ?? ' ')
+  }
+  return reading.open > 0 ? reading : { open: 0, quote: undefined }
+}
+
+/** How many characters more belong to this one. */
+function endsQuote(reading: Reading, char: string): number {
+  if (char === reading.quote) reading.quote = undefined
+  return char === '\\' && reading.quote === '"' ? 1 : 0
+}
+
+function opens(reading: Reading, char: string): void {
+  if (char === '"' || char === "'") reading.quote = char
+  if (char === '[' || char === '{') reading.open += 1
+  if (char === ']' || char === '}') reading.open -= 1
+}

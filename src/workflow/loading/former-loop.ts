@@ -1,0 +1,41 @@
+import { isRecord, type Value, type ValueRecord } from '../values/value.ts'
+import { list, mapOf, may, must, oneOf, table, words } from './fields.ts'
+import { normaliseRecord, type Rules } from './normalise.ts'
+import { descend } from './place.ts'
+
+const FORMER = new Set(['cwltool:Loop', 'http://commonwl.org/cwltool#Loop'])
+
+const loopInput = table('an input of cwltool:Loop', {
+  id: must('string'),
+  loopSource: may(oneOf('string', list('string'))),
+  linkMerge: may(words('merge_nested', 'merge_flattened')),
+  pickValue: may(words('first_non_null', 'the_only_non_null', 'all_non_null')),
+  default: may('any'),
+  valueFrom: may('string'),
+})
+
+const loop = table('cwltool:Loop', {
+  class: must('string'),
+  loopWhen: must('expression'),
+  loop: must(mapOf(() => loopInput, 'id', 'loopSource')),
+  outputMethod: may(words('last', 'all')),
+})
+
+/** Before v1.3 a loop was a requirement of a step, an extension of the reference implementation; it means the same. */
+export function withoutFormerLoop(step: ValueRecord, rules: Rules): ValueRecord {
+  const requirements = Array.isArray(step.requirements) ? (step.requirements as readonly Value[]) : []
+  const former = requirements.find((one) => isRecord(one) && FORMER.has(String(one.class)))
+  if (former === undefined) return step
+  const read = normaliseRecord(former, loop, rules)
+  const inputs = (read.loop as readonly ValueRecord[]).map(({ loopSource, ...input }) =>
+    loopSource === undefined ? input : { ...input, outputSource: loopSource },
+  )
+  const made = {
+    ...step,
+    requirements: requirements.filter((one) => one !== former),
+    when: read.loopWhen ?? null,
+    loop: inputs,
+    outputMethod: read.outputMethod === 'all' ? 'all_iterations' : 'last_iteration',
+  }
+  return descend(made, step)
+}

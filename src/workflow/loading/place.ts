@@ -1,0 +1,55 @@
+import { FaultError, type InvalidWhy } from '../../base/fault.ts'
+import type { Value } from '../values/value.ts'
+
+/** Where something was written. Lines and columns count from one, as editors do. */
+export interface Place {
+  readonly uri: string
+  readonly line: number
+  readonly column: number
+}
+
+interface Origin {
+  readonly at: Place
+  /** In the order of the source: objects would move keys that look like numbers to the front. */
+  readonly keys: ReadonlyMap<string, Place>
+}
+
+/**
+ * Documents are plain JSON while they are worked on, and the places are kept beside them: so every stage can say where
+ * a thing was written, and none has to unwrap it. A place also tells which document a relative reference is relative to.
+ */
+const origins = new WeakMap<object, Origin>()
+
+export const remember = <T extends object>(node: T, at: Place, keys: ReadonlyMap<string, Place>): T => {
+  origins.set(node, { at, keys })
+  return node
+}
+
+/** What was made out of `from` is from the same place. */
+export const descend = <T extends object>(node: T, from: object): T => {
+  const origin = origins.get(from)
+  if (origin !== undefined && !origins.has(node)) origins.set(node, origin)
+  return node
+}
+
+export function placeOf(node: Value | object | undefined, key?: string | number): Place | undefined {
+  if (typeof node !== 'object' || node === null) return undefined
+  const origin = origins.get(node)
+  return key === undefined ? origin?.at : (origin?.keys.get(String(key)) ?? origin?.at)
+}
+
+export const keysOf = (node: object): readonly string[] => {
+  const known = origins.get(node)?.keys
+  const own = Object.keys(node)
+  if (known === undefined) return own
+  const ordered = [...known.keys()].filter((key) => Object.hasOwn(node, key))
+  return ordered.length === own.length ? ordered : [...ordered, ...own.filter((key) => !known.has(key))]
+}
+
+const placeText = (at: Place): string => `${at.uri}:${at.line}:${at.column}`
+
+/** Something in a document is wrong: says where, and what to do about it. */
+export const problem = (at: Place | undefined, what: string, why?: InvalidWhy): FaultError => {
+  const words = at === undefined ? what : `${placeText(at)}: ${what}`
+  return new FaultError(why === undefined ? { kind: 'invalid', what: words } : { kind: 'invalid', what: words, why })
+}

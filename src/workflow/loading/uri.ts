@@ -1,0 +1,70 @@
+const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/
+
+/** A colon after a letter or two is a scheme to RFC 3986, yet `a:b.txt` beside a document is a file to everybody else. */
+const KNOWN_SCHEME = /^(file|https?|s3|gs|ftp|shock|ws|cas|data|keep|arvwf|synapse|urn|_|windlass)[:]/i
+
+export const hasScheme = (reference: string): boolean =>
+  KNOWN_SCHEME.test(reference) || /^[a-z][\w+.-]*:\/\//i.test(reference)
+
+export const documentOf = (uri: string): string => {
+  const hash = uri.indexOf('#')
+  return hash < 0 ? uri : uri.slice(0, hash)
+}
+
+export const fragmentOf = (uri: string): string | undefined => {
+  const hash = uri.indexOf('#')
+  return hash < 0 ? undefined : uri.slice(hash + 1)
+}
+
+/** Resolves a reference as RFC 3986 does, without rewriting escapes: `%23` must come out as it went in. */
+export function resolveUri(base: string, reference: string): string {
+  if (hasScheme(reference)) return reference
+  const origin = documentOf(base)
+  if (reference === '') return origin
+  if (reference.startsWith('#')) return origin + reference
+  const start = /^([a-zA-Z][\w+.-]*:(?:\/\/[^/?#]*)?)?(.*)$/s.exec(origin)
+  const root = start?.[1] ?? ''
+  const path = start?.[2] ?? ''
+  if (reference.startsWith('//')) return `${SCHEME.exec(root)?.[0] ?? ''}${reference}`
+  const [target = '', ...rest] = reference.split(/(?=[?#])/)
+  const merged = target.startsWith('/') ? target : path.slice(0, path.lastIndexOf('/') + 1) + target
+  return root + withoutDots(merged) + rest.join('')
+}
+
+function withoutDots(path: string): string {
+  const kept: string[] = []
+  const parts = path.split('/')
+  parts.forEach((part, index) => {
+    const last = index === parts.length - 1
+    if (part === '..') {
+      if (kept.length > 1 || (kept.length === 1 && kept[0] !== '')) kept.pop()
+      if (last) kept.push('')
+    } else if (part !== '.') kept.push(part)
+    else if (last) kept.push('')
+  })
+  return kept.join('/')
+}
+
+/** The part of an id that people use: what follows the last `/`, or the `#` if there is none. */
+export function shortName(id: string): string {
+  const fragment = fragmentOf(id) ?? id
+  return fragment.slice(fragment.lastIndexOf('/') + 1)
+}
+
+/** The name of the file or directory that a location ends in. */
+export function basenameOf(location: string): string {
+  const path = documentOf(location).replace(/\/+$/, '')
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** A path of a file system as the part of a URI: everything that would be read as something else is escaped. */
+export const escapePath = (path: string): string =>
+  path
+    .split('/')
+    .map((part) => encodeURIComponent(part))
+    .join('/')

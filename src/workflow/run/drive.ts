@@ -1,0 +1,126 @@
+import { FaultError, invalid } from '../../base/fault.ts'
+import { type Evaluator, evaluatorFor } from '../expressions/evaluate.ts'
+import type { CommandLineTool, ExpressionTool, Operation, Process, Scope, Workflow } from '../process/process.ts'
+import { NO_SCOPE, scopeOf } from '../process/requirement.ts'
+import { bindInputs } from '../values/bind-inputs.ts'
+import type { ValueRecord } from '../values/value.ts'
+import { evaluateStep, type StepTools } from './evaluate-step.ts'
+import { runExpressionTool } from './expression-tool.ts'
+import { apply, begin, outstanding } from './machine.ts'
+import type { Failure, Outcome, RunEvent, RunState, Work } from './state.ts'
+
+/** A command to run: the tool, its inputs complete, and what is in force for it. */
+export interface Call {
+  readonly path: string
+  readonly tool: CommandLineTool
+  readonly scope: Scope
+  readonly inputs: ValueRecord
+  readonly evaluator: Evaluator
+  /** Aborted when the run is over and nobody waits for the command any more. */
+  readonly signal: AbortSignal
+}
+
+export interface Driving extends StepTools {
+  /** Runs a command and gives its output object. A failure is thrown as a fault. */
+  readonly runCommand: (call: Call) => Promise<ValueRecord>
+  /** Sees each event as it is taken in; what it throws ends the run. */
+  readonly note?: (event: RunEvent, state: RunState) => void
+}
+
+/** Takes a process from its input object to its end, with everything that can be under way at the same time. */
+export async function drive(process: Process, given: ValueRecord, driving: Driving): Promise<Outcome> {
+  const scope = scopeOf(NO_SCOPE, process)
+  return untilOver(driving, async (answering) => {
+    if (process.class !== 'Workflow') {
+      return { kind: 'done', outputs: await runTool({ process, scope, inputs: given, path: '' }, answering, true) }
+    }
+    const evaluator = evaluatorFor(driving.expressions, scope, process.version)
+    const inputs = await bindInputs(process, given, { ...bindingOf(driving), scope, evaluator, discover: true })
+    const { state, work } = begin(process, inputs)
+    return loop(work, answering, { state, take: (event) => apply(process, state, event).work })
+  })
+}
+
+/** Takes a run that stopped in the middle to its end: what was answered stays answered. */
+export const resume = (workflow: Workflow, state: RunState, driving: Driving): Promise<Outcome> =>
+  untilOver(driving, (answering) =>
+    loop(outstanding(workflow, state), answering, { state, take: (event) => apply(workflow, state, event).work }),
+  )
+
+/** How work is answered, while anybody waits for it. */
+export interface Answering extends Driving {
+  readonly signal: AbortSignal
+}
+
+async function untilOver(driving: Driving, run: (answering: Answering) => Promise<Outcome>): Promise<Outcome> {
+  const over = new AbortController()
+  try {
+    return await run({ ...driving, signal: over.signal })
+  } catch (cause) {
+    return failureOf('', cause)
+  } finally {
+    over.abort()
+  }
+}
+
+const bindingOf = ({ files, ontology }: StepTools) => ({ files, ...(ontology === undefined ? {} : { ontology }) })
+
+interface Course {
+  readonly state: RunState
+  readonly take: (event: RunEvent) => readonly Work[]
+}
+
+function loop(first: readonly Work[], driving: Answering, { state, take }: Course): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const start = (work: readonly Work[]): void => {
+      if (state.outcome !== undefined) resolve(state.outcome)
+      for (const one of work) {
+        void answerWork(one, driving)
+          .then((event) => {
+            const next = take(event)
+            driving.note?.(event, state)
+            start(next)
+          })
+          .catch(reject)
+      }
+    }
+    start(first)
+  })
+}
+
+/** Does a piece of work, whatever it is, and gives the event that answers it. */
+export async function answerWork(work: Work, driving: Answering): Promise<RunEvent> {
+  try {
+    if (work.kind === 'evaluate') return await evaluateStep(work, driving)
+    return { kind: 'finished', path: work.path, outputs: await runTool(work, driving, false) }
+  } catch (cause) {
+    return failureOf(work.path, cause)
+  }
+}
+
+/** Only a fault is an answer; anything else is a mistake of ours, and must be seen. */
+function failureOf(path: string, cause: unknown): Failure {
+  if (!(cause instanceof FaultError)) throw cause
+  const unsupported = cause.fault.kind === 'invalid' && cause.fault.why === 'unsupported'
+  return { kind: 'failed', path, why: cause.message, ...(unsupported ? { unsupported } : {}) }
+}
+
+interface Running {
+  readonly path: string
+  readonly process: CommandLineTool | ExpressionTool | Operation
+  readonly scope: Scope
+  readonly inputs: ValueRecord
+}
+
+async function runTool(
+  { path, process, scope, inputs: given }: Running,
+  driving: Answering,
+  discover: boolean,
+): Promise<ValueRecord> {
+  const evaluator = evaluatorFor(driving.expressions, scope, process.version)
+  if (process.class === 'Operation')
+    throw invalid('an Operation says what would be done, not how: it cannot run', 'unsupported')
+  const inputs = await bindInputs(process, given, { ...bindingOf(driving), scope, evaluator, discover })
+  if (process.class === 'ExpressionTool') return runExpressionTool(process, inputs, evaluator)
+  return driving.runCommand({ path, tool: process, scope, inputs, evaluator, signal: driving.signal })
+}

@@ -1,0 +1,119 @@
+import { invalid } from '../../base/fault.ts'
+import { type Evaluator, evaluate, evaluatorFor } from '../expressions/evaluate.ts'
+import type { Expressions } from '../expressions/expressions.ts'
+import type { Version } from '../loading/fields.ts'
+import type { Step, StepInput } from '../process/process.ts'
+import { scopeOf } from '../process/requirement.ts'
+import { bindInputs } from '../values/bind-inputs.ts'
+import { isDirectory, isFile, mapDataSlowly } from '../values/file-value.ts'
+import type { Files } from '../values/files.ts'
+import { withContents, withListing } from '../values/load-contents.ts'
+import type { Ontology } from '../values/ontology.ts'
+import { describeValue, field, type Value, type ValueRecord } from '../values/value.ts'
+import { gather } from './gather.ts'
+import { scatter } from './scatter.ts'
+import type { RunEvent, Work } from './state.ts'
+
+export interface StepTools {
+  readonly expressions: Expressions
+  readonly files: Files
+  readonly ontology?: Ontology
+}
+
+/** Answers the work `evaluate`: the input object of each turn of a step, or null for a turn that is skipped. */
+export async function evaluateStep(
+  work: Extract<Work, { kind: 'evaluate' }>,
+  tools: StepTools,
+): Promise<Extract<RunEvent, { kind: 'evaluated' }>> {
+  const { step, path, scope } = work
+  const evaluator = evaluatorFor(tools.expressions, scope, work.version)
+  const start: Starting =
+    work.previous === undefined ? { inputs: step.inputs, given: work.given } : nextRound(work, work.previous)
+  const loaded = await load(start, tools.files, work.version)
+  const { shape, inputs } = step.scatter.length > 0 ? scatter(step, loaded) : { shape: undefined, inputs: [loaded] }
+  const before = work.previous?.inputs
+  const turns: (ValueRecord | null)[] = []
+  for (const [index, one] of inputs.entries()) {
+    // Ten thousand expressions take seconds: others get their turn in between.
+    if (index % TURN === TURN - 1) await new Promise<void>((resolve) => setImmediate(resolve))
+    const complete = withValues(start.inputs, one, { evaluator, seen: before ?? one })
+    turns.push(isSkipped(step, complete, evaluator) ? null : await boundFor(step, complete, { work, tools }))
+  }
+  return { kind: 'evaluated', path, ...(shape === undefined ? {} : { shape }), turns }
+}
+
+const TURN = 64
+
+interface Starting {
+  readonly inputs: readonly StepInput[]
+  readonly given: ValueRecord
+}
+
+/** In later rounds only what the loop names is new; everything else is as it was. */
+function nextRound(
+  { step }: Extract<Work, { kind: 'evaluate' }>,
+  { inputs, outputs }: { inputs: ValueRecord; outputs: ValueRecord },
+): Starting {
+  const renewed = (step.loop ?? []).map((input): [string, Value] => {
+    const value = gather(input, (source) => field(outputs, source) ?? null, `${input.name} of the loop ${step.name}`)
+    return [input.name, value ?? input.default ?? null]
+  })
+  return { inputs: step.loop ?? [], given: Object.fromEntries([...Object.entries(inputs), ...renewed]) }
+}
+
+async function load({ inputs, given }: Starting, files: Files, version: Version): Promise<ValueRecord> {
+  const loaded: [string, Value][] = Object.entries(given)
+  for (const { name, loadContents, loadListing } of inputs) {
+    if (!loadContents && loadListing === undefined) continue
+    const value = await mapDataSlowly(field(given, name) ?? null, async (data) => {
+      if (isFile(data)) return loadContents ? withContents(data, files, version) : data
+      return isDirectory(data) && loadListing !== undefined ? withListing(data, files, loadListing) : data
+    })
+    loaded.push([name, value])
+  }
+  return Object.fromEntries(loaded)
+}
+
+/** `valueFrom` sees the inputs as they were before any of them was replaced. */
+function withValues(
+  inputs: readonly StepInput[],
+  given: ValueRecord,
+  { evaluator, seen }: { evaluator: Evaluator; seen: ValueRecord },
+): ValueRecord {
+  const made = inputs.flatMap(({ name, valueFrom }): [string, Value][] => {
+    if (valueFrom === undefined) return []
+    const self = field(given, name) ?? null
+    return [[name, evaluate(valueFrom, { inputs: seen, self, runtime: {} }, evaluator)]]
+  })
+  return made.length === 0 ? given : Object.fromEntries([...Object.entries(given), ...made])
+}
+
+function isSkipped(step: Step, inputs: ValueRecord, evaluator: Evaluator): boolean {
+  if (step.when === undefined) return false
+  const value = evaluate(step.when, { inputs, self: null, runtime: {} }, evaluator)
+  if (typeof value === 'boolean') return !value
+  throw invalid(`the field when of the step ${step.name} must give true or false, not ${describeValue(value)}`)
+}
+
+interface Binding {
+  readonly work: Extract<Work, { kind: 'evaluate' }>
+  readonly tools: StepTools
+}
+
+/** A workflow within gets its inputs complete; tools are given theirs when they run. */
+async function boundFor(step: Step, inputs: ValueRecord, { work, tools }: Binding): Promise<ValueRecord> {
+  const { run } = step
+  if (run.class !== 'Workflow') return inputs
+  const scope = scopeOf(work.scope, run)
+  const evaluator = evaluatorFor(tools.expressions, scope, run.version)
+  const { files, ontology } = tools
+  const bound = await bindInputs(run, inputs, {
+    scope,
+    evaluator,
+    files,
+    discover: false,
+    ...(ontology === undefined ? {} : { ontology }),
+  })
+  // In a loop, what the step was given must outlive what the workflow takes of it.
+  return step.loop === undefined ? bound : { ...inputs, ...bound }
+}

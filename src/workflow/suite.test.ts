@@ -1,0 +1,66 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Fetch } from './loading/fetch.ts'
+import { loadProcess } from './loading/load.ts'
+import { comparable } from './packing/comparable.fixture.ts'
+import { packProcess } from './packing/pack.ts'
+import { checkProcess } from './process/check.ts'
+
+/** The conformance suite is not part of the project: where it is, every document in it is read. */
+const suite = process.env.WINDLASS_CWL_SUITE
+
+/** Tests that ask for these to be refused as documents. */
+const REFUSED = [
+  'conditionals/cond-wf-005.cwl',
+  'conditionals/cond-wf-005_nojs.cwl',
+  'mixed-versions/invalid-tool-v10.cwl',
+  'mixed-versions/invalid-tool-v11.cwl',
+  'mixed-versions/invalid-wf-v10.cwl',
+  'mixed-versions/invalid-wf-v11.cwl',
+  'mixed-versions/invalid-wf-v12.cwl',
+  'timelimit2.cwl',
+]
+/** Documents of several processes, of which none is the main one. */
+const FRAGMENTS: Readonly<Record<string, string>> = { 'conflict-wf.cwl': '#collision', 'js-expr-req-wf.cwl': '#wf' }
+
+const fetch: Fetch = (uri) => readFile(decodeURIComponent(uri.slice('file://'.length)), 'utf8')
+
+const skipping = {
+  skip: suite === undefined,
+  meta: { skipReason: 'WINDLASS_CWL_SUITE does not say where the suite is' },
+}
+
+describe('the documents of the conformance suite', skipping, () => {
+  const folder = join(suite ?? '', 'tests')
+  const names =
+    suite === undefined
+      ? []
+      : readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.cwl'))
+  const addressOf = (name: string): string =>
+    `file://${join(folder, name).split('/').map(encodeURIComponent).join('/')}${FRAGMENTS[name] ?? ''}`
+
+  test('are taken, save those that must be refused', async () => {
+    const refused: string[] = []
+    for (const name of names) {
+      await loadProcess(addressOf(name), fetch)
+        .then((loaded) => checkProcess(loaded))
+        .catch((cause: Error) => {
+          expect(cause.name, `${name}: ${cause.message}`).toBe('FaultError')
+          refused.push(name)
+        })
+    }
+    expect(names.length).toBeGreaterThan(300)
+    expect(refused.sort()).toEqual(REFUSED)
+  }, 60_000)
+
+  test('are the same after packing', async () => {
+    for (const name of names.filter((one) => !REFUSED.includes(one))) {
+      const loaded = await loadProcess(addressOf(name), fetch)
+      const packed = JSON.stringify(packProcess(loaded))
+      const again = await loadProcess('file:///packed.cwl', async () => packed)
+      expect(comparable(again), name).toEqual(comparable(loaded))
+    }
+  }, 60_000)
+})

@@ -1,0 +1,65 @@
+import { invalid } from '../../base/fault.ts'
+import { escapePath } from '../loading/uri.ts'
+import type { Entry, Files } from '../values/files.ts'
+
+const MAGIC = /[*?[]/
+
+export interface Match {
+  readonly class: 'File' | 'Directory'
+  /** From the working directory; empty for the directory itself. */
+  readonly path: string
+  readonly location: string
+}
+
+/** Everything below a directory that a pattern names, in the order of the names. */
+export async function glob(pattern: string, root: string, files: Files): Promise<readonly Match[]> {
+  const parts = pattern.split('/').filter((part) => part !== '' && part !== '.')
+  if (parts.includes('..')) throw invalid(`the glob ${pattern} leads out of the working directory`)
+  let found: readonly Match[] = [{ class: 'Directory', path: '', location: root }]
+  for (const [index, part] of parts.entries()) {
+    const isLast = index === parts.length - 1
+    const next: Match[] = []
+    for (const one of found) {
+      if (one.class !== 'Directory') continue
+      next.push(...(await step(one, part, files)).filter((match) => isLast || match.class === 'Directory'))
+    }
+    found = next
+  }
+  return pattern.endsWith('/') ? found.filter((one) => one.class === 'Directory') : found
+}
+
+async function step(from: Match, part: string, files: Files): Promise<readonly Match[]> {
+  const child = (entry: Pick<Entry, 'class' | 'basename' | 'location'>): Match => ({
+    class: entry.class,
+    path: from.path === '' ? entry.basename : `${from.path}/${entry.basename}`,
+    location: entry.location,
+  })
+  if (!MAGIC.test(part)) {
+    const location = `${from.location}/${escapePath(part)}`
+    const stat = await files.stat(location)
+    return stat === undefined ? [] : [child({ class: stat.class, basename: part, location })]
+  }
+  const wanted = patternOf(part)
+  const entries = await files.list(from.location)
+  return entries
+    .filter(({ basename }) => wanted.test(basename) && (part.startsWith('.') || !basename.startsWith('.')))
+    .map(child)
+}
+
+/** `*`, `?` and `[a-z]`, as POSIX shells read them. */
+export function patternOf(part: string): RegExp {
+  let source = ''
+  for (let at = 0; at < part.length; at += 1) {
+    const char = part[at] ?? ''
+    const end = char === '[' ? part.indexOf(']', at + 2) : -1
+    if (char === '*') source += '[^/]*'
+    else if (char === '?') source += '[^/]'
+    else if (end > 0) {
+      const inside = part.slice(at + 1, end).replace(/[\\[]/g, '\\$&')
+      source += `[${inside.startsWith('!') ? `^${inside.slice(1)}` : inside}]`
+      at = end
+    } else source += char.replace(/[.+^${}()|\\/[\]]/g, '\\$&')
+  }
+  // Each star takes as much as it can and gives back: a pattern of only stars would do so without end.
+  return new RegExp(`^${source.replace(/(\[\^\/\]\*)+/g, '[^/]*')}$`, 'su')
+}

@@ -1,0 +1,115 @@
+import { invalid } from '../../base/fault.ts'
+import { type Evaluator, evaluate, evaluateAsIs } from '../expressions/evaluate.ts'
+import type { ExpressionContext } from '../expressions/expressions.ts'
+import { valueText } from '../expressions/value-text.ts'
+import type { Scope } from '../process/process.ts'
+import { findRequirement, isRequired } from '../process/requirement.ts'
+import { companions, type DataValue, isData, listingOf, withNames } from '../values/file-value.ts'
+import { describeValue, isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
+import type { Room, Staged } from './room.ts'
+import { stageAt } from './stage-data.ts'
+
+export interface WorkDir {
+  readonly staged: readonly Staged[]
+  /** From the path that an input had to the one that it has now. */
+  readonly moved: ReadonlyMap<string, string>
+}
+
+interface Asking {
+  readonly scope: Scope
+  readonly room: Room
+  readonly context: ExpressionContext
+  readonly evaluator: Evaluator
+}
+
+interface Wish {
+  readonly name?: string
+  readonly entry: DataValue | string
+  readonly writable: boolean
+}
+
+/** What InitialWorkDirRequirement asks to be in the working directory. */
+export function initialWorkDir(asking: Asking): WorkDir {
+  const listing = findRequirement(asking.scope, 'InitialWorkDirRequirement')?.listing
+  const nodes = typeof listing === 'string' ? evaluate(listing, asking.context, asking.evaluator) : (listing ?? null)
+  const wishes = (isList(nodes) ? nodes : [nodes]).flatMap((node) => wishesOf(node, asking))
+  const moved = new Map<string, string>()
+  const byPath = new Map<string, Staged>()
+  for (const wish of wishes) {
+    for (const one of placeWish(wish, asking, moved)) {
+      const other = byPath.get(one.path)
+      const isSame = other === undefined || JSON.stringify(other) === JSON.stringify(one)
+      if (!isSame && one.kind !== 'directory') throw invalid(`InitialWorkDirRequirement puts two things at ${one.path}`)
+      byPath.set(one.path, one)
+    }
+  }
+  return { staged: [...byPath.values()], moved }
+}
+
+function wishesOf(node: Value, asking: Asking): readonly Wish[] {
+  if (node === null) return []
+  if (typeof node === 'string') {
+    const value = evaluate(node, asking.context, asking.evaluator)
+    if (typeof value === 'string')
+      throw invalid(`${node} in InitialWorkDirRequirement gives text; text needs an entryname`)
+    return isList(value) ? value.flatMap((one) => wishesOf(one, asking)) : wishesOf(value, asking)
+  }
+  if (isList(node)) return node.flatMap((one) => wishesOf(one, asking))
+  if (isData(node)) return [{ entry: withNames(node), writable: false }]
+  if (isRecord(node) && 'entry' in node) return direntWishes(node, asking)
+  throw invalid(`InitialWorkDirRequirement lists ${describeValue(node)}: it takes Files, Directories and entries`)
+}
+
+function direntWishes(node: ValueRecord, { context, evaluator }: Asking): readonly Wish[] {
+  const writable = node.writable === true
+  const name = typeof node.entryname === 'string' ? evaluate(node.entryname, context, evaluator) : null
+  if (name !== null && typeof name !== 'string') throw invalid('an entryname must be text')
+  const value = typeof node.entry === 'string' ? evaluateAsIs(node.entry, context, evaluator) : (node.entry ?? null)
+  if (value === null) return []
+  const named = name === null ? {} : { name }
+  if (isData(value)) return [{ ...named, entry: withNames(value), writable }]
+  if (isList(value) && value.length > 0 && value.every(isData)) {
+    if (name !== null) throw invalid(`${name} cannot be the entryname of a list of files`)
+    return value.map((one) => ({ entry: withNames(one), writable }))
+  }
+  if (isList(value) && value.length === 0 && name === null) return []
+  if (name === null) throw invalid('an entry of InitialWorkDirRequirement that gives text needs an entryname')
+  return [{ name, entry: valueText(value), writable }]
+}
+
+function placeWish({ name, entry, writable }: Wish, asking: Asking, moved: Map<string, string>): readonly Staged[] {
+  if (typeof entry === 'string') return [{ kind: 'text', path: target(name ?? '', asking), contents: entry, writable }]
+  const wanted = name ?? (typeof entry.basename === 'string' ? entry.basename : undefined)
+  if (wanted === undefined)
+    throw invalid('a File or Directory of InitialWorkDirRequirement needs a basename or an entryname')
+  const made = stageAt(entry, target(wanted, asking), writable)
+  noteMoves(entry, made.value, moved)
+  return made.staged
+}
+
+function noteMoves(from: DataValue, to: DataValue, moved: Map<string, string>): void {
+  if (typeof from.path === 'string' && typeof to.path === 'string') moved.set(from.path, to.path)
+  const pairs: [readonly DataValue[], readonly DataValue[]][] = [
+    [companions(from), companions(to)],
+    [listingOf(from) ?? [], listingOf(to) ?? []],
+  ]
+  for (const [before, after] of pairs) {
+    before.forEach((one, index) => {
+      const there = after[index]
+      if (there !== undefined) noteMoves(one, there, moved)
+    })
+  }
+}
+
+/** Only in a container of its own may a tool ask for files outside of its working directory. */
+function target(name: string, { scope, room }: Asking): string {
+  if (name.startsWith('/')) {
+    if (name.startsWith(`${room.outdir}/`) && !name.split('/').includes('..')) return name
+    if (isRequired(scope, 'DockerRequirement') && !name.split('/').includes('..')) return name
+    throw invalid(`the entryname ${name} is absolute; that needs DockerRequirement under requirements`)
+  }
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.')
+  if (parts.length === 0 || parts.includes('..'))
+    throw invalid(`the entryname ${name} is not within the working directory`)
+  return `${room.outdir}/${parts.join('/')}`
+}

@@ -1,0 +1,55 @@
+import { expandDirectives } from '../loading/directives.ts'
+import { documentsFrom } from '../loading/documents.ts'
+import type { Fetch } from '../loading/fetch.ts'
+import type { Version } from '../loading/fields.ts'
+import { mapOf, may, table } from '../loading/fields.ts'
+import { normaliseRecord } from '../loading/normalise.ts'
+import { problem } from '../loading/place.ts'
+import { anyRequirement } from '../loading/process-fields.ts'
+import { resolveLocations } from '../loading/read-default.ts'
+import { readRequirements } from '../loading/read-requirement.ts'
+import { resolveUri } from '../loading/uri.ts'
+import type { Requirement } from '../process/process.ts'
+import { mapData } from './file-value.ts'
+import { isRecord, type ValueRecord } from './value.ts'
+
+export interface InputObject {
+  readonly inputs: ValueRecord
+  /** `cwl:requirements`: what the caller asks for beyond what the process does. */
+  readonly requirements: readonly Requirement[]
+  /** `cwl:tool`: the process that the inputs are for. */
+  readonly tool?: string
+  readonly namespaces: Readonly<Record<string, string>>
+}
+
+/** Reads an input object: locations become whole, and what is about the run is taken out. */
+export async function readInputObject(uri: string, fetch: Fetch): Promise<InputObject> {
+  const value = await documentsFrom(fetch, expandDirectives).expanded(uri, undefined)
+  if (value === null) return inputObjectOf({}, uri)
+  if (!isRecord(value)) throw problem({ uri, line: 1, column: 1 }, 'an input object must be a record')
+  return inputObjectOf(value, uri)
+}
+
+const extras = table('an input object', { 'cwl:requirements': may(mapOf(() => anyRequirement, 'class')) })
+
+function inputObjectOf(value: ValueRecord, uri: string, version: Version = 13): InputObject {
+  const { $namespaces, $schemas: _, 'cwl:tool': tool, 'cwl:requirements': requirements, ...rest } = value
+  const spaces = isRecord($namespaces) ? Object.entries($namespaces) : []
+  const namespaces = Object.fromEntries(spaces.flatMap(([key, to]) => (typeof to === 'string' ? [[key, to]] : [])))
+  const rules = { version, namespaces: new Map(Object.entries(namespaces)) }
+  const listed = normaliseRecord({ 'cwl:requirements': requirements ?? [] }, extras, rules)['cwl:requirements']
+  return {
+    inputs: resolveLocations(rest as ValueRecord, uri) as ValueRecord,
+    requirements: readRequirements(listed, rules),
+    ...(typeof tool === 'string' ? { tool: resolveUri(uri, tool) } : {}),
+    namespaces,
+  }
+}
+
+/** Formats may be written with the prefixes of the process, or of the input object itself. */
+export const expandFormats = (inputs: ValueRecord, namespaces: Readonly<Record<string, string>>): ValueRecord =>
+  mapData(inputs, (data) => {
+    const [, prefix = '', rest = ''] =
+      /^([^:/#]+):(.*)$/s.exec(typeof data.format === 'string' ? data.format : '') ?? []
+    return Object.hasOwn(namespaces, prefix) ? { ...data, format: `${namespaces[prefix]}${rest}` } : data
+  }) as ValueRecord

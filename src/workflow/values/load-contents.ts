@@ -1,0 +1,68 @@
+import { invalid } from '../../base/fault.ts'
+import type { Version } from '../loading/fields.ts'
+import type { Listing } from '../process/cwl-type.ts'
+import { type DataValue, type DirectoryValue, type FileValue, isDirectory, isFile, withNames } from './file-value.ts'
+import type { Files } from './files.ts'
+import type { Value } from './value.ts'
+
+const CONTENTS_LIMIT = 64 << 10
+const DEEPEST = 100
+
+/** The first 64 KiB of a file as `contents`; since v1.2 a longer file is an error rather than cut. */
+export async function withContents(file: FileValue, files: Files, version: Version): Promise<FileValue> {
+  if (typeof file.contents === 'string') return file
+  if (typeof file.location !== 'string') return file
+  const bytes = await files.read(file.location, CONTENTS_LIMIT + 1)
+  if (bytes.length > CONTENTS_LIMIT && version >= 12) {
+    throw invalid(`${String(file.basename ?? file.location)} is larger than 64 KiB, more than loadContents may load`)
+  }
+  return { ...file, contents: new TextDecoder().decode(bytes.subarray(0, CONTENTS_LIMIT)) }
+}
+
+/** What is in a directory as `listing`: nothing, its own entries, or everything below. */
+export async function withListing(directory: DirectoryValue, files: Files, listing: Listing): Promise<DirectoryValue> {
+  return listed(directory, { files, listing, depth: 0 })
+}
+
+async function listed(
+  directory: DirectoryValue,
+  { files, listing, depth }: { files: Files; listing: Listing; depth: number },
+): Promise<DirectoryValue> {
+  if (listing === 'no_listing') {
+    if (typeof directory.location !== 'string') return directory
+    const { listing: _, ...rest } = directory
+    return rest as DirectoryValue
+  }
+  if (depth > DEEPEST) throw invalid(`${String(directory.basename)} nests deeper than ${DEEPEST} levels`)
+  const entries = Array.isArray(directory.listing)
+    ? (directory.listing as readonly DataValue[])
+    : await entriesOf(directory, files)
+  const made: Value[] = []
+  for (const one of entries) {
+    const isDeep = isDirectory(one) && listing === 'deep_listing'
+    made.push(isDeep ? await listed(one, { files, listing, depth: depth + 1 }) : one)
+  }
+  return { ...directory, listing: made }
+}
+
+async function entriesOf(directory: DirectoryValue, files: Files): Promise<readonly DataValue[]> {
+  if (typeof directory.location !== 'string') return []
+  const entries = await files.list(directory.location)
+  return Promise.all(
+    entries.map(async ({ class: kind, basename, location }) => {
+      const data = withNames({ class: kind, location, basename } as DataValue)
+      const stat = kind === 'File' ? await files.stat(location) : undefined
+      const path = typeof directory.path === 'string' ? { path: `${directory.path}/${basename}` } : {}
+      return { ...data, ...path, ...(stat?.class === 'File' ? { size: stat.size } : {}) } as DataValue
+    }),
+  )
+}
+
+/** Size and, where it is known without reading, checksum. */
+export async function withSize(file: FileValue, files: Files): Promise<FileValue> {
+  if (typeof file.size === 'number' || typeof file.location !== 'string') return file
+  const stat = await files.stat(file.location)
+  if (stat === undefined) throw invalid(`there is no file at ${file.location}`)
+  if (!isFile(file) || stat.class !== 'File') throw invalid(`${file.location} is a directory, not a file`)
+  return { ...file, size: stat.size, ...(stat.checksum === undefined ? {} : { checksum: stat.checksum }) }
+}

@@ -1,0 +1,26 @@
+/** What flows along a workflow: plain JSON, in which records with a `class` of File or Directory stand for data. */
+export type Value = null | boolean | number | string | readonly Value[] | ValueRecord
+export interface ValueRecord {
+  readonly [name: string]: Value
+}
+
+export const isRecord = (value: unknown): value is ValueRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const isList = (value: Value | undefined): value is readonly Value[] => Array.isArray(value)
+
+/** A field of a record that came from outside: inherited names such as `constructor` are not there. */
+export const field = (record: ValueRecord, name: string): Value | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
+export const text = (value: Value | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** What a value is, in the words that a message needs. */
+export function describeValue(value: Value | undefined): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (isRecord(value)) return typeof value.class === 'string' ? `a ${value.class}` : 'a record'
+  const words = JSON.stringify(value)
+  return words.length > 60 ? `${words.slice(0, 57)}…` : words
+}
