@@ -4,6 +4,7 @@
  */
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import type { GridEvent } from '../../src/scheduler/events.ts'
 import { heldBytes } from '../../src/testing/held-memory.ts'
 import { median } from '../middle.ts'
 import { barsOf, type Corner, reportOf } from './report.ts'
@@ -16,10 +17,13 @@ const INSTANCES = [1, 10, 1000]
 
 const SMALLEST: Size = { tasks: 1000, workers: 10, signatures: 1, instances: 1 }
 const LARGEST: Size = { tasks: 1_000_000, workers: 10_000, signatures: 10_000, instances: 1000 }
-/** Steps between two looks at the clock: short, so that the queue stays about as long as it should be. */
-const BATCH = 100
-const BATCHES = 300
-const WARM_UP_BATCHES = 100
+/**
+ * Events between two looks at the clock: few, so that the queue stays about as long as it should be; and what ends is
+ * chosen before the batch begins, when a small grid has no more than this in its slots.
+ */
+const BATCH = 20
+const MEASURED = 30_000
+const WARM_UP = 10_000
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -61,26 +65,29 @@ async function measure(size: Size): Promise<Corner> {
   const bytes = ((await heldBytes()) - before) / size.tasks
   scenario.registerAll()
   const us: number[] = []
-  let spentUs = 0
-  let decisions = 0
-  for (let batch = -WARM_UP_BATCHES; batch < BATCHES; batch++) {
-    const measured = timed(scenario)
-    if (batch < 0) continue
-    us.push(measured.elapsedUs / measured.decisions)
-    spentUs += measured.spentUs
-    decisions += measured.decisions
+  const sum = { spentUs: 0, otherUs: 0, events: 0, decisions: 0 }
+  for (let done = -WARM_UP; done < MEASURED; done += BATCH) {
+    const { deciding, other } = timed(scenario)
+    if (done < 0) continue
+    us.push(deciding.elapsedUs / deciding.decisions)
+    sum.spentUs += deciding.spentUs
+    sum.decisions += deciding.decisions
+    sum.otherUs += other.spentUs
+    sum.events += BATCH
   }
   return {
     ...size,
     bytes,
     medianUs: median(us),
-    meanUs: spentUs / decisions,
+    meanUs: sum.spentUs / sum.decisions,
+    otherUs: sum.otherUs / sum.events,
     queued: scenario.scheduler.figures().queued,
+    digest: scenario.digest,
   }
 }
 
-interface Timed {
-  /** By the clock: the median of these is not disturbed by other processes. */
+interface Half {
+  /** By the clock: it is so short that most are not interrupted, and the median of them is of one that was not. */
   readonly elapsedUs: number
   /** Of the processor: coarse, but right in the sum. */
   readonly spentUs: number
@@ -89,18 +96,24 @@ interface Timed {
 
 /**
  * As many tasks end as come. Where a queue waits the ends make the decisions, where slots wait it is the arrivals; the
- * half that makes them is what is measured.
+ * half that makes them is what is measured, and the other is told beside it. Between the looks at the clock is nothing
+ * but whole calls of `apply`: their events are there, and what they answer is looked at later.
  */
-function timed(scenario: Scenario): Timed {
-  scenario.prepare(BATCH)
-  const halves = [() => scenario.end(BATCH), () => scenario.submit(BATCH)].map((half) => {
-    const made = scenario.decisions
-    const start = performance.now()
-    const spent = process.threadCpuUsage()
-    half()
-    const { user, system } = process.threadCpuUsage(spent)
-    const elapsedUs = (performance.now() - start) * 1000
-    return { elapsedUs, spentUs: user + system, decisions: scenario.decisions - made }
-  })
-  return halves.reduce((ends, arrivals) => (ends.decisions >= arrivals.decisions ? ends : arrivals))
+function timed(scenario: Scenario): { deciding: Half; other: Half } {
+  const ends = half(scenario, scenario.ends(BATCH))
+  const arrivals = half(scenario, scenario.arrivals(BATCH))
+  return ends.decisions >= arrivals.decisions
+    ? { deciding: ends, other: arrivals }
+    : { deciding: arrivals, other: ends }
+}
+
+function half(scenario: Scenario, events: readonly GridEvent[]): Half {
+  const made = scenario.decisions
+  const spent = process.threadCpuUsage()
+  const start = performance.now()
+  scenario.apply(events)
+  const elapsedUs = (performance.now() - start) * 1000
+  const { user, system } = process.threadCpuUsage(spent)
+  scenario.look()
+  return { elapsedUs, spentUs: user + system, decisions: scenario.decisions - made }
 }

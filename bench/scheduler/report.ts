@@ -5,6 +5,10 @@ export interface Corner extends Size {
   readonly bytes: number
   readonly medianUs: number
   readonly meanUs: number
+  /** Of an event of the half that decides nothing: an arrival where a queue waits, an end where slots do. */
+  readonly otherUs: number
+  /** Of all effects: two runs that show the same have decided the same. */
+  readonly digest: string
   /** That really wait while it is measured. */
   readonly queued: number
 }
@@ -62,14 +66,14 @@ interface Results {
 export function reportOf({ machine, corners, bars, smoke }: Results): string {
   const word = (met: boolean | undefined) => (smoke || met === undefined ? 'not judged' : met ? 'met' : 'missed')
   return [
-    `${machine}. One thread; µs of its processor time a decision, collector included.`,
+    `${machine}. One thread, collector included; µs a decision: the median by the clock, the mean of its processor time.`,
     '',
-    '| tasks | workers | signatures | instances | waiting | median µs | mean µs | bytes a task |',
-    '|---:|---:|---:|---:|---:|---:|---:|---:|',
+    '| tasks | workers | signatures | instances | waiting | median µs | mean µs | other event µs | bytes a task | effects |',
+    '|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|',
     ...corners.map(
       (one) =>
         `| ${[one.tasks, one.workers, one.signatures, one.instances, one.queued].map(whole).join(' | ')} ` +
-        `| ${one.medianUs.toFixed(2)} | ${one.meanUs.toFixed(2)} | ${whole(one.bytes)} |`,
+        `| ${one.medianUs.toFixed(2)} | ${one.meanUs.toFixed(2)} | ${one.otherUs.toFixed(2)} | ${whole(one.bytes)} | ${one.digest} |`,
     ),
     '',
     '| bar | limit | measured | |',

@@ -1,5 +1,5 @@
 import type { Effect } from '../../src/scheduler/effects.ts'
-import type { Property, Submit } from '../../src/scheduler/events.ts'
+import type { GridEvent, Property, Submit } from '../../src/scheduler/events.ts'
 import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
 import { type Random, randomFrom } from '../../src/testing/random-source.ts'
 
@@ -19,11 +19,22 @@ const TOOLCHAINS = 16
 const TASKS_A_ROOT = 10
 const UNFIT_PART = 0.2
 const MEAN_TASK_MS = 2000
+const EPOCH = 1
+
+/** An attempt as numbers: keeping the effect would keep its texts at hand, and a server does not have them at hand. */
+interface Running {
+  readonly task: number
+  readonly worker: number
+  readonly counter: number
+}
 
 /**
  * A grid under load: as many tasks wait as the size says, a fifth of them for workers that will never come. Workers are
  * in ten groups, and half of the signatures ask for one; tasks take one, two or four processors, and have inputs that
  * some worker had before.
+ *
+ * Events are made before and effects looked at after what is measured, and every text of an event is new, as it is when
+ * it comes off a wire.
  */
 export class Scenario {
   readonly scheduler: Scheduler
@@ -31,11 +42,12 @@ export class Scenario {
   readonly #random: Random
   readonly #fitting: readonly Property[][]
   readonly #unfit: readonly Property[][]
-  /** What is on a worker: for choosing what ends next. */
-  readonly #running: Extract<Effect, { kind: 'leased' }>[] = []
-  readonly #prepared: Submit[] = []
+  /** What is in a slot: for choosing what ends next. */
+  readonly #running: Running[] = []
+  readonly #told: (readonly Effect[])[] = []
   #submitted = 0
   #now = 0
+  #digest = 0
   decisions = 0
 
   constructor(size: Size) {
@@ -43,7 +55,7 @@ export class Scenario {
     this.#random = randomFrom(42)
     const { below } = randomFrom(43)
     this.scheduler = createScheduler({
-      epoch: 1,
+      epoch: EPOCH,
       random: () => below(2 ** 30) / 2 ** 30,
       maxQueued: 10 * size.tasks,
       strategy: 'weighted',
@@ -57,84 +69,103 @@ export class Scenario {
     this.#unfit = signatures.map((i) => signature('windows', i))
   }
 
+  /** Of all effects so far: the same whenever the same was decided. */
+  get digest(): string {
+    return (this.#digest >>> 0).toString(16).padStart(8, '0')
+  }
+
   submitAll(): void {
-    for (let i = 0; i < this.#size.tasks; i++) this.#apply(this.#submission(!this.#random.chance(UNFIT_PART)))
+    for (let i = 0; i < this.#size.tasks; i++) this.#applyOne(this.#submission(!this.#random.chance(UNFIT_PART)))
   }
 
   registerAll(): void {
-    for (let i = 0; i < this.#size.workers; i++) {
-      const group = `g${i % GROUPS}`
-      this.#apply({
-        kind: 'register',
-        worker: `worker-${i}`,
-        slots: SLOTS,
-        prefetch: 1,
-        resources: { cpu: 8, memoryBytes: 64 * 2 ** 30 },
-        properties: [
-          { name: 'OSFamily', value: 'linux' },
-          { name: 'container-image', value: '*' },
-          { name: 'group', value: group },
-        ],
-      })
-    }
+    for (let i = 0; i < this.#size.workers; i++) this.#applyOne(registration(i))
   }
 
-  /** Makes the events of the next arrivals, so that making them is not measured. */
-  prepare(arrivals: number): void {
-    while (this.#prepared.length < arrivals) this.#prepared.push(this.#submission(true))
-  }
-
-  /** So many tasks end, whichever they are. */
-  end(tasks: number): void {
-    for (let i = 0; i < tasks; i++) {
-      this.#now += 1
+  /** So many tasks end, whichever they are: no more than are in slots now. */
+  ends(count: number): GridEvent[] {
+    return Array.from({ length: count }, () => {
       const at = this.#random.below(this.#running.length)
       const ended = this.#running[at]
       const last = this.#running.pop()
       if (ended === undefined || last === undefined) throw new Error('nothing runs')
       if (at < this.#running.length) this.#running[at] = last
-      const { task, worker, fencing } = ended
-      this.#apply({ kind: 'finished', task, worker, fencing, outcome: { kind: 'result', succeeded: true } })
-    }
+      const outcome = { kind: 'result', succeeded: true } as const
+      const fencing = { epoch: EPOCH, counter: ended.counter }
+      return { kind: 'finished', task: taskId(ended.task), worker: whole(`worker-${ended.worker}`), fencing, outcome }
+    })
   }
 
-  /** So many of the prepared ones come. */
-  submit(tasks: number): void {
-    for (let i = 0; i < tasks; i++) this.#apply(this.#prepared.pop() ?? this.#submission(true))
+  /** So many come. */
+  arrivals(count: number): GridEvent[] {
+    return Array.from({ length: count }, () => this.#submission(true))
+  }
+
+  /** What is measured. */
+  apply(events: readonly GridEvent[]): void {
+    for (const event of events) this.#told.push(this.scheduler.apply(event, ++this.#now))
+  }
+
+  /** Looks at what came of it. Staged ahead is not a decision: only what goes into a slot counts. */
+  look(): void {
+    for (const effects of this.#told) for (const effect of effects) this.#note(effect)
+    this.#told.length = 0
+  }
+
+  #applyOne(event: GridEvent): void {
+    for (const effect of this.scheduler.apply(event, this.#now)) this.#note(effect)
+  }
+
+  #note(effect: Effect): void {
+    if (effect.kind === 'refused') throw new Error(effect.what)
+    const about = 'task' in effect ? taskNumber(effect.task) : workerNumber(effect.worker)
+    this.#digest = (Math.imul(this.#digest, 31) + Math.imul(effect.kind.length, 65_537) + about) | 0
+    if (effect.kind !== 'begin' && (effect.kind !== 'leased' || effect.prefetch)) return
+    const worker = workerNumber(effect.worker)
+    this.#digest = (Math.imul(this.#digest, 31) + worker) | 0
+    this.#running.push({ task: about, worker, counter: effect.fencing.counter })
+    this.decisions++
   }
 
   #submission(fits: boolean): Submit {
     const random = this.#random
-    const signature = (fits ? this.#fitting : this.#unfit)[random.below(this.#size.signatures)]
+    const properties = (fits ? this.#fitting : this.#unfit)[random.below(this.#size.signatures)] ?? []
     const n = this.#submitted++
     return {
       kind: 'submit',
-      task: `5e3b7c1a-9d24-4f60-8a17-${n.toString(16).padStart(12, '0')}`,
-      instance: `instance-${random.below(this.#size.instances)}`,
-      invocation: `invocation-${random.below(INVOCATIONS)}`,
+      task: taskId(n),
+      instance: whole(`instance-${random.below(this.#size.instances)}`),
+      invocation: whole(`invocation-${random.below(INVOCATIONS)}`),
       priority: random.below(3),
-      properties: signature ?? [],
+      properties,
       demands: SIZES[random.below(SIZES.length)] ?? {},
-      affinity: [`root-${Math.floor(n / TASKS_A_ROOT)}`, `toolchain-${random.below(TOOLCHAINS)}`],
-      actionKey: `${n.toString(16).padStart(64, '0')}/142`,
+      affinity: [whole(`root-${Math.floor(n / TASKS_A_ROOT)}`), whole(`toolchain-${random.below(TOOLCHAINS)}`)],
+      actionKey: whole(`${n.toString(16).padStart(64, '0')}/142`),
       estimateMs: random.below(2 * MEAN_TASK_MS),
-      waiter: `operations/${n}`,
-    }
-  }
-
-  /** Staged ahead is not a decision: only what goes into a slot counts. */
-  #apply(event: Parameters<Scheduler['apply']>[0]): void {
-    for (const effect of this.scheduler.apply(event, this.#now)) {
-      if (effect.kind === 'leased' && !effect.prefetch) {
-        this.#running.push(effect)
-        this.decisions++
-      } else if (effect.kind === 'begin') {
-        this.#running.push({ ...effect, kind: 'leased', attempt: 1, expiresAt: 0, prefetch: false })
-        this.decisions++
-      } else if (effect.kind === 'refused') throw new Error(effect.what)
+      waiter: whole(`operations/${n}`),
     }
   }
 }
+
+const ID_START = '5e3b7c1a-9d24-4f60-8a17-'
+/** In one piece, as a text off a wire is; what is put together from parts stays in parts until it is looked at. */
+const whole = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
+const taskId = (n: number): string => whole(`${ID_START}${n.toString(16).padStart(12, '0')}`)
+const taskNumber = (id: string): number => Number.parseInt(id.slice(ID_START.length), 16)
+const workerNumber = (id: string): number => Number(id.slice('worker-'.length))
+
+const registration = (i: number): GridEvent => ({
+  kind: 'register',
+  worker: `worker-${i}`,
+  slots: SLOTS,
+  prefetch: 1,
+  resources: { cpu: 8, memoryBytes: 64 * 2 ** 30 },
+  properties: [
+    { name: 'OSFamily', value: 'linux' },
+    { name: 'container-image', value: '*' },
+    { name: 'group', value: `g${i % GROUPS}` },
+  ],
+})
 
 function signature(family: string, i: number): Property[] {
   const properties = [

@@ -31,7 +31,14 @@ function prepare(shell: Shell, lease: GrantedLease): WorkerLink | undefined {
   }
   const link = shell.links.get(worker)
   if (link === undefined) {
-    shell.events.push({ kind: 'returned', task: task.id, worker, fencing, what: 'its worker could not be reached' })
+    shell.events.push({
+      kind: 'returned',
+      task: task.id,
+      worker,
+      fencing,
+      what: 'its worker could not be reached',
+      undelivered: true,
+    })
     return undefined
   }
   task.isDelivered = true
@@ -90,6 +97,13 @@ function giveBack(shell: Shell, { description: { worker } }: WorkerLink, leases:
   for (const { task } of leases) {
     const fencing = shell.tasks.get(task)?.fencing
     if (fencing !== undefined)
-      shell.events.push({ kind: 'returned', task, worker, fencing, what: 'it could not be handed over' })
+      shell.events.push({
+        kind: 'returned',
+        task,
+        worker,
+        fencing,
+        what: 'it could not be handed over',
+        undelivered: true,
+      })
   }
 }
