@@ -31,9 +31,18 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'whole task lives through engine and journal, process and power, beside a bare sync (--smoke, --lives N, …)',
     load: () => import('./journal/bench.ts'),
   },
+  grid: {
+    about:
+      'what the grid adds to a command: latency, actions/s, scheduling delay (--smoke, --only, --long, --slots N, …)',
+    load: () => import('./grid/bench.ts'),
+  },
   cache: {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),
+  },
+  rooms: {
+    about: 'what a room of each kind costs beside a plain spawn, and from a fat worker (--smoke, --rounds N)',
+    load: () => import('./rooms/bench.ts'),
   },
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BACKENDS } from './backends.ts'
 import { field, later } from './config-field.ts'
 
 const file = () => z.string().min(1).optional()
@@ -37,7 +38,7 @@ const host = z
     user: field(
       z.string().min(1).optional(),
       'Who commands run as, by name or as "UID" or "UID:GID"; only a worker that is root can choose.',
-      { otherwise: "65534 (nobody) for a worker that is root, and the worker's own user else" },
+      { otherwise: "65521 (whom nothing belongs to) for a worker that is root, and the worker's own user else" },
     ),
     use_sandbox: later(z.boolean().default(true), 'Run commands in a sandbox where the machine offers one.'),
     env_whitelist: field(
@@ -90,8 +91,8 @@ export const worker = z
       'How long a stopping worker lets its tasks finish.',
     ),
     backend: field(
-      z.enum(['host', 'sandbox', 'docker']).default('host'),
-      'What commands run in; this version has only host.',
+      z.enum(BACKENDS).default('auto'),
+      'What commands run in: auto (the strongest room that works here), sandbox (bubblewrap), unshare, or host (no room at all).',
     ),
     platform: field(
       z.record(z.string(), z.string()).default({}),

@@ -27,7 +27,7 @@ test('it is told to stop, and waited for', async () => {
   const clock = manualClock()
   const worker = startLocalWorker({ command, args: ['--slots', '2'], env: process.env, clock, log: silentLog })
   await until(() => calls().length === 1)
-  expect(calls()).toEqual(['worker daemon --slots 2'])
+  expect(calls()).toEqual(['worker daemon --while-input --slots 2'])
   await worker.stop()
   await worker.stop()
   expect(calls()).toHaveLength(1)

@@ -34,11 +34,12 @@ export function startLocalWorker({ command, args, env, clock, log }: LocalWorker
   const start = (): void => {
     const startedAt = clock.monotonic()
     // Its own process group: Ctrl+C is for us, and we tell it.
-    const child = spawn(program, [...words, 'worker', 'daemon', ...args], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+    const child = spawn(program, [...words, 'worker', 'daemon', '--while-input', ...args], {
+      stdio: ['pipe', 'ignore', 'inherit'], // nothing is written to it: it ends with us
       env,
       detached: true,
     })
+    child.stdin.on('error', () => {}) // it has ended, and says so below
     let isGone = false
     const gone = (why: string): void => {
       if (isGone) return

@@ -7,6 +7,7 @@ import type { ActionResult } from '../model/action-result.ts'
 import type { RunEnd } from '../runtimes/runtime.ts'
 import { actionSpecToProto } from '../wire/action-spec.ts'
 import { runAction } from '../worker/daemon-attempt.ts'
+import type { Backend } from './backends.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { channelTo, workerTarget } from './worker-target.ts'
 import { openWorkerTools } from './worker-tools.ts'
@@ -20,7 +21,7 @@ export interface ExecuteOrder {
   readonly digestFunction: DigestFunction | undefined
   readonly instance: string
   readonly workDir: string
-  readonly backend: 'host' | 'sandbox' | 'docker'
+  readonly backend: Backend
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly stdout: (bytes: Uint8Array) => void
   readonly stderr: (bytes: Uint8Array) => void

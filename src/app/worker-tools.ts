@@ -4,10 +4,8 @@ import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { invalid } from '../base/fault.ts'
 import { prepareHashing } from '../base/hashing/create-hasher.ts'
 import type { Channel } from '../grpc/channel.ts'
-import { bareRuntime } from '../runtimes/bare.ts'
 import type { Launcher } from '../runtimes/launcher/launcher.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 import { spawner } from '../runtimes/spawner/spawner.ts'
@@ -22,11 +20,13 @@ import { safePlacement } from '../worker/inputs/place-inputs.ts'
 import { inputStage } from '../worker/inputs/stage-inputs.ts'
 import { storeSource } from '../worker/inputs/store-source.ts'
 import { openRooms } from '../worker/rooms.ts'
+import type { Backend } from './backends.ts'
+import { openBackend } from './worker-runtime.ts'
 import type { CommandUser } from './worker-user.ts'
 
 export interface WorkerToolsOptions {
   readonly worker: string
-  readonly backend: 'host' | 'sandbox' | 'docker'
+  readonly backend: Backend
   /** Of this worker alone. */
   readonly folder: string
   readonly cacheBytes: number
@@ -64,13 +64,25 @@ const SPAWNER_ENTRY = import.meta.url.endsWith('.ts') ? SPAWNER : new URL(SPAWNE
 
 export async function openWorkerTools(options: WorkerToolsOptions): Promise<WorkerTools> {
   const { worker, backend, folder, user, clock, cas } = options
-  if (backend !== 'host') throw invalid(`the backend ${backend} is not in this version: use host`, 'unsupported')
   await prepareHashing()
   const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
-  const rooms = await openRooms(join(folder, 'rooms'), user)
   const bulk = threadPool(BULK_THREADS)
   const launcher = await openLauncher(join(folder, 'launcher'))
-  const runtime = bareRuntime({ launcher, clock, env: options.env, user, outputBytes: STREAM_BYTES })
+  const { runtime, probe } = await openBackend(backend, {
+    launcher,
+    clock,
+    env: options.env,
+    outputBytes: STREAM_BYTES,
+    folder: join(folder, 'runtime'),
+    arch: process.arch,
+    uid: process.getuid?.() ?? 0,
+    user,
+  }).catch(async (error: unknown) => {
+    await launcher.close()
+    await bulk.close()
+    throw error
+  })
+  const rooms = await openRooms(join(folder, 'rooms'), user)
   const upstream = openUpstream({
     channel: cas,
     clock,
@@ -87,7 +99,16 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     const placement = safePlacement(user, process.getuid?.() ?? 0)
     const staged = { source, cache, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
     const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
-    const fixed = { rooms, runtime, outputs, clock, worker, limits: {}, inlineBytes: INLINE_BYTES }
+    const fixed = {
+      rooms,
+      runtime,
+      outputs,
+      clock,
+      worker,
+      limits: {},
+      inlineBytes: INLINE_BYTES,
+      isolation: probe.isolation,
+    }
     return { source, tools: { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs) } }
   }
   return {

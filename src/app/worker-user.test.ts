@@ -6,8 +6,8 @@ import { holdWorkFolder } from './worker-folder.ts'
 import { closedOnTheWay, commandUser } from './worker-user.ts'
 
 describe('who commands run as', () => {
-  test('is nobody when the worker is root and nothing else was said', () =>
-    expect(commandUser(undefined, 0)).toEqual({ uid: 65_534, gid: 65_534 }))
+  test('is somebody whom nothing belongs to when the worker is root and nothing else was said', () =>
+    expect(commandUser(undefined, 0)).toEqual({ uid: 65_521, gid: 65_521 }))
 
   test.each([
     ['1234', { uid: 1234, gid: 1234 }],

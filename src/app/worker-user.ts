@@ -7,14 +7,14 @@ export interface CommandUser {
   readonly gid: number
 }
 
-/** Whom nothing belongs to, by the same number on every system. */
-const NOBODY: CommandUser = { uid: 65_534, gid: 65_534 }
+/** A number that distributions give to nobody: unlike `nobody`, it shares nothing with other programs. */
+const OWN_USER: CommandUser = { uid: 65_521, gid: 65_521 }
 const PASSWD = '/etc/passwd'
 
 /** Who commands run as; undefined for the worker's own user. Root gives its rights away unless it is told not to. */
 export function commandUser(named: string | undefined, own: number): CommandUser | undefined {
   const user = named === undefined ? undefined : userNamed(named)
-  if (own === 0) return user?.uid === 0 ? undefined : (user ?? NOBODY)
+  if (own === 0) return user?.uid === 0 ? undefined : (user ?? OWN_USER)
   if (user === undefined || user.uid === own) return undefined
   throw invalid('worker.host.user: only a worker that is root can run commands as another user')
 }

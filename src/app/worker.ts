@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { arch, availableParallelism, hostname, loadavg, platform, totalmem } from 'node:os'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { weakerOrSame } from '../runtimes/isolation.ts'
+import type { Isolation } from '../runtimes/runtime.ts'
 import type { NamedValue, WorkerRegistration } from '../wire/worker-registration.ts'
 import { type Daemon, startDaemon } from '../worker/daemon.ts'
 import { runLease } from '../worker/daemon-attempt.ts'
@@ -72,7 +74,7 @@ export async function startWorker(
     })
     for (const note of notes) log.info({ runtime: tools.runtime.name }, note)
     log.info({ slots, isolation, folder: folder.path, server: settings.server_url }, 'ready to work')
-    const daemon = work({ settings, id, slots, tools, channels }, { clock, log })
+    const daemon = work({ settings, id, slots, tools, channels, isolation }, { clock, log })
     const ended = daemon.ended.finally(close)
     ended.catch(() => {}) // told to whoever asks
     return { id, slots, ended, stop: () => daemon.stop().finally(close) }
@@ -88,10 +90,11 @@ interface Parts {
   readonly slots: number
   readonly tools: WorkerTools
   readonly channels: WorkerChannels
+  readonly isolation: Isolation
 }
 
 function work(
-  { settings, id, slots, tools, channels }: Parts,
+  { settings, id, slots, tools, channels, isolation }: Parts,
   { clock, log }: Pick<WorkerSurroundings, 'clock' | 'log'>,
 ): Daemon {
   let rooms = 0
@@ -99,7 +102,7 @@ function work(
     link: grpcLink({ channel: channels.server, clock, worker: id, random: Math.random }),
     clock,
     log,
-    registration: registrationOf(settings, id, slots),
+    registration: registrationOf({ settings, id, slots, isolation }),
     run: ({ lease, begun }, hooks, signal) => {
       const room = `room-${process.pid}-${++rooms}`
       const here = tools.of(lease.instance)
@@ -111,18 +114,23 @@ function work(
   })
 }
 
-/** A machine whose processors are all busy does its work well; full is one with twice as much to do. */
-const machineLoad = (): number => Math.min(1, (loadavg()[0] ?? 0) / (2 * availableParallelism()))
+/** A machine whose processors are all busy does its work well; full is one with four times as much to do. */
+const machineLoad = (): number => Math.min(1, (loadavg()[0] ?? 0) / (4 * availableParallelism()))
 
-const registrationOf = (
-  settings: Config['worker'],
-  worker: string,
-  slots: number,
-): Omit<WorkerRegistration, 'running'> => ({
-  worker,
+const registrationOf = ({
+  settings,
+  id,
+  slots,
+  isolation,
+}: Pick<Parts, 'settings' | 'id' | 'slots' | 'isolation'>): Omit<WorkerRegistration, 'running'> => ({
+  worker: id,
   slots,
   resources: { cpu: availableParallelism(), memoryBytes: totalmem() },
-  platform: pairs({ ...machine(), ...settings.platform }),
+  platform: [
+    ...otherNames(settings.platform),
+    ...isolations(isolation),
+    ...pairs({ ...machine(), ...settings.platform }),
+  ],
   prefetch: settings.prefetch_tasks ?? Math.floor(slots / 4),
   preemptible: settings.preemptible,
   version: version(),
@@ -138,7 +146,16 @@ const pairs = (table: Readonly<Record<string, string>>): NamedValue[] =>
 const machine = (): Record<string, string> => ({
   OSFamily: ({ linux: 'Linux', darwin: 'macOS' } as Record<string, string>)[platform()] ?? platform(),
   Arch: ({ x64: 'x86_64', arm64: 'aarch64' } as Record<string, string>)[arch()] ?? arch(),
+  ISA: ({ x64: 'x86-64', arm64: 'arm-a64' } as Record<string, string>)[arch()] ?? arch(),
 })
+
+/** The protocol's own list of names has it in small letters, and clients write it in either way. */
+const otherNames = ({ OSFamily = machine().OSFamily ?? '' }: Readonly<Record<string, string>>): NamedValue[] =>
+  OSFamily === OSFamily.toLowerCase() ? [] : [{ name: 'OSFamily', value: OSFamily.toLowerCase() }]
+
+/** Who asks for less is served too. */
+const isolations = (given: Isolation): NamedValue[] =>
+  weakerOrSame(given).map((value) => ({ name: 'isolation', value }))
 
 const passedOn = (names: readonly string[], env: WorkerSurroundings['env']): NamedValue[] =>
   names.flatMap((name) => {

@@ -8,6 +8,7 @@ import { Verdict } from './verdict.ts'
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
   up: async () => (await import('./up.ts')).upCommand,
   run: async () => (await import('./run.ts')).runCommand,
+  cwl: async () => (await import('./cwl.ts')).cwlCommand,
   server: async () => (await import('./server.ts')).serverCommand,
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,

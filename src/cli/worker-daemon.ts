@@ -1,6 +1,7 @@
 import { systemClock } from '../app/clock.ts'
 import { type FlagSetting, loadConfig } from '../app/config-load.ts'
 import { createLogger } from '../app/logger.ts'
+import { whenInputEnds } from '../app/parent.ts'
 import { runUntilSignal, type SignalSource } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { startWorker } from '../app/worker.ts'
@@ -10,6 +11,7 @@ export interface DaemonFlags {
   readonly serverUrl?: string
   readonly casUrl?: string
   readonly backend?: string
+  readonly whileInput?: boolean
   readonly config?: string
   readonly slots?: string
   readonly id?: string
@@ -25,6 +27,7 @@ export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): P
   for (const { level, what, keys } of notes) log[level]({ keys }, what)
 
   const { signals, end } = endable(terminal.signals)
+  if (flags.whileInput === true) whenInputEnds(end)
   let failure: Error | undefined
   let isStopping = false
   const start = async () => {

@@ -1,3 +1,4 @@
+import type { Backend } from '../app/backends.ts'
 import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { executeOnce } from '../app/worker-execute.ts'
@@ -12,7 +13,7 @@ export interface ExecuteFlags {
   readonly casUrl: string
   readonly actionDigest: string
   readonly workDir: string
-  readonly backend: 'host' | 'sandbox' | 'docker'
+  readonly backend: Backend
   readonly instance: string
   readonly digestFunction?: DigestFunction
   readonly json?: true

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { BACKENDS } from '../app/backends.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { DIGEST_FUNCTIONS } from '../base/digest.ts'
 import type { DaemonFlags } from './worker-daemon.ts'
@@ -22,8 +23,7 @@ Examples:
   windlass worker execute --cas-url http://localhost:8980 --action-digest abc123…/456 --work-dir /tmp/test
   windlass worker execute --cas-url http://localhost:8980 --action-digest abc123…/456 --work-dir /tmp/test --json`
 
-const backend = (): Option =>
-  new Option('--backend <name>', 'what commands run in').choices(['host', 'sandbox', 'docker'])
+const backend = (): Option => new Option('--backend <name>', 'what commands run in').choices(BACKENDS)
 
 /** Workers: one that serves a server, and one action by hand. */
 export function workerCommand(terminal: Terminal): Command {
@@ -49,6 +49,7 @@ const daemonCommand = (terminal: Terminal): Command =>
     .option('--id <name>', 'the name of this worker, unlike that of any other')
     .option('--data <dir>', 'keep rooms and inputs below this directory')
     .option('--json', 'print one line of JSON when it begins')
+    .addOption(new Option('--while-input', 'stop when standard input ends').hideHelp())
     .option('-v, --verbose', 'log more, and show where an error came from')
     .addHelpText('after', DAEMON_HELP)
     .action(async (flags: DaemonFlags) => {
@@ -62,7 +63,7 @@ const executeCommand = (terminal: Terminal): Command =>
     .requiredOption('--cas-url <url>', 'the server that has the action and takes its outputs')
     .requiredOption('--action-digest <digest>', 'hash/size of the Action')
     .requiredOption('--work-dir <dir>', 'a directory for the room and its inputs')
-    .addOption(backend().default('host'))
+    .addOption(backend().default('auto'))
     .option('--instance <name>', 'the instance name to use', '')
     .addOption(
       new Option('--digest-function <name>', 'what hashes are made with (told by their length)').choices(

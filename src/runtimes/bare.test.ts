@@ -101,7 +101,7 @@ describe('a tree of processes', () => {
     using room = emptyRoom()
     const script = 'for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done; wait'
     const end = await bare.runtime.run(runOf(shell(script), { room, limits: { pids: 4, wallMs: 10_000 } }), never)
-    expect([end.cause, end.reason]).toEqual(['exit', 'it was refused more than 4 processes'])
+    expect([end.cause, end.reason]).toEqual(['pid-limit', 'it was refused more than 4 processes'])
   })
 
   withGroups('is counted as a whole', async () => {

@@ -1,11 +1,11 @@
-import { access, constants } from 'node:fs/promises'
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/fault.ts'
 import type { Command, EnvVariable } from '../model/command.ts'
+import { firstRunnable } from './first-runnable.ts'
 import { launchRun } from './launch-run.ts'
 import type { Launcher, LauncherFacts, LaunchOrder } from './launcher/launcher.ts'
-import { mustBeRunnable, programProblem, workingDirectoryOf } from './program.ts'
-import { limitedArgv } from './resource-limits.ts'
+import { mustBeName, mustBeRunnable, programProblem, workingDirectoryOf } from './program.ts'
+import { foldersOf, launchLimits, limitedArgv } from './resource-limits.ts'
 import { cancelledBeforeStart, notStarted, runEnd } from './run-end.ts'
 import type { KeptLimits, Probe, Room, Run, RunEnd, Runtime } from './runtime.ts'
 
@@ -20,8 +20,6 @@ export interface BareOptions {
   readonly outputBytes: number
 }
 
-const PRLIMITS = ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit']
-
 /**
  * Runs commands as they are, on this machine: its files, its network, its other processes in sight. What it does see to:
  * the environment is the command's own, nothing outlives the run, output and time are bounded, and so is what the
@@ -29,7 +27,7 @@ const PRLIMITS = ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit']
  */
 export function bareRuntime(options: BareOptions): Runtime {
   const { launcher, clock } = options
-  const prlimit = firstRunnable(PRLIMITS)
+  const prlimit = firstRunnable('prlimit')
   return {
     name: 'bare',
     async probe() {
@@ -44,6 +42,7 @@ export function bareRuntime(options: BareOptions): Runtime {
       const { command, room, limits, hooks } = run
       mustBeRunnable(command)
       mustBeName(room.name)
+      if (room.rootfs !== undefined) throw invalid('a bare room has no system but that of the machine', 'unsupported')
       const cwd = workingDirectoryOf(command, room)
       const env = environmentOf(command, room, options.env)
       const problem = programProblem(command.argv[0] as string, cwd, env.get('PATH'))
@@ -71,19 +70,14 @@ const orderOf = ({ room, limits, hooks }: Run, { argv, env, cwd, options }: Orde
   user: options.user,
   hasInput: hooks.stdin !== undefined,
   outputBytes: limits.outputBytes ?? options.outputBytes,
-  limits: { memoryBytes: limits.memoryBytes, pids: limits.pids, cpuMs: limits.cpuMs },
+  limits: launchLimits(limits),
+  folders: foldersOf(room),
 })
 
 /** The command's own words come last, and win. */
 function environmentOf({ env }: Command, { tmp }: Room, defaults: readonly EnvVariable[]): Map<string, string> {
   const all = [...defaults, ...(tmp === undefined ? [] : [{ name: 'TMPDIR', value: tmp }]), ...env]
   return new Map(all.map(({ name, value }) => [name, value]))
-}
-
-/** It becomes the name of a directory, and part of a variable. */
-function mustBeName(name: string): void {
-  if (!/^[A-Za-z0-9][\w.-]{0,199}$/.test(name))
-    throw invalid(`${JSON.stringify(name.slice(0, 200))} is no name for a room`)
 }
 
 function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user }: BareOptions): Probe {
@@ -96,26 +90,19 @@ function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user }: Ba
     fileBytes: each,
     outputBytes: 'all',
     openFiles: each,
+    diskBytes: 'watched',
+    outputFloodBytes: 'all',
+    cpus: facts.cpus,
   }
   const notes = [
     facts.tree === 'marker' &&
       'no control groups: a process that leaves its session and clears its environment outlives its run',
     facts.memory === 'watched' && 'memory is looked at now and then: a burst in between is not seen',
     facts.pids === 'not' && 'the number of processes is not limited',
+    facts.cpus === 'not' && 'a share of processors cannot be laid down',
     prlimit === undefined && 'no prlimit: file size and open files are not limited',
     !facts.pipes && 'no mkfifo: output goes through sockets, and commands cannot open /dev/stdout',
     user === undefined && 'commands run as the user of the worker',
   ].filter((note) => note !== false)
-  return { works: true, isolation: 'none', limits, notes }
-}
-
-async function firstRunnable(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) {
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return path
-  }
-  return undefined
+  return { works: true, isolation: 'none', limits, keeps: { network: false, readOnly: false, rootfs: false }, notes }
 }

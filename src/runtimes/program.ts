@@ -16,6 +16,12 @@ export function mustBeRunnable({ argv, env }: Command): void {
   }
 }
 
+/** It becomes the name of a directory, and part of a variable. */
+export function mustBeName(name: string): void {
+  if (!/^[A-Za-z0-9][\w.-]{0,199}$/.test(name))
+    throw invalid(`${JSON.stringify(name.slice(0, 200))} is no name for a room`)
+}
+
 function mustBeText(text: string, what: string): void {
   if (text.includes('\0')) throw invalid(`${what} has a NUL in it`)
   if (!text.isWellFormed()) throw invalid(`${what} is not Unicode`)

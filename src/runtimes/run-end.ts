@@ -3,6 +3,7 @@ import { FaultError } from '../base/fault.ts'
 import type { Limits } from '../model/command.ts'
 import { NO_OUTPUT } from './captured-output.ts'
 import type { LaunchOutcome } from './launch-run.ts'
+import type { LaunchExit } from './launcher/launcher.ts'
 import type { RunCause, RunEnd } from './runtime.ts'
 
 /** Puts the causes in order: what we did to it comes before what it did itself. */
@@ -11,10 +12,11 @@ export function runEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
   if (end.kind === 'refused') return refused(end.code, end.what)
   const { code, signal, over, pidsRefused, hasSurvivors, usage } = end.exit
   const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])
-  const { cause, reason } = causeOf({ exitCode, signal, stopped, over, limits })
+  const { cause, reason } = causeOf({ exitCode, signal, stopped, over, pidsRefused, limits })
+  const refusal = `it was refused more than ${limits.pids} processes`
   const notes = [
     reason,
-    pidsRefused && exitCode !== 0 ? `it was refused more than ${limits.pids} processes` : undefined,
+    pidsRefused && exitCode !== 0 && reason !== refusal ? refusal : undefined,
     hasSurvivors ? 'not all of its processes could be ended' : undefined,
   ].filter((note) => note !== undefined)
   return {
@@ -32,11 +34,17 @@ interface Evidence {
   readonly exitCode: number
   readonly signal: NodeJS.Signals | null
   readonly stopped: LaunchOutcome['stopped']
-  readonly over: 'cpu' | 'memory' | undefined
+  readonly over: LaunchExit['over']
+  readonly pidsRefused: boolean
   readonly limits: Limits
 }
 
-function causeOf({ exitCode, signal, stopped, over, limits }: Evidence): { cause: RunCause; reason?: string } {
+interface Verdict {
+  readonly cause: RunCause
+  readonly reason?: string
+}
+
+function causeOf({ exitCode, signal, stopped, over, pidsRefused, limits }: Evidence): Verdict {
   if (stopped === 'cancelled') return { cause: 'cancelled', reason: 'it was cancelled' }
   if (stopped === 'timeout') return { cause: 'timeout', reason: `it ran for longer than ${limits.wallMs} ms` }
   if (over === 'cpu' || signal === 'SIGXCPU')
@@ -44,8 +52,15 @@ function causeOf({ exitCode, signal, stopped, over, limits }: Evidence): { cause
   // A compiler whose helper was killed for want of memory exits with 1, and the want of memory is still the reason.
   if (over === 'memory' && exitCode !== 0)
     return { cause: 'out-of-memory', reason: `it needed more than ${limits.memoryBytes} bytes of memory` }
+  const isOneFile = signal === 'SIGXFSZ' && limits.diskBytes !== undefined
+  if (over === 'disk' || (isOneFile && limits.diskBytes < (limits.fileBytes ?? Number.POSITIVE_INFINITY)))
+    return { cause: 'disk-limit', reason: `its room held more than ${limits.diskBytes} bytes` }
+  if (over === 'output')
+    return { cause: 'output-limit', reason: `it wrote more than ${limits.outputFloodBytes} bytes of output` }
   if (signal === 'SIGXFSZ')
     return { cause: 'file-size', reason: `it wrote a file of more than ${limits.fileBytes} bytes` }
+  if (pidsRefused && exitCode !== 0)
+    return { cause: 'pid-limit', reason: `it was refused more than ${limits.pids} processes` }
   if (signal !== null) return { cause: 'signal', reason: `it was ended by ${signal}` }
   return { cause: exitCode === 0 ? 'ok' : 'exit' }
 }

@@ -19,12 +19,12 @@ export interface Runtime {
   run(run: Run, signal: AbortSignal): Promise<RunEnd>
 }
 
-export type RuntimeName = 'bare' | 'sandbox' | 'docker' | 'apptainer'
+export type RuntimeName = 'bare' | 'unshare' | 'sandbox' | 'docker' | 'apptainer'
 
 /**
  * How far a room keeps a command from everything else. `none`: another environment and, if so set up, another user;
- * `namespaces`: own processes, mounts and network, but the machine's files in sight; `sandbox`: only chosen files in
- * sight as well, and system calls filtered; `container`: an image's files instead of the machine's.
+ * `namespaces`: own processes, mounts, network and user, only chosen files in sight, but every system call of the kernel
+ * in reach; `sandbox`: system calls filtered as well; `container`: an image's files instead of the machine's.
  */
 export type Isolation = 'none' | 'namespaces' | 'sandbox' | 'container'
 
@@ -33,6 +33,7 @@ export type Probe =
       readonly works: true
       readonly isolation: Isolation
       readonly limits: KeptLimits
+      readonly keeps: Kept
       readonly notes: readonly string[]
     }
   | { readonly works: false; readonly reason: string }
@@ -43,6 +44,16 @@ export type Probe =
  */
 export type KeptLimits = Readonly<Record<keyof Limits, 'all' | 'each' | 'watched' | 'not'>>
 
+/** What else is kept here, when a command asks for it. What is not is let pass, but for a rootfs, which is refused. */
+export interface Kept {
+  /** Without the word of a command it has no network. */
+  readonly network: boolean
+  /** Parts of its room may be closed to its writing. */
+  readonly readOnly: boolean
+  /** It may see another system than that of this machine. */
+  readonly rootfs: boolean
+}
+
 /** The directory, and what belongs to it, that one attempt runs in. */
 export interface Room {
   /** Unlike that of any other room of this machine; letters, digits, dots, dashes and underscores. */
@@ -51,6 +62,10 @@ export interface Room {
   readonly path: string
   /** Where temporary files go; gone with the room. */
   readonly tmp: string | undefined
+  /** Files and directories from the root that the command may read but not change; '' for all of it. */
+  readonly readOnly?: readonly string[]
+  /** A directory with the system that the command sees in place of this machine's: an absolute path without symlinks. */
+  readonly rootfs?: string
 }
 
 export interface Run {
@@ -72,8 +87,8 @@ export interface RunHooks {
 }
 
 /**
- * Why it ended. `ok` is exit code 0 and `exit` any other; `signal` is a signal that we did not send; `not-started`
- * says that the program is not there or is none.
+ * Why it ended. `ok` is exit code 0 and `exit` any other; `signal` is a signal that we did not send; `pid-limit` is
+ * an exit other than 0 after a process was refused; `not-started` says that the program is not there or is none.
  */
 export type RunCause =
   | 'ok'
@@ -82,7 +97,10 @@ export type RunCause =
   | 'timeout'
   | 'cpu-time'
   | 'out-of-memory'
+  | 'pid-limit'
   | 'file-size'
+  | 'disk-limit'
+  | 'output-limit'
   | 'cancelled'
   | 'not-started'
 

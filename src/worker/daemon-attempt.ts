@@ -2,15 +2,19 @@ import { type Digest, digestFunctionByHexLength } from '../base/digest.ts'
 import { parseDigest } from '../base/digest-text.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import type { Command } from '../model/command.ts'
-import type { RunHooks } from '../runtimes/runtime.ts'
+import { COMMAND_ORIGINS } from '../model/command-task.ts'
 import { actionResultToProto } from '../wire/action-result.ts'
 import { actionSpecFromProto } from '../wire/action-spec.ts'
+import { commandTaskFromProto } from '../wire/command-task.ts'
+import { commandResultToProto } from '../wire/command-task-result.ts'
 import { actionFromProto, commandFromProto } from '../wire/execution-action.ts'
 import { commandOfAction } from '../wire/execution-command.ts'
 import type { LeaseMessage } from '../wire/worker-lease.ts'
 import type { TaskNews } from '../wire/worker-status.ts'
 import { type AttemptOutcome, type AttemptTools, attempt } from './attempt.ts'
 import { fetchBlob } from './cas/fetch-blob.ts'
+import { attemptCommand } from './command-task/attempt-command.ts'
+import type { StageHooks } from './command-task/run-stages.ts'
 import { gate } from './daemon-gate.ts'
 import type { BlobSource } from './inputs/blob-source.ts'
 
@@ -24,7 +28,7 @@ export interface LeaseRun {
   readonly lease: Pick<LeaseMessage, 'attemptId' | 'origin' | 'spec' | 'actionDigest' | 'timeoutMs'> &
     Partial<Pick<LeaseMessage, 'queuedAt'>>
   readonly here: InstanceTools
-  readonly hooks: RunHooks
+  readonly hooks: StageHooks
   /** Of an attempt that was sent ahead of its slot: its command starts when this resolves. */
   readonly begun?: Promise<void>
   /** Names the room: unlike that of any other attempt of this worker. */
@@ -34,6 +38,7 @@ export interface LeaseRun {
 /** Runs what a lease is for, and says what came of it. Never throws. */
 export async function runLease(run: LeaseRun, signal: AbortSignal): Promise<TaskNews> {
   try {
+    if (isCommandTask(run.lease)) return await runCommandTask(run, signal)
     const { digest, outcome } = await runAction(run, signal)
     const kind = outcome.end.cause === 'timeout' ? 'timeout' : 'result'
     return { kind, result: actionResultToProto(outcome.result), fn: digest.fn }
@@ -42,13 +47,27 @@ export async function runLease(run: LeaseRun, signal: AbortSignal): Promise<Task
   }
 }
 
+const isCommandTask = ({ origin }: LeaseRun['lease']): boolean => COMMAND_ORIGINS.some((one) => one === origin)
+
+async function runCommandTask(run: LeaseRun, signal: AbortSignal): Promise<TaskNews> {
+  const { lease, here, hooks, room: name, begun } = run
+  const task = commandTaskFromProto(lease.spec)
+  const { timeoutMs, queuedAt } = lease
+  const result = await attemptCommand({ name, task, queuedAt, hooks, timeoutMs, begun }, here.tools, signal)
+  const kind = result.stages.at(-1)?.cause === 'timeout' ? 'timeout' : 'result'
+  return { kind, result: commandResultToProto(result), fn: task.fn }
+}
+
 /** From the lease to a result, or a fault. */
 export async function runAction(
   { lease, here: { tools, source }, hooks, room, begun }: LeaseRun,
   signal: AbortSignal,
 ): Promise<{ readonly digest: Digest; readonly outcome: AttemptOutcome }> {
   if (lease.origin !== 'action')
-    throw new FaultError({ kind: 'unavailable', what: `this worker runs actions, and not tasks from ${lease.origin}` })
+    throw new FaultError({
+      kind: 'unavailable',
+      what: `this worker knows nothing of tasks from ${lease.origin.slice(0, 100)}`,
+    })
   const { actionDigest: digest, inline } = specOf(lease)
   const { fn } = digest
   const action = actionFromProto(inline?.action ?? (await fetchBlob(source, digest, signal)), fn)

@@ -16,8 +16,7 @@ export function gate(tools: AttemptTools, begun: Promise<void>): Gate {
   const gated: Runtime = {
     ...runtime,
     async run(run, signal) {
-      await Promise.race([begun, aborted(signal)])
-      signal.throwIfAborted()
+      await passing(begun, signal)
       passedAt = clock.now()
       return await runtime.run(run, signal)
     },
@@ -26,6 +25,12 @@ export function gate(tools: AttemptTools, begun: Promise<void>): Gate {
     tools: { ...tools, runtime: gated },
     timed: ({ end, result }) => ({ end, result: startedAt(result, passedAt) }),
   }
+}
+
+/** Resolves when the gate is open; rejects when there is no more use in waiting. */
+export async function passing(begun: Promise<void>, signal: AbortSignal): Promise<void> {
+  await Promise.race([begun, aborted(signal)])
+  signal.throwIfAborted()
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -1,6 +1,7 @@
-import { chownSync, mkdirSync } from 'node:fs'
-import { chmod, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { chownSync, mkdirSync, renameSync } from 'node:fs'
+import { chmod, mkdir, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTree } from '../runtimes/remove-tree.ts'
 import type { Room } from '../runtimes/runtime.ts'
 import { diskFault } from './disk-fault.ts'
 import type { User } from './inputs/place-inputs.ts'
@@ -20,14 +21,14 @@ export async function openRooms(folder: string, user: User | undefined): Promise
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o711) // the command's user must get through, and has no business looking around
   const real = await realpath(folder)
-  for (const name of await readdir(real)) await removeAll(join(real, name))
+  for (const name of await readdir(real)) await removeTree(join(real, name))
   const going = new Set<Promise<void>>()
   let gone = 0
   const close = async (path: string): Promise<void> => {
     // Out of the way at once; taking it apart takes as long as laying it out did, and nobody needs to wait for it.
     const away = join(real, `.gone-${gone++}`)
-    await rename(path, away)
-    const removal: Promise<void> = removeAll(away).finally(() => going.delete(removal))
+    renameSync(path, away)
+    const removal: Promise<void> = removeTree(away).finally(() => going.delete(removal))
     going.add(removal)
     removal.catch(() => {}) // removed with the rest at the next start
   }
@@ -49,21 +50,4 @@ export async function openRooms(folder: string, user: User | undefined): Promise
       while (going.size > 0) await Promise.allSettled(going)
     },
   }
-}
-
-/** Directories that a command has closed to itself are closed to us as well, unless we are root. */
-async function removeAll(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true })
-  } catch {
-    await openUp(path)
-    await rm(path, { recursive: true, force: true })
-  }
-}
-
-/** By their bytes: names need not be text. */
-async function openUp(path: string | Buffer): Promise<void> {
-  await chmod(path, 0o700)
-  for (const entry of await readdir(path, { withFileTypes: true, encoding: 'buffer' }))
-    if (entry.isDirectory()) await openUp(Buffer.concat([Buffer.from(path), Buffer.from('/'), entry.name]))
 }

@@ -1,44 +1,64 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
 import { runWindlass } from '../../bench/cache/peers/windlass.ts'
 import { describeWith, requireTool } from '../../src/testing/require.ts'
-import { type Bazel, buildTwice } from './bazel-twice.ts'
+import { type Fleet, openFleet } from '../faults/fleet.ts'
+import { assertFirst, executeLarge, runRemotely } from './bazel-executes.ts'
 import { debianBazel } from './debian-bazel.ts'
+import { writeLargeWorkspace } from './large-workspace.ts'
 
-const LOCAL = /^--(spawn|genrule)_strategy=local$/
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-bazel-execution-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+  return folder
+}
 
-/** The same Bazel, told to run everything elsewhere and nothing here. */
-const executing = (bazel: Bazel, address: string): Bazel => ({
-  ...bazel,
-  start: (args) =>
-    bazel.start(
-      args.flatMap((arg) => {
-        if (arg.startsWith('--remote_cache=')) {
-          return [`--remote_executor=grpc://${address}`, '--remote_local_fallback=false', '--jobs=20']
-        }
-        return LOCAL.test(arg) ? [arg.replace('=local', '=remote')] : [arg]
-      }),
-    ),
-})
+const bazelIn = (folder: string) => debianBazel(requireTool('bazel').command ?? 'bazel', folder)
+
+/** Resolves when so many actions were run in this life of the server, or when there is nothing more to wait for. */
+async function finished(fleet: Fleet, count: number, isOver: () => boolean): Promise<void> {
+  while (!isOver() && (await fleet.counted('windlass_tasks_finished_total')) < count) await sleep(50)
+}
 
 describeWith('bazel', 'Bazel, with us to run its actions', () => {
-  test('every action of a build runs on the worker, and the next machine takes all from the cache', {
+  test('a large build runs on the worker alone, fails where it should, and the next machine takes all from the cache', {
     timeout: 600_000,
   }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'windlass-bazel-execution-'))
+    const folder = ownFolder()
     const running = await runWindlass(join(folder, 'grid'), 'up')
     try {
-      const bazel = debianBazel(requireTool('bazel').command ?? 'bazel', folder)
-      const { first, second } = await buildTwice(executing(bazel, `127.0.0.1:${running.port}`), 'not asked', folder)
-      expect(first.get('remote')).toBeGreaterThan(5)
-      expect([...first.keys()].sort()).toEqual(['internal', 'remote'])
-      expect(second.get('remote cache hit')).toBe(first.get('remote'))
-      expect([...second.keys()].sort()).toEqual(['internal', 'remote cache hit'])
+      const server = `127.0.0.1:${running.port}`
+      const seen = await executeLarge({ bazel: bazelIn(folder), server, folder, word: randomUUID() })
+      expect(seen).toContain('then all from the cache')
     } finally {
       await running.server.stop()
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
     }
+  })
+
+  test('a build does not notice that a worker is killed and the server too', { timeout: 600_000 }, async () => {
+    const folder = ownFolder()
+    const bazel = bazelIn(folder)
+    const place = { folder: join(folder, 'workspace'), memory: join(folder, 'memory') }
+    writeLargeWorkspace({ ...bazel.workspace, ...place, word: randomUUID() })
+    await using fleet = await openFleet({ folder: join(folder, 'fleet'), workers: 2, slots: 2 })
+    const args = ['test', '--jobs=50', '--remote_retries=10', '//...']
+    const build = runRemotely({ bazel, server: fleet.address, folder, machine: 'only', args })
+    let isOver = false
+    void build.finally(() => {
+      isOver = true
+    })
+    await finished(fleet, 40, () => isOver)
+    await fleet.workers[0]?.kill()
+    await finished(fleet, 80, () => isOver)
+    await fleet.server.kill()
+    await fleet.server.start()
+    const ended = await build
+    expect(assertFirst(ended)).toBeGreaterThan(200)
+    // All that was done before the server died would be more than this: it died in the middle.
+    expect(await fleet.counted('windlass_tasks_finished_total')).toBeGreaterThan(40)
   })
 })

@@ -81,5 +81,5 @@ export function assertAllHits({ first, second }: Built): string {
   return `${actions} actions, then ${actions} remote cache hits`
 }
 
-const words = (summary: ReadonlyMap<string, number>): string =>
+export const words = (summary: ReadonlyMap<string, number>): string =>
   [...summary].map(([way, count]) => `${count} ${way}`).join(', ')

@@ -1,17 +1,26 @@
 /** Bazel in three dialects: the oldest that npm has, Debian's stable one, and the one of Debian's unstable branch. */
-import { existsSync, readdirSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bringIntoSid, inSid, sidHas } from '../../bench/cache/peers/sid-root.ts'
+import { executeLarge } from './bazel-executes.ts'
 import { assertAllHits, type Bazel, buildTwice } from './bazel-twice.ts'
 import { type Client, Skip } from './client.ts'
-import { debianBazel } from './debian-bazel.ts'
+import { coverageTools, debianBazel } from './debian-bazel.ts'
 import { runCommand } from './run-command.ts'
 
-const client = (name: string, obtain: (folder: string) => Bazel | Promise<Bazel>): Client => ({
-  name,
+type Obtain = (folder: string) => Bazel | Promise<Bazel>
+
+const caching = (name: string, obtain: Obtain): Client => ({
+  name: `${name}, cache only`,
   async check(server, folder) {
     return assertAllHits(await buildTwice(await obtain(folder), server, folder))
   },
+})
+
+const executing = (name: string, obtain: Obtain): Client => ({
+  name: `${name}, remote execution`,
+  check: async (server, folder) => executeLarge({ bazel: await obtain(folder), server, folder, word: randomUUID() }),
 })
 
 const NPM_PACKAGE = '@bazel/bazel-linux_x64'
@@ -28,8 +37,27 @@ async function npmBazel(folder: string): Promise<Bazel> {
   if (binary === undefined) throw new Skip(`no program in ${NPM_PACKAGE}`)
   return {
     start: (given) => ({ program: join(place, binary), args: given }),
-    workspace: { hasCpp: false, options: [] },
+    workspace: { options: [coverageTools(folder), ...nativeRules(folder)] },
   }
+}
+
+/** By language: what its rules are called. */
+const NATIVE = {
+  cc: ['binary', 'import', 'library', 'proto_library', 'test', 'toolchain', 'toolchain_suite'],
+  java: ['binary', 'import', 'library', 'package_configuration', 'plugin', 'runtime', 'test', 'toolchain'],
+}
+
+/** This Bazel has its rules in itself, and would fetch repositories that say no more than that. */
+function nativeRules(parent: string): string[] {
+  return Object.entries(NATIVE).map(([language, kinds]) => {
+    const folder = join(parent, `native_${language}`)
+    mkdirSync(join(folder, language), { recursive: true })
+    writeFileSync(join(folder, 'WORKSPACE'), `workspace(name = "rules_${language}")\n`)
+    writeFileSync(join(folder, language, 'BUILD'), '')
+    const names = kinds.map((kind) => `${language}_${kind}`)
+    writeFileSync(join(folder, language, 'defs.bzl'), names.map((name) => `${name} = native.${name}\n`).join(''))
+    return `common --override_repository=rules_${language}=${folder}`
+  })
 }
 
 function stableBazel(folder: string): Bazel {
@@ -56,12 +84,17 @@ function unstableBazel(folder: string): Bazel {
   return {
     // The workspace is the current folder of the command, which does not survive the change of roots.
     start: (args) => inSid(folder, ['sh', '-c', 'cd "$0" && exec bazel "$@"', join(folder, 'workspace'), ...args]),
-    workspace: { hasCpp: true, options: ['common --noenable_bzlmod', ...overrides] },
+    workspace: { options: ['common --noenable_bzlmod', ...overrides] },
   }
 }
 
-export const BAZELS: readonly Client[] = [
-  client('Bazel 2.1.0 (npm)', npmBazel),
-  client('Bazel 4.2.3 (Debian 12)', stableBazel),
-  client('Bazel 7.7.1 (Debian sid)', unstableBazel),
+const OBTAINED: readonly (readonly [string, Obtain])[] = [
+  ['Bazel 2.1.0 (npm)', npmBazel],
+  ['Bazel 4.2.3 (Debian 12)', stableBazel],
+  ['Bazel 7.7.1 (Debian sid)', unstableBazel],
 ]
+
+export const BAZELS: readonly Client[] = OBTAINED.flatMap(([name, obtain]) => [
+  caching(name, obtain),
+  executing(name, obtain),
+])

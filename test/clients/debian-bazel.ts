@@ -18,18 +18,15 @@ const DEBIAN_PACKAGES = [
 export function debianBazel(program: string, folder: string): Bazel {
   if (!existsSync(join(SHARED, 'rules/cc'))) throw new Skip(`needs Debian's packages ${DEBIAN_PACKAGES.join(', ')}`)
   const rulesCc = join(folder, 'rules_cc')
-  const coverage = join(folder, 'coverage')
   copyRulesCc(rulesCc)
-  writeCoverageTools(coverage)
   const overrides = {
     rules_cc: rulesCc,
     rules_java: join(SHARED, 'rules/java'),
     rules_proto: join(SHARED, 'rules/proto'),
     platforms: join(SHARED, 'platforms'),
-    remote_coverage_tools: coverage,
   }
-  const options = Object.entries(overrides).map(([name, path]) => `common --override_repository=${name}=${path}`)
-  return { start: (args) => ({ program, args }), workspace: { hasCpp: true, options } }
+  const options = [...Object.entries(overrides).map(([name, path]) => override(name, path)), coverageTools(folder)]
+  return { start: (args) => ({ program, args }), workspace: { options } }
 }
 
 /** The packaged rules are newer than the packaged Bazel: what they ask of it by a later name, it has by an older one. */
@@ -44,8 +41,12 @@ function copyRulesCc(target: string): void {
   }
 }
 
-/** Test rules name them even where nobody measures coverage. */
-function writeCoverageTools(folder: string): void {
+/** A line of .bazelrc. */
+const override = (name: string, path: string): string => `common --override_repository=${name}=${path}`
+
+/** Test rules name them even where nobody measures coverage. Answers the line of .bazelrc that says where they are. */
+export function coverageTools(parent: string): string {
+  const folder = join(parent, 'coverage')
   mkdirSync(folder, { recursive: true })
   const tool = (name: string) =>
     `sh_binary(name = "${name}", srcs = ["nothing.sh"], visibility = ["//visibility:public"])\n`
@@ -53,4 +54,5 @@ function writeCoverageTools(folder: string): void {
   writeFileSync(join(folder, 'WORKSPACE'), 'workspace(name = "remote_coverage_tools")\n')
   writeFileSync(join(folder, 'BUILD'), tool('coverage_report_generator') + tool('lcov_merger') + group)
   writeFileSync(join(folder, 'nothing.sh'), '#!/bin/sh\n', { mode: 0o755 })
+  return override('remote_coverage_tools', folder)
 }

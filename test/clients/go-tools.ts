@@ -1,11 +1,11 @@
 /** Clients of the Go world; each from PATH, for none of them comes as a package. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findOnPath } from '../../bench/cache/peers/on-path.ts'
 import { type Client, Skip } from './client.ts'
-import { runCommand } from './run-command.ts'
+import { inWords, runCommand, runToEnd } from './run-command.ts'
 
 const SDK = 'github.com/bazelbuild/remote-apis-sdks'
 const TOOLS = 'github.com/toolchainlabs/remote-api-tools'
@@ -81,4 +81,58 @@ const smoketest: Client = {
   },
 }
 
-export const GO_TOOLS: readonly Client[] = [remotetool, casload, smoketest]
+const rexec: Client = {
+  name: 'rexec (Go SDK), remote execution',
+  async check(server, folder) {
+    const program = obtain('rexec', SDK)
+    const word = randomUUID()
+    writeFileSync(join(folder, 'in.txt'), `${word}\n`)
+    const common = [`--service=${server}`, '--service_no_security', '--instance=', '--platform=OSFamily=linux']
+    const paths = [`--exec_root=${folder}`, '--inputs=in.txt', '--output_files=made.txt']
+    const run = (script: string) =>
+      runToEnd({ program, args: [...common, ...paths, '--', '/bin/sh', '-c', script], env: { HOME: folder } })
+    const script = 'rev < in.txt > made.txt; echo done $((40 + 2))'
+    for (const time of ['the first', 'the second']) {
+      rmSync(join(folder, 'made.txt'), { force: true })
+      const good = await run(script)
+      assert.equal(good.code, 0, `${time} time: ${inWords(good)}`)
+      assert.match(good.output, /done 42/, `what the command printed did not come back ${time} time:\n${good.output}`)
+      assert.equal(readFileSync(join(folder, 'made.txt'), 'utf8'), `${[...word].reverse().join('')}\n`)
+    }
+    const bad = await run('echo too heavy >&2; exit 7')
+    // It ends with 0 itself, whatever the command did.
+    assert.match(bad.output, /exit code 7/, `the exit code did not come back: ${inWords(bad)}`)
+    assert.match(bad.output, /too heavy/)
+    return 'an output, what was printed, and an exit code came back'
+  },
+}
+
+const DETERMINED = 3
+
+/** An action that it makes of files, runs, and runs some more to see whether the same comes of it. */
+const remotetoolExecuting: Client = {
+  name: 'remotetool (Go SDK), remote execution',
+  async check(server, folder) {
+    const program = obtain('remotetool', SDK)
+    const root = join(folder, 'action')
+    mkdirSync(join(root, 'input'), { recursive: true })
+    writeFileSync(join(root, 'input/in.txt'), `${randomUUID()}\n`)
+    const script = 'tr a-f A-F < in.txt > made.txt'
+    const platform = 'platform { properties { name: "OSFamily" value: "linux" } }\n'
+    const words = ['/bin/sh', '-c', script].map((word) => `arguments: "${word}"\n`).join('')
+    writeFileSync(join(root, 'cmd.textproto'), `${words}output_files: "made.txt"\n${platform}`)
+    writeFileSync(join(root, 'ac.textproto'), '')
+    const common = [`--service=${server}`, '--service_no_security', '--instance=', '--alsologtostderr']
+    const run = (operation: string, args: readonly string[]) =>
+      runCommand({ program, args: [...common, `--operation=${operation}`, ...args], env: { HOME: folder } })
+    const out = join(folder, 'out')
+    const said = await run('execute_action', [`--action_root=${root}`, `--path=${out}`])
+    assert.match(readFileSync(join(out, 'made.txt'), 'utf8'), /^[0-9A-F-]{36}\n$/)
+    const digest = /[Aa]ction digest:? (\S+\/\d+)/.exec(said)?.[1]
+    assert.ok(digest !== undefined, `it named no action:\n${said}`)
+    await run('check_determinism', [`--digest=${digest}`, `--exec_attempts=${DETERMINED}`])
+    return `an action run, and run again ${DETERMINED} times with the same outputs`
+  },
+}
+
+export const GO_TOOLS: readonly Client[] = [remotetool, remotetoolExecuting, rexec, casload, smoketest]

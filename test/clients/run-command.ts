@@ -10,10 +10,18 @@ export interface Command {
   readonly env?: NodeJS.ProcessEnv
 }
 
-const LONGEST_RUN_MS = 300_000
+const LONGEST_RUN_MS = 600_000
 
-/** Both of its outputs; throws with the end of them unless the program exits with 0. */
-export async function runCommand({ program, args, cwd, env = {} }: Command): Promise<string> {
+export interface Ended {
+  /** Null when it was killed. */
+  readonly code: number | null
+  readonly signal: string | null
+  /** Both of its outputs. */
+  readonly output: string
+}
+
+/** However it ends. */
+export async function runToEnd({ program, args, cwd, env = {} }: Command): Promise<Ended> {
   const child = spawn(program, args, {
     cwd,
     env: { PATH: process.env.PATH, ...env },
@@ -23,8 +31,16 @@ export async function runCommand({ program, args, cwd, env = {} }: Command): Pro
   })
   const outputs = Promise.all([text(child.stdout), text(child.stderr)])
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
-  const output = (await outputs).join('')
-  if (code === 0) return output
-  const last = output.trimEnd().split('\n').slice(-15).join('\n')
-  throw new Error(`${program} ${args.slice(0, 3).join(' ')} … ended with ${code ?? signal}:\n${last}`)
+  return { code, signal, output: (await outputs).join('') }
 }
+
+/** Both of its outputs; throws with the end of them unless the program exits with 0. */
+export async function runCommand(command: Command): Promise<string> {
+  const ended = await runToEnd(command)
+  if (ended.code === 0) return ended.output
+  throw new Error(`${command.program} ${command.args.slice(0, 3).join(' ')} … ${inWords(ended)}`)
+}
+
+/** How it ended, with the last that it said. */
+export const inWords = ({ code, signal, output }: Ended): string =>
+  `ended with ${code ?? signal}:\n${output.trimEnd().split('\n').slice(-15).join('\n')}`

@@ -1,8 +1,8 @@
 /**
- * `npm run test:clients`: programs that others wrote, against a server of ours (or with `--server grpc://host:port`
- * against any that runs already). Brings what it can: npm packages, and as root a folder with Debian's unstable
- * branch; Go programs are taken from PATH. `--only NAME` tries only clients whose name holds this. Exits 1 when one
- * that was tried fails.
+ * `npm run test:clients`: programs that others wrote, against a server and a worker of ours (or with `--server
+ * grpc://host:port` against any that runs already). Brings what it can: npm packages, and as root a folder with
+ * Debian's unstable branch; Go programs are taken from PATH. `--only NAME` tries only clients whose name holds this.
+ * Exits 1 when one that was tried fails.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,13 +47,15 @@ async function main(): Promise<number> {
   const { values } = parseArgs({ options: { server: { type: 'string' }, only: { type: 'string', default: '' } } })
   const folder = mkdtempSync(join(tmpdir(), 'windlass-clients-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
-  await using ours = values.server === undefined ? await runWindlass(folder) : undefined
+  // Let end by itself, never killed: its worker is a process apart, and would stay behind.
+  const ours = values.server === undefined ? await runWindlass(folder, 'up') : undefined
   const server = values.server?.replace(/^grpc:\/\//, '') ?? `127.0.0.1:${ours?.port}`
   const outcomes: Outcome[] = []
   for (const client of [...BAZELS, ...BUILDBOX, ...GO_TOOLS].filter(({ name }) => name.includes(values.only))) {
     console.error(`trying ${client.name}`)
     outcomes.push(await tryOut(client, server))
   }
+  await ours?.server.stop()
   report(outcomes)
   return outcomes.some(({ result }) => result === 'fails') ? 1 : 0
 }

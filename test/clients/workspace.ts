@@ -1,4 +1,4 @@
-/** A small Bazel workspace: genrules that every version can build alone, and C++ where its rules are at hand. */
+/** A small Bazel workspace: genrules, and a program in C++ that one of them runs. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,27 +45,34 @@ genrule(
 )
 `
 
-/** With a word in them that no earlier build has seen: whatever is made of them is new to the cache. */
+/**
+ * With a word in them that no earlier build has seen: whatever is made of them is new to the cache. Without the headers
+ * of a system: the compiler that runs them may be of another one than the Bazel that asks for it.
+ */
 const sources = (word: string) => ({
   'words.txt': `a rope, a drum and a crank: ${word}\n`,
   'greeting.h': '#pragma once\nconst char* greeting();\n',
   'greeting.cc': `#include "greeting.h"\nconst char* greeting() { return "heave ${word}"; }\n`,
-  'hello.cc': `#include <cstdio>\n#include "greeting.h"\nint main() { std::puts("${word}"); std::puts(greeting()); }\n`,
+  'hello.cc': `#include "greeting.h"\nextern "C" int puts(const char*);\nint main() { puts("${word}"); puts(greeting()); }\n`,
 })
 
 export interface Workspace {
   readonly folder: string
-  readonly hasCpp: boolean
   /** Lines of its .bazelrc. */
   readonly options: readonly string[]
 }
 
-export function writeWorkspace({ folder, hasCpp, options }: Workspace): void {
+/** The package itself, by the names of its files. */
+export const smallPackage = (word: string): Record<string, string> => ({
+  ...sources(word),
+  BUILD: GENRULES + CPP,
+})
+
+export function writeWorkspace({ folder, options }: Workspace): void {
   mkdirSync(folder, { recursive: true })
   const files: Record<string, string> = {
-    ...sources(randomUUID()),
+    ...smallPackage(randomUUID()),
     WORKSPACE: 'workspace(name = "client_test")\n',
-    BUILD: hasCpp ? GENRULES + CPP : GENRULES,
     '.bazelrc': `${[...options, 'build --incompatible_strict_action_env'].join('\n')}\n`,
   }
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)

@@ -26,6 +26,7 @@ export async function workerHere(address: string, settings: Record<string, strin
     WINDLASS_SERVER_DATA_DIR: folder,
     WINDLASS_WORKER_SERVER_URL: `http://${address}`,
     WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_BACKEND: 'host',
     WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '0.1',
     WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '10',
     ...settings,

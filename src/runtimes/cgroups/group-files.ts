@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { existsSync, openSync, readFileSync, rmdirSync, writeFileSync, writeSync } from 'node:fs'
 import type { GroupUsage } from './room-groups.ts'
 
 /** A group that one room has in one hierarchy. */
@@ -32,6 +32,17 @@ export function limitMemory({ version, path }: GroupFolder, bytes: number): void
 }
 
 export const limitPids = ({ path }: GroupFolder, pids: number): void => writeFileSync(`${path}/pids.max`, `${pids}`)
+
+const PERIOD_US = 100_000
+/** The kernel takes no less. */
+const LEAST_QUOTA_US = 1000
+
+export function limitCpus({ version, path }: GroupFolder, cpus: number): void {
+  const quota = Math.max(LEAST_QUOTA_US, Math.round(cpus * PERIOD_US))
+  if (version === 2) return writeFileSync(`${path}/cpu.max`, `${quota} ${PERIOD_US}`)
+  writeFileSync(`${path}/cpu.cfs_period_us`, `${PERIOD_US}`)
+  writeFileSync(`${path}/cpu.cfs_quota_us`, `${quota}`)
+}
 
 export function cpuOf({ version, path }: GroupFolder): Pick<GroupUsage, 'cpuUserMs' | 'cpuSystemMs'> {
   if (version === 1) {
@@ -93,5 +104,15 @@ export function tryWrite(path: string, text: string): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+/** False while there is still somebody in it. */
+export function tryRemove(path: string): boolean {
+  try {
+    rmdirSync(path)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { enter, pidsIn, tryRead, tryWrite } from './group-files.ts'
+import { enter, pidsIn, tryRead, tryRemove, tryWrite } from './group-files.ts'
 import { type Hierarchy, hierarchiesOf } from './hierarchies.ts'
 
 /** The group of this worker in one hierarchy; those of its rooms are below. */
@@ -14,7 +14,7 @@ export interface OwnGroup {
 }
 
 /** Of version 1, where each may be a hierarchy of its own: those that we have a use for. */
-const WANTED = ['memory', 'pids']
+const WANTED = ['memory', 'pids', 'cpu']
 /** And to count processor time, which version 2 does without being asked. */
 const COUNTING = 'cpuacct'
 
@@ -48,6 +48,7 @@ function ownGroup(hierarchy: Hierarchy, name: string): OwnGroup | undefined {
     mustBeEnterable(path, home)
     return { version, controllers, path, home }
   } catch {
+    tryRemove(path) // of no use: nobody would remove it later
     return undefined
   }
 }
@@ -56,9 +57,12 @@ function ownGroup(hierarchy: Hierarchy, name: string): OwnGroup | undefined {
 function mustBeEnterable(path: string, home: string): void {
   const inside = `${path}/probe`
   mkdirSync(inside, { recursive: true })
-  enter(inside)
-  enter(home)
-  rmdirSync(inside)
+  try {
+    enter(inside)
+    enter(home)
+  } finally {
+    rmdirSync(inside)
+  }
 }
 
 /**
@@ -79,7 +83,7 @@ function delegated(path: string): string {
 
 function passedOn(parent: string, path: string): string[] {
   const available = tryRead(`${parent}/cgroup.controllers`).trim().split(/\s+/)
-  return ['memory', 'pids'].filter(
+  return WANTED.filter(
     (each) =>
       available.includes(each) &&
       tryWrite(`${parent}/cgroup.subtree_control`, `+${each}`) &&

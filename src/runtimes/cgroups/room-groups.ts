@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, readdirSync, rmdirSync, write } from 'node:fs'
+import { closeSync, mkdirSync, readdirSync, write } from 'node:fs'
 import type { SendSignal } from '../launcher/launcher.ts'
 import {
   cpuOf,
@@ -6,6 +6,7 @@ import {
   type GroupFolder,
   isEmpty,
   killAtOnce,
+  limitCpus,
   limitMemory,
   limitPids,
   memoryKillsOf,
@@ -13,6 +14,7 @@ import {
   peakMemoryOf,
   pidsIn,
   pidsRefusedIn,
+  tryRemove,
 } from './group-files.ts'
 import type { OwnGroup } from './own-groups.ts'
 
@@ -27,6 +29,7 @@ import type { OwnGroup } from './own-groups.ts'
 export interface RoomGroups {
   readonly memory: boolean
   readonly pids: boolean
+  readonly cpus: boolean
   create(limits: GroupLimits): RoomGroup
   /** Moves this process to where it is; see `warmth.ts`. */
   stay(): Promise<void>
@@ -39,12 +42,14 @@ export interface RoomGroups {
 export interface GroupLimits {
   readonly memoryBytes: number | undefined
   readonly pids: number | undefined
+  readonly cpus?: number | undefined
 }
 
 export interface RoomGroup {
   /** What `start` forks is in the group. */
   bear<T>(start: () => T): T
   isEmpty(): boolean
+  pids(): readonly number[]
   /** Sends the signal to end to all; they are gone only when `isEmpty` says so. */
   kill(): void
   usage(): GroupUsage
@@ -69,17 +74,22 @@ export function roomGroups(own: readonly OwnGroup[], send: SendSignal): RoomGrou
   let count = 0
   let isClosed = false
   const homes = own.map(({ home }) => openDoor(home))
-  const make = (): GroupFolder[] => made(own, homes, `room-${++count}`)
+  // Few rooms have a share of processors laid down: for the others such a group would only be made and removed.
+  const isAsked = own.map((group) => isForSharesOnly(group, own))
+  const make = (): GroupFolder[] => made(own, homes, { name: `room-${++count}`, isLeftOut: isAsked })
+  const makeShare = (): GroupFolder[] =>
+    made(own, homes, { name: `share-${++count}`, isLeftOut: isAsked.map((each) => !each) })
   const makeSpare = (): void => {
     while (!isClosed && spare.length < SPARE) spare.push(make())
   }
   return {
     memory: has('memory'),
     pids: has('pids'),
+    cpus: has('cpu'),
     create(limits) {
       const folders = spare.pop() ?? make()
       if (spare.length === 0) setImmediate(makeSpare)
-      return roomGroup(folders, limits, send)
+      return roomGroup([...folders, ...(limits.cpus === undefined ? [] : makeShare())], limits, send)
     },
     // The first will do: what is to be warm is one for all hierarchies.
     stay: () => new Promise((resolve) => write(homes[0] as number, '0', () => resolve())),
@@ -95,10 +105,22 @@ export function roomGroups(own: readonly OwnGroup[], send: SendSignal): RoomGrou
   }
 }
 
-function made(own: readonly OwnGroup[], homes: readonly number[], name: string): GroupFolder[] {
+const isForSharesOnly = ({ version, controllers }: OwnGroup, all: readonly OwnGroup[]): boolean =>
+  version === 1 &&
+  controllers.includes('cpu') &&
+  !controllers.some((each) => each === 'memory' || each === 'pids') &&
+  (!controllers.includes('cpuacct') || all.some((other) => other.version === 2))
+
+interface Making {
+  readonly name: string
+  readonly isLeftOut: readonly boolean[]
+}
+
+function made(own: readonly OwnGroup[], homes: readonly number[], { name, isLeftOut }: Making): GroupFolder[] {
   const folders: GroupFolder[] = []
   try {
     for (const [i, { version, controllers, path: parent }] of own.entries()) {
+      if (isLeftOut[i] === true) continue
       const path = `${parent}/${name}`
       mkdirSync(path)
       folders.push({ version, controllers, path, door: openDoor(path), home: homes[i] as number })
@@ -117,17 +139,21 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
   const withOne = (controller: string) => folders.find(({ controllers }) => controllers.includes(controller))
   const memory = withOne('memory')
   const pids = withOne('pids')
+  const cpu = withOne('cpu')
   const counting = folders.find(({ version }) => version === 2) ?? withOne('cpuacct')
   // Version 2 first: it kills at once and counts the dying.
   const census = folders.find(({ version }) => version === 2) ?? (folders[0] as GroupFolder)
   // Each move counts, so a group that is of no use this time is left empty.
-  const entered = folders.filter((folder) => folder !== pids || folder === census || limits.pids !== undefined)
+  const used = [memory, counting, census, limits.pids && pids, limits.cpus && cpu]
+  const entered = folders.filter((folder) => used.includes(folder))
   let isOpen = true
+  let isTold = false
   const shut = (): void => {
     if (isOpen) for (const { door } of folders) closeSync(door)
     isOpen = false
   }
   if (memory !== undefined && limits.memoryBytes !== undefined) limitMemory(memory, limits.memoryBytes)
+  if (cpu !== undefined && limits.cpus !== undefined) limitCpus(cpu, limits.cpus)
   return {
     bear(start) {
       const { pids: most } = limits
@@ -146,7 +172,11 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
       }
     },
     isEmpty: () => isEmpty(census),
-    kill: () => killAll(census, send),
+    pids: () => pidsIn(census.path),
+    kill() {
+      // The kernel's own word for it is heard by all, those being born included; it need not be said again.
+      if (!isTold) isTold = killAll(census, send)
+    },
     usage: () => ({
       ...(counting === undefined ? { cpuUserMs: undefined, cpuSystemMs: undefined } : cpuOf(counting)),
       peakMemoryBytes: memory && peakMemoryOf(memory),
@@ -165,9 +195,10 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
 const ownThreads = (): number => readdirSync('/proc/self/task').length
 
 /** Where the kernel has no word for it, each is told; who forks meanwhile is met in the next round. */
-function killAll(folder: Pick<GroupFolder, 'version' | 'path'>, send: SendSignal): void {
-  if (killAtOnce(folder)) return
+function killAll(folder: Pick<GroupFolder, 'version' | 'path'>, send: SendSignal): boolean {
+  if (killAtOnce(folder)) return true
   for (const pid of pidsIn(folder.path)) send(pid, 'SIGKILL')
+  return false
 }
 
 /** A millisecond each, and there is nobody yet who would mind the wait; what is not gone then is swept next time. */
@@ -186,13 +217,4 @@ function foldersIn(path: string): string[] {
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
-}
-
-function tryRemove(path: string): boolean {
-  try {
-    rmdirSync(path)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT'
-  }
 }

@@ -17,6 +17,7 @@ export interface LauncherFacts {
   readonly tree: 'group' | 'marker'
   readonly memory: 'all' | 'watched'
   readonly pids: 'all' | 'not'
+  readonly cpus: 'all' | 'not'
   /** Output goes through pipes that can be opened by name (`/dev/stdout`), and not through sockets. */
   readonly pipes: boolean
 }
@@ -33,12 +34,24 @@ export interface LaunchOrder {
   /** Of each stream; the listener gets no more than these and a tail. */
   readonly outputBytes: number
   readonly limits: LaunchLimits
+  /** What it finds open to read beyond its standard streams: file descriptors 3, 4, … */
+  readonly handed?: readonly Handed[]
+  /** After those comes one that it may write a few words to, told at its end. */
+  readonly hasStatus?: boolean
+  /** What counts as its disk space. */
+  readonly folders?: readonly string[]
 }
+
+/** A file that is there already, or one that never has a name. */
+export type Handed = { readonly path: string } | { readonly text: string }
 
 export interface LaunchLimits {
   readonly memoryBytes: number | undefined
   readonly pids: number | undefined
   readonly cpuMs: number | undefined
+  readonly cpus?: number | undefined
+  readonly diskBytes?: number | undefined
+  readonly outputFloodBytes?: number | undefined
 }
 
 export type OutputName = 'stdout' | 'stderr'
@@ -72,7 +85,9 @@ export interface LaunchExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   /** The limit over which it was killed. */
-  readonly over: 'cpu' | 'memory' | undefined
+  readonly over: 'cpu' | 'memory' | 'disk' | 'output' | undefined
+  /** What it wrote there, where it could. */
+  readonly status?: string | undefined
   /** A process was refused because there were too many. */
   readonly pidsRefused: boolean
   /** Processes could not be killed, or kept the output open: what is said here may not be all. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { RoomGroup } from '../cgroups/room-groups.ts'
+import { watchDisk } from './disk-watch.ts'
 import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
 import type { LaunchTools } from './local-launcher.ts'
 import { MARKER, startOf } from './marked-processes.ts'
@@ -19,6 +20,7 @@ export class LocalLaunch implements Launch {
   readonly #tools: LaunchTools
   readonly #listener: LaunchListener
   readonly #over = Promise.withResolvers<void>()
+  readonly #begun = Promise.withResolvers<void>()
   #streams: ProcessStreams | undefined
   #tree: ProcessTree | undefined
   #overLimit: LaunchExit['over']
@@ -37,12 +39,14 @@ export class LocalLaunch implements Launch {
     else void warm.then(() => this.#start())
   }
 
-  write(bytes: Uint8Array): Promise<void> {
-    return this.#streams?.write(bytes) ?? Promise.resolve()
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#streams === undefined) await this.#begun.promise // input may come before there is anybody to read it
+    await this.#streams?.write(bytes)
   }
 
   endInput(): void {
-    this.#streams?.endInput()
+    if (this.#streams === undefined) void this.#begun.promise.then(() => this.#streams?.endInput())
+    else this.#streams.endInput()
   }
 
   stop(): void {
@@ -59,7 +63,8 @@ export class LocalLaunch implements Launch {
     let group: RoomGroup | undefined
     try {
       group = this.#tools.groups?.create(this.#order.limits)
-      const streams = processStreams(this.#order, this.#tools.pipes, this.#listener)
+      const flooded = (): void => this.#exceeded('output')
+      const streams = processStreams(this.#order, this.#tools.pipes, { listener: this.#listener, flooded })
       this.#streams = streams
       const start = (): ChildProcess => this.#spawn(streams)
       const child = group === undefined ? start() : group.bear(start)
@@ -69,6 +74,8 @@ export class LocalLaunch implements Launch {
     } catch (error) {
       // Said later, as everything else is: nobody hears of a launch before they have it in their hands.
       queueMicrotask(() => this.#refuse(error as NodeJS.ErrnoException, group))
+    } finally {
+      this.#begun.resolve()
     }
   }
 
@@ -92,10 +99,18 @@ export class LocalLaunch implements Launch {
     child.once('exit', (code, signal) => void this.#end(tree, { code, signal }))
     if (this.#isStopped) tree.kill() // before it had begun
     queueMicrotask(() => this.#listener.started())
-    void watchLimits(this.#order.limits, { tree, pause, isOver: () => this.#isEnding }, (limit) => {
-      this.#overLimit ??= limit
-      tree.kill()
-    })
+    const isOver = (): boolean => this.#isEnding
+    const { limits, folders = [] } = this.#order
+    void watchLimits(limits, { tree, pause, isOver }, (limit) => this.#exceeded(limit))
+    const { diskBytes: bytes } = limits
+    if (bytes === undefined) return
+    void watchDisk({ folders, bytes, pids: () => tree.pids(), pause, isOver }, () => this.#exceeded('disk'))
+  }
+
+  #exceeded(limit: NonNullable<LaunchExit['over']>): void {
+    if (this.#isEnding) return
+    this.#overLimit ??= limit
+    this.#tree?.kill()
   }
 
   /** The first process has ended; with it goes whatever it has left behind. */
@@ -107,7 +122,8 @@ export class LocalLaunch implements Launch {
     const usage = tree.total()
     const over = this.#overLimit ?? (outOfMemory ? 'memory' : undefined)
     const hasSurvivors = !isQuiet || isDrained !== true
-    this.#listener.ended({ kind: 'exited', exit: { code, signal, over, pidsRefused, hasSurvivors, usage } })
+    const status = this.#streams?.status()
+    this.#listener.ended({ kind: 'exited', exit: { code, signal, over, status, pidsRefused, hasSurvivors, usage } })
     // Who waits for the end need not wait for this.
     tree.remove()
     this.#streams?.finish(!hasSurvivors)

@@ -100,6 +100,7 @@ const factsOf = ({ groups, pipes }: LaunchTools): LauncherFacts => ({
   tree: groups === undefined ? 'marker' : 'group',
   memory: groups?.memory === true ? 'all' : 'watched',
   pids: groups?.pids === true ? 'all' : 'not',
+  cpus: groups?.cpus === true ? 'all' : 'not',
   pipes: pipes.isAvailable,
 })
 

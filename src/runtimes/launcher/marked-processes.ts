@@ -28,16 +28,30 @@ export interface MarkedTree {
 export const startOf = (pid: number): number => statOf(pid)?.startedAt ?? 0
 
 /**
- * Finds the processes of a tree by looking through all: those in the session of its first process and those that carry
- * the marker. A grandchild that called setsid is found by the marker, one that cleared its environment by the session.
- * Who did both is missed: that takes intent, and only control groups hold against it.
+ * Finds the processes of a tree by looking through all: those in the session of its first process, those below it, and
+ * those that carry the marker. A grandchild that called setsid is found by the marker, one that cleared its environment
+ * by the session. Who did both, and lost its parent, is missed: that takes intent, and only control groups hold against
+ * it, or a pid namespace, in which nobody ever loses the last of its parents.
  */
 export function markedProcesses({ mark, leader, since }: MarkedTree): MarkedProcess[] {
-  return allPids().flatMap((pid): MarkedProcess[] => {
+  const young = new Map<number, Stat>()
+  for (const pid of allPids()) {
     const stat = statOf(pid)
-    if (stat === undefined || stat.isDead || stat.startedAt < since) return []
-    if (stat.session !== leader && !carries(pid, `${MARKER}=${mark}`)) return []
-    return [{ pid, ...stat }]
+    if (stat !== undefined && stat.startedAt >= since) young.set(pid, stat)
+  }
+  const below = new Set([leader])
+  const isBelow = (pid: number, stat: Stat): boolean => {
+    for (let [at, up]: [number, Stat | undefined] = [pid, stat]; up !== undefined; ) {
+      if (below.has(at) || below.has(up.parent)) return below.add(pid) !== undefined
+      at = up.parent
+      up = young.get(at)
+    }
+    return false
+  }
+  return [...young].flatMap(([pid, stat]): MarkedProcess[] => {
+    if (stat.isDead) return []
+    const isOurs = stat.session === leader || isBelow(pid, stat) || carries(pid, `${MARKER}=${mark}`)
+    return isOurs ? [{ pid, ...stat }] : []
   })
 }
 
@@ -90,6 +104,7 @@ const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/e
 interface Stat {
   readonly isDead: boolean
   readonly isStopped: boolean
+  readonly parent: number
   readonly session: number
   readonly cpuUserMs: number
   readonly cpuSystemMs: number
@@ -106,6 +121,7 @@ function statOf(pid: number): Stat | undefined {
   return {
     isDead: state === 'Z' || state === 'X',
     isStopped: state === 'T' || state === 't',
+    parent: number(4),
     session: number(6),
     // With those of its children that have ended and were waited for.
     cpuUserMs: (number(14) + number(16)) * TICK_MS,

@@ -11,6 +11,8 @@ import { join } from 'node:path'
 export interface PipePool {
   /** False where none can be made: then Node's sockets have to do. */
   readonly isAvailable: boolean
+  /** Closed to everyone else. */
+  readonly folder: string
   /** One that a process writes to. */
   forOutput(): Pipe
   /** One that a process reads from. */
@@ -72,6 +74,7 @@ export function pipePool(parent: string): PipePool {
   const isAvailable = more()
   return {
     isAvailable,
+    folder,
     forOutput() {
       const path = take()
       const read = openSync(path, O_RDONLY | O_NONBLOCK) // without a writer a plain open would wait for one

@@ -2,6 +2,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
+import { handedFiles } from './handed-files.ts'
 import type { LaunchListener, LaunchOrder, OutputName } from './launcher.ts'
 import { OutputWindow } from './output-window.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
@@ -15,30 +16,51 @@ export interface ProcessStreams {
   endInput(): void
   /** Resolves when all output has been handed over, or with false when it has not ended after so long. */
   drained(ms: number, after: Clock['after']): Promise<boolean>
+  /** What it wrote to its status, when all is drained. */
+  status(): string | undefined
   finish(isQuiet: boolean): void
 }
 
 const NAMES: readonly OutputName[] = ['stdout', 'stderr']
+const STATUS_BYTES = 4096
 
-export function processStreams(order: LaunchOrder, pool: PipePool, listener: LaunchListener): ProcessStreams {
+/** Who hears, and who is told when it is more than is borne. */
+export interface StreamEars {
+  readonly listener: LaunchListener
+  readonly flooded: () => void
+}
+
+export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamEars): ProcessStreams {
+  const handed = handedFiles(order.handed ?? [], pool.folder)
   const outputs = pool.isAvailable ? NAMES.map(() => pool.forOutput()) : undefined
+  const told = order.hasStatus === true && pool.isAvailable ? pool.forOutput() : undefined
   const input = order.hasInput && pool.isAvailable ? pool.forInput() : undefined
-  const pipes: readonly Pipe[] = [...(outputs ?? []), ...(input === undefined ? [] : [input])]
+  const pipes: readonly Pipe[] = [...(outputs ?? []), ...[input, told].filter((pipe) => pipe !== undefined)]
   const stdin = input?.theirs ?? (order.hasInput ? 'pipe' : 'ignore')
   let reader: Writable | undefined = input?.ours
   let ended: Promise<unknown> = Promise.resolve()
+  let status: string | undefined
+  const flow = new Flow(order, ears)
   reader?.on('error', () => {}) // the process has closed its end: nobody minds
   return {
-    stdio: [stdin, ...(outputs?.map(({ theirs }) => theirs) ?? ['pipe', 'pipe'])] as StdioOptions,
+    stdio: [
+      stdin,
+      ...(outputs?.map(({ theirs }) => theirs) ?? ['pipe', 'pipe']),
+      ...handed.fds,
+      ...(order.hasStatus === true ? [told?.theirs ?? 'pipe'] : []),
+    ] as StdioOptions,
     started(child) {
       for (const pipe of pipes) pipe.started()
+      handed.close()
       reader ??= child.stdin ?? undefined
       child.stdin?.on('error', () => {})
       const sources: readonly (Readable | Socket | null)[] = outputs?.map(({ ours }) => ours) ?? [
         child.stdout,
         child.stderr,
       ]
-      ended = Promise.all(sources.map((source, i) => handOver(source, NAMES[i] as OutputName, { order, listener })))
+      const words = told?.ours ?? (child.stdio[3 + handed.fds.length] as Socket | null | undefined)
+      const heard = order.hasStatus === true ? wordsOf(words ?? null).then((text) => (status = text)) : undefined
+      ended = Promise.all([...sources.map((source, i) => flow.handOver(source, NAMES[i] as OutputName)), heard])
     },
     write: (bytes) =>
       new Promise((resolve) => {
@@ -54,31 +76,62 @@ export function processStreams(order: LaunchOrder, pool: PipePool, listener: Lau
           resolve(true)
         })
       }),
+    status: () => status,
     finish(isQuiet) {
+      handed.close()
       for (const pipe of pipes) pipe.finish(isQuiet)
       reader?.destroy()
     },
   }
 }
 
-interface Handing {
-  readonly order: LaunchOrder
-  readonly listener: LaunchListener
+/** Both outputs of one process, counted together. */
+class Flow {
+  readonly #order: LaunchOrder
+  readonly #ears: StreamEars
+  #bytes = 0
+
+  constructor(order: LaunchOrder, ears: StreamEars) {
+    this.#order = order
+    this.#ears = ears
+  }
+
+  /** Resolves when the stream has ended, however it did. */
+  handOver(source: Readable | null, name: OutputName): Promise<void> {
+    const window = new OutputWindow(this.#order.outputBytes)
+    const { listener } = this.#ears
+    return new Promise((resolve) => {
+      if (source === null) return resolve()
+      source.on('data', (bytes: Buffer) => {
+        const now = window.push(bytes)
+        if (now !== undefined) listener.output(name, now)
+        this.#count(bytes.length)
+      })
+      source.on('error', () => {})
+      source.once('close', () => {
+        if (window.dropped > 0) listener.dropped(name, window.dropped, window.tail())
+        resolve()
+      })
+    })
+  }
+
+  #count(bytes: number): void {
+    const { outputFloodBytes = Number.POSITIVE_INFINITY } = this.#order.limits
+    const before = this.#bytes
+    this.#bytes += bytes
+    if (before <= outputFloodBytes && this.#bytes > outputFloodBytes) this.#ears.flooded()
+  }
 }
 
-/** Resolves when the stream has ended, however it did. */
-function handOver(source: Readable | null, name: OutputName, { order, listener }: Handing): Promise<void> {
-  const window = new OutputWindow(order.outputBytes)
+/** The first few of them: who writes there may be anybody. */
+function wordsOf(source: Readable | null): Promise<string> {
+  let words = ''
   return new Promise((resolve) => {
-    if (source === null) return resolve()
+    if (source === null) return resolve(words)
     source.on('data', (bytes: Buffer) => {
-      const now = window.push(bytes)
-      if (now !== undefined) listener.output(name, now)
+      if (words.length < STATUS_BYTES) words += bytes.toString('latin1').slice(0, STATUS_BYTES)
     })
     source.on('error', () => {})
-    source.once('close', () => {
-      if (window.dropped > 0) listener.dropped(name, window.dropped, window.tail())
-      resolve()
-    })
+    source.once('close', () => resolve(words))
   })
 }

@@ -5,6 +5,7 @@ import { killMarked, type MarkedTree, markedProcesses, usageOf } from './marked-
 /** All processes of one order. */
 export interface ProcessTree {
   isEmpty(): boolean
+  pids(): readonly number[]
   /** One round; who is told may take a moment to die. */
   kill(): void
   /** What they use and have used. */
@@ -27,6 +28,7 @@ export function groupTree(group: RoomGroup): ProcessTree {
   return {
     needsLooks: false,
     isEmpty: () => group.isEmpty(),
+    pids: () => group.pids(),
     kill: () => group.kill(),
     look() {
       const { cpuUserMs = 0, cpuSystemMs = 0 } = group.usage()
@@ -44,6 +46,7 @@ export function markedTree(tree: MarkedTree, send: SendSignal): ProcessTree {
   return {
     needsLooks: true,
     isEmpty: () => markedProcesses(tree).length === 0,
+    pids: () => markedProcesses(tree).map(({ pid }) => pid),
     kill: () => killMarked(tree, send),
     look() {
       const now = usageOf(markedProcesses(tree))

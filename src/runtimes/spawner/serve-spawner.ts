@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import type { Launch, Launcher, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, localLauncher } from '../launcher/local-launcher.ts'
+import { closeInherited } from './close-inherited.ts'
 import { FRAME, FrameReader, FrameWriter, jsonIn } from './frames.ts'
 
 /** What the spawner's process gives: nothing else of it is needed. */
@@ -17,6 +18,7 @@ const SPAWNER_FD = 3
  * gone it kills what is left and ends.
  */
 export function serveSpawner(spawner: SpawnerProcess): void {
+  closeInherited(SPAWNER_FD + 1)
   const socket = new Socket({ fd: SPAWNER_FD, readable: true, writable: true })
   const writer = new FrameWriter(socket)
   const launches = new Map<number, Launch>()

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Launch, LaunchEnd, LauncherFacts, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
@@ -24,6 +25,11 @@ const NODE_FLAGS = [
 /** The last words of a spawner that failed. */
 const WORDS_BYTES = 2000
 
+const PRLIMIT = '/usr/bin/prlimit'
+
+/** Nothing that is started by a spawner leaves its memory on disk when it crashes: what is in it, and how much, nobody bounds. */
+const withoutCores = (): readonly string[] => (existsSync(PRLIMIT) ? [PRLIMIT, '--core=0', '--'] : [])
+
 interface Entry {
   readonly listener: LaunchListener
   /** Writes that wait for their turn to be read. */
@@ -47,7 +53,8 @@ export class SpawnerLink {
 
   constructor(options: SpawnerLinkOptions) {
     this.#options = options
-    this.#process = spawn(options.node, [...NODE_FLAGS, fileURLToPath(options.entry)], {
+    const [program, ...args] = [...withoutCores(), options.node, ...NODE_FLAGS, fileURLToPath(options.entry)]
+    this.#process = spawn(program as string, args, {
       cwd: '/',
       env: {},
       detached: true, // a terminal's Ctrl-C is for the worker, which then ends in order

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -111,6 +111,19 @@ test('a spawner has nothing left open when its orders are done', async () => {
   for (let i = 60; i < 70; i++)
     await bare.runtime.run(runOf(['x'.repeat(200_000)], { room: { ...room, name: `r-${i}` } }), never)
   expect(await open(70)).toBeLessThanOrEqual(before + 12) // spare groups have their doors open
+})
+
+test('what the worker was started with, open, is not handed on to commands', () => {
+  const file = fileURLToPath(new URL('./open-files.fixture.ts', import.meta.url))
+  const script = 'exec 9< /dev/null; exec "$0" "$1"'
+  const seen = spawnSync('/bin/sh', ['-c', script, process.execPath, file], { encoding: 'utf8' })
+  expect(
+    seen.stdout
+      .trim()
+      .split(' ')
+      .filter((path) => path.endsWith('/9')),
+  ).toEqual([])
+  expect(seen.stdout).toContain('/fd/2')
 })
 
 test('a runtime whose spawner does not start says why', async () => {

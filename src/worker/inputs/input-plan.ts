@@ -24,6 +24,8 @@ export interface PlannedFile {
   readonly digest: Digest
   readonly executable: boolean
   readonly properties: NodeProperties | undefined
+  /** Undefined for the way of a tree: shared files are closed to writing, and copies open. */
+  readonly writable?: boolean
 }
 
 export interface PlannedSymlink {

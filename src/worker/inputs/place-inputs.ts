@@ -48,6 +48,8 @@ export interface Placing {
 export interface RoomContents {
   readonly plan: InputPlan
   readonly inline: readonly InlineFile[]
+  /** Files beside those of the plan. */
+  readonly placed: readonly PlannedFile[]
   /** Directories that must be there for outputs to be put in. */
   readonly outputParents: readonly string[]
 }
@@ -66,7 +68,7 @@ export async function placeInputs(contents: RoomContents, placing: Placing, sign
   const turns = new Turns(signal)
   try {
     await makeDirectories(contents, placing, turns)
-    await placeFiles(plan.files, placing, signal)
+    await placeFiles([...plan.files, ...contents.placed], placing, signal)
     for (const { path, contents: bytes, executable } of inline) {
       writeFileSync(join(root, path), bytes, { flag: 'wx', mode: executable ? 0o755 : 0o644 })
       own(join(root, path), placing.user)
@@ -89,7 +91,7 @@ async function makeDirectories(contents: RoomContents, { root, user }: Placing, 
   const symlinks = new Set(plan.symlinks.map(({ path }) => path))
   const isReal = (path: string): boolean => ![...parentsOf(path), path].some((each) => symlinks.has(each))
   const wanted = new Set(plan.directories.map(({ path }) => path))
-  for (const path of inline.flatMap((file) => parentsOf(file.path))) wanted.add(path)
+  for (const file of [...inline, ...contents.placed]) for (const path of parentsOf(file.path)) wanted.add(path)
   for (const path of outputParents.filter(isReal)) for (const each of [...parentsOf(path), path]) wanted.add(each)
   wanted.delete('')
   own(root, user)
@@ -118,8 +120,10 @@ async function placeFiles(files: readonly PlannedFile[], placing: Placing, signa
 /** What there are too many links to, or what is on another file system, is copied as well. */
 const NOT_LINKED = new Set(['EMLINK', 'EXDEV', 'EPERM'])
 
-function isLinked({ path, digest, executable, properties }: PlannedFile, { root, cache, placement }: Placing): boolean {
-  if (placement !== 'link' || properties !== undefined) return false // times and modes are shared by all links
+function isLinked(file: PlannedFile, { root, cache, placement }: Placing): boolean {
+  const { path, digest, executable } = file
+  // Times and modes are shared by all links.
+  if (placement !== 'link' || file.properties !== undefined || file.writable === true) return false
   try {
     linkSync(cache.pathOf({ digest, executable }), join(root, path))
     return true
@@ -130,21 +134,21 @@ function isLinked({ path, digest, executable, properties }: PlannedFile, { root,
 }
 
 async function placeCopy(path: string, file: PlannedFile, { cache, placement, user }: Placing): Promise<void> {
-  const { digest, executable, properties } = file
+  const { digest, executable } = file
   // Where files are copied, one form of each is enough.
   const from = cache.pathOf({ digest, executable: placement === 'link' && executable })
   await copyFile(from, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-  finishFile(path, { executable, properties }, user)
+  finishFile(path, file, user)
 }
 
-function makeEmpty(path: string, { executable, properties }: PlannedFile, { user }: Placing): void {
+function makeEmpty(path: string, file: PlannedFile, { user }: Placing): void {
   writeFileSync(path, '', { flag: 'wx' })
-  finishFile(path, { executable, properties }, user)
+  finishFile(path, file, user)
 }
 
-function finishFile(path: string, file: Pick<PlannedFile, 'executable' | 'properties'>, user: User | undefined): void {
+function finishFile(path: string, file: PlannedFile, user: User | undefined): void {
   own(path, user)
-  chmodSync(path, file.executable ? 0o755 : 0o644)
+  chmodSync(path, (file.executable ? 0o755 : 0o644) & (file.writable === false ? 0o555 : PERMISSIONS))
   if (file.properties !== undefined) setProperties(path, file.properties)
 }
 

@@ -1,12 +1,14 @@
+import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Command } from '../../model/command.ts'
+import type { PlacedFile } from '../../model/command-task.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
 import { checkedPath } from '../checked-path.ts'
 import type { BlobSource } from './blob-source.ts'
 import { type DirectoryCache, directoryCache } from './directory-cache.ts'
 import { fileFetch } from './fetch-files.ts'
 import { type CachedFile, type FileCache, fileKey } from './file-cache.ts'
-import { type InputPlan, type PlanRules, planInputs } from './input-plan.ts'
+import { type InputPlan, type PlannedFile, type PlanRules, planInputs } from './input-plan.ts'
 import { type Placement, placeInputs, type User } from './place-inputs.ts'
 
 export interface InputOptions {
@@ -20,12 +22,26 @@ export interface InputOptions {
   readonly directoryBytes: number
 }
 
+/** What a room is filled with: that of a command, and what only tasks of our own doors ask for. */
+export interface WantedInputs extends Pick<Command, 'inputs' | 'outputs' | 'workingDirectory'> {
+  readonly placed?: readonly PlacedFile[]
+  /** Blobs that are to be at hand, and not in the room. */
+  readonly apart?: readonly Digest[]
+  /** The working directory is made when no input does. */
+  readonly makesWorkingDirectory?: boolean
+}
+
+export interface StagedInputs extends Disposable {
+  /** Where a blob that was wanted apart lies; undefined for the empty one. */
+  pathOf(digest: Digest): string | undefined
+}
+
 export interface InputStage {
   /**
    * Fills an empty directory with the inputs of a command. What it took from the cache is held until the answer is
    * disposed of. Throws `missing` with all blobs that are not there, and `invalid` for a tree that can be laid out nowhere.
    */
-  stage(command: Command, root: string, signal: AbortSignal): Promise<Disposable>
+  stage(wanted: WantedInputs, root: string, signal: AbortSignal): Promise<StagedInputs>
 }
 
 const NO_INPUTS: InputPlan = { directories: [], files: [], symlinks: [], missing: [] }
@@ -35,19 +51,23 @@ export function inputStage(options: InputOptions): InputStage {
   const directories: DirectoryCache = directoryCache(source, options.directoryBytes)
   const fetch = fileFetch(options)
   return {
-    async stage({ inputs, outputs, workingDirectory }, root, signal) {
+    async stage(wanted, root, signal) {
+      const { inputs, outputs } = wanted
       if (inputs.uris.length > 0)
         throw new FaultError({ kind: 'invalid', what: 'inputs by URI are not staged here', why: 'unsupported' })
-      const start = checkedPath(workingDirectory, 'working directory')
+      const start = checkedPath(wanted.workingDirectory, 'working directory')
       const inline = inputs.files.map((file) => ({ ...file, path: checkedPath(file.path, 'input') }))
+      const placed = (wanted.placed ?? []).map(plannedFile)
       const outputParents = wantedPathsOf(outputs.paths).flatMap((path) => parentOf(checkedPath(path, 'output', start)))
+      if (wanted.makesWorkingDirectory) outputParents.push(start)
       const plan =
         inputs.root === undefined ? NO_INPUTS : await planInputs(inputs.root, { cache: directories, rules }, signal)
-      const held = holdAll(cache, filesOf(plan, placement))
+      const apart = (wanted.apart ?? []).map((digest) => ({ digest, executable: false }))
+      const held = holdAll(cache, [...filesOf([...plan.files, ...placed], placement), ...filesOf(apart, placement)])
       try {
         const missing = [...plan.missing, ...(await fetch.bring(held.files, signal))]
         if (missing.length > 0) throw new FaultError({ kind: 'missing', digests: missing })
-        await placeInputs({ plan, inline, outputParents }, { ...options, root }, signal)
+        await placeInputs({ plan, inline, placed, outputParents }, { ...options, root }, signal)
         return held
       } catch (error) {
         held[Symbol.dispose]()
@@ -67,7 +87,7 @@ function parentOf(path: string): string[] {
 }
 
 /** Empty files are made on the spot. */
-function filesOf({ files }: InputPlan, placement: Placement): CachedFile[] {
+function filesOf(files: readonly CachedFile[], placement: Placement): CachedFile[] {
   const unique = new Map<string, CachedFile>()
   for (const { digest, executable } of files) {
     if (digest.size === 0) continue
@@ -77,14 +97,23 @@ function filesOf({ files }: InputPlan, placement: Placement): CachedFile[] {
   return [...unique.values()]
 }
 
+const plannedFile = ({ path, digest, executable, writable }: PlacedFile): PlannedFile => ({
+  path: checkedPath(path, 'input'),
+  digest,
+  executable,
+  properties: undefined,
+  writable,
+})
+
 function holdAll(
   cache: FileCache,
   files: readonly CachedFile[],
-): Disposable & { readonly files: readonly CachedFile[] } {
+): StagedInputs & { readonly files: readonly CachedFile[] } {
   let isHeld = true
   for (const file of files) cache.shelf.hold(fileKey(file))
   return {
     files,
+    pathOf: (digest) => (digest.size === 0 ? undefined : cache.pathOf({ digest, executable: false })),
     [Symbol.dispose]() {
       if (isHeld) for (const file of files) cache.shelf.release(fileKey(file))
       isHeld = false

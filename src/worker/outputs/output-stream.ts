@@ -4,7 +4,7 @@ import type { OutputStream } from '../../model/action-result.ts'
 import type { Output } from '../../runtimes/runtime.ts'
 import { memoryBlob, type OutputBlob } from './blob-target.ts'
 
-/** Standard output or error as a result carries it: within it when it is short, else as a blob. */
+/** Standard output or error as a result carries it: as a blob, which some clients insist on, and within it too when short. */
 export function outputStream(
   output: Output,
   fn: DigestFunction,
@@ -12,9 +12,9 @@ export function outputStream(
 ): { stream: OutputStream; blobs: OutputBlob[] } {
   const bytes = withNotice(output)
   if (bytes.length === 0) return { stream: { digest: undefined, raw: undefined }, blobs: [] }
-  if (bytes.length <= inlineBytes) return { stream: { digest: undefined, raw: bytes }, blobs: [] }
   const digest = digestOf(fn, bytes)
-  return { stream: { digest, raw: undefined }, blobs: [memoryBlob(digest, bytes)] }
+  const raw = bytes.length <= inlineBytes ? bytes : undefined
+  return { stream: { digest, raw }, blobs: [memoryBlob(digest, bytes)] }
 }
 
 /** A result has no word for output that is not all there, so the output itself says so, where it was cut. */

@@ -10,7 +10,7 @@ import {
   realpathSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { invalid } from '../../base/fault.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
 import { diskFault } from '../disk-fault.ts'
 
 /**
@@ -58,7 +58,23 @@ export class RoomFiles {
     }
   }
 
-  /** What a symlink leads to; undefined when that is nothing, or not in the room. */
+  /** What a symlink leads to in the end; undefined when that is nothing, or not in the room. */
+  follow(real: string, name: string): Node | undefined {
+    try {
+      const target = realpathSync(real)
+      return this.#contains(target) ? this.at(target, name) : undefined
+    } catch (error) {
+      if (error instanceof FaultError) throw error
+      return undefined
+    }
+  }
+
+  /** Whether there is a directory; what is nothing of the kind may be anything. */
+  isDirectory(real: string, name: string): boolean {
+    return statOf(real, name)?.isDirectory() === true
+  }
+
+  /** The kind of what a symlink leads to; undefined when that is nothing, or not in the room. */
   targetKind(real: string): 'file' | 'directory' | undefined {
     try {
       const target = realpathSync(real)

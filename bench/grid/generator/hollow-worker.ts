@@ -1,0 +1,52 @@
+/**
+ * A worker that has everything done the moment it gets it: what is left of a task's life is the server's part. It speaks
+ * as our own workers do: leases come by a stream, results go back one call each.
+ */
+import type { Channel } from '../../../src/grpc/channel.ts'
+import { actionResultToProto } from '../../../src/wire/action-result.ts'
+import { taskUpdateToProto } from '../../../src/wire/worker-status.ts'
+import { serverWordFromProto, workerWordToProto } from '../../../src/wire/worker-stream.ts'
+
+const STREAM = '/windlass.worker.v1.WorkerLink/StreamLeases'
+const REPORT = '/expbuild.worker.v1.WorkerScheduler/UpdateTaskStatus'
+const STREAM_OUTPUT = { raw: undefined, digest: undefined }
+
+const RESULT = actionResultToProto({
+  exitCode: 0,
+  outputFiles: [],
+  outputDirectories: [],
+  outputSymlinks: [],
+  legacyFileSymlinks: [],
+  legacyDirectorySymlinks: [],
+  stdout: STREAM_OUTPUT,
+  stderr: STREAM_OUTPUT,
+  metadata: undefined,
+})
+
+/** `got` is told of every task, by its action, the moment it is here. Resolves when it is registered. */
+export async function hireHollow(channel: Channel, got: (actionDigest: string) => void): Promise<() => void> {
+  const worker = `hollow-${process.pid}`
+  const registration = {
+    ...{ worker, slots: 256, resources: {}, platform: [], running: undefined, prefetch: 0, preemptible: false },
+    ...{ version: '', labels: [], group: '', wantsSpec: true },
+  }
+  const call = channel.open(STREAM)
+  call.trailers.catch(() => {})
+  call.write(workerWordToProto({ kind: 'register', registration }))
+  const registered = Promise.withResolvers<void>()
+  void (async () => {
+    for await (const message of call) {
+      const word = serverWordFromProto(message)
+      if (word.kind === 'registered') registered.resolve()
+      if (word.kind !== 'leases') continue
+      for (const { actionDigest, attemptId } of word.leases) {
+        got(actionDigest)
+        call.write(workerWordToProto({ kind: 'started', attemptId }))
+        const what = { kind: 'result', result: RESULT, fn: 'sha256' } as const
+        void channel.unary(REPORT, taskUpdateToProto({ worker, attemptId, what })).catch(() => {})
+      }
+    }
+  })().catch(registered.reject)
+  await registered.promise
+  return () => call.cancel()
+}

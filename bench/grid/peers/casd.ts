@@ -1,0 +1,26 @@
+/** buildbox-casd, which runs actions by itself; where its root is already here, and as root only. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { inSid, sidHas } from '../../cache/peers/sid-root.ts'
+import { freePort, listening, type Spawned, spawnServer } from '../../cache/peers/spawned.ts'
+
+export interface Casd {
+  readonly port: number
+  readonly server: Spawned
+}
+
+/** Or why there is none. */
+export async function startCasd(folder: string, slots: number): Promise<Casd | { readonly absent: string }> {
+  if (!sidHas('buildbox-casd') || !sidHas('buildbox-run-hosttools')) return { absent: 'buildbox is not installed' }
+  if (process.getuid?.() !== 0) return { absent: 'entering its root file system needs to be root' }
+  const own = join(folder, 'casd')
+  mkdirSync(own, { recursive: true })
+  const port = await freePort()
+  const command = [
+    ...['buildbox-casd', '--bind', `127.0.0.1:${port}`, '--buildbox-run', '/usr/bin/buildbox-run-hosttools'],
+    ...['--jobs', `${slots}`, join(own, 'data')],
+  ]
+  const server = spawnServer({ ...inSid(own, command), folder: own })
+  await listening(port)
+  return { port, server }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { commandTaskOf } from '../../model/command-task.ts'
+import { commandTaskFromProto } from '../../wire/command-task.ts'
+import { commandSubmission } from './command-submission.ts'
+
+const digest = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size: 9 }) as const
+const run = { name: 'run', argv: ['./a.out'], limits: { wallMs: 5000 } }
+const order = { instance: 'i', origin: 'snippet' } as const
+
+test('a task brings what the grid must know of it: needs, time, and the blobs that it reads', () => {
+  const task = commandTaskOf({
+    stages: [
+      { ...run, name: 'compile' },
+      { ...run, stdin: { kind: 'blob', digest: digest('c') } },
+    ],
+    inputs: { root: digest('a'), placed: [{ path: 'x', digest: digest('b'), executable: false, writable: false }] },
+    platform: [
+      { name: 'OSFamily', value: 'Linux' },
+      { name: 'memory', value: '1Gi' },
+    ],
+  })
+  const submission = commandSubmission(task, order)
+  expect(submission).toMatchObject({
+    instance: 'i',
+    origin: 'snippet',
+    properties: [{ name: 'OSFamily', value: 'Linux' }],
+    demands: { memoryBytes: 1024 ** 3 },
+    timeoutMs: 12_000,
+    affinity: [digest('a').hash],
+    roots: [digest('a'), digest('b'), digest('c')],
+  })
+  expect(commandTaskFromProto(submission.spec)).toEqual(task)
+  expect(submission).not.toHaveProperty('actionKey')
+})
+
+test('a stage without a time limit leaves the task without one, unless the door says otherwise', () => {
+  const task = commandTaskOf({
+    stages: [
+      { ...run, name: 'compile' },
+      { name: 'run', argv: ['./a.out'] },
+    ],
+  })
+  expect(commandSubmission(task, order)).not.toHaveProperty('timeoutMs')
+  expect(commandSubmission(task, { ...order, timeoutMs: 7 })).toMatchObject({ timeoutMs: 7 })
+})
+
+test('what may be cached has a key, which changes with what the door adds to it', () => {
+  const task = commandTaskOf({ stages: [run], cacheable: true })
+  const [plain, salted] = [commandSubmission(task, order), commandSubmission(task, { ...order, salt: 'gcc 12' })]
+  expect(plain).toMatchObject({ cacheable: true, actionKey: expect.stringMatching(/^sha256\//) })
+  expect(salted.actionKey).not.toBe(plain.actionKey)
+  expect(salted).not.toHaveProperty('salt')
+})

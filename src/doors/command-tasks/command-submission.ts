@@ -1,0 +1,44 @@
+import type { OperationStatus } from '../../engine/status.ts'
+import type { Submission } from '../../engine/submission.ts'
+import { blobsReadBy, type CommandOrigin, type CommandResult, type CommandTask } from '../../model/command-task.ts'
+import { commandKeyOf, commandTaskFromProto, commandTaskToProto } from '../../wire/command-task.ts'
+import { commandResultFromProto } from '../../wire/command-task-result.ts'
+import { platformNeeds } from '../execution/platform-needs.ts'
+
+type FromTask = 'origin' | 'spec' | 'roots' | 'actionKey' | 'cacheable'
+
+/** What the task itself does not say. */
+export interface CommandOrder extends Omit<Submission, FromTask> {
+  readonly origin: CommandOrigin
+  /** What else changes the result, such as the version of a compiler: part of the key of a task that may be cached. */
+  readonly salt?: string
+}
+
+/** Beyond the time of its stages, for what is done between them. */
+const BETWEEN_STAGES_MS = 1000
+
+/** A command task as the grid takes it. Throws `invalid` for one that nobody could run. */
+export function commandSubmission(task: CommandTask, { salt, ...order }: CommandOrder): Submission {
+  const timeoutMs = wholeTime(task)
+  return {
+    ...platformNeeds(task.platform),
+    ...(task.inputs.root && { affinity: [task.inputs.root.hash] }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...order,
+    spec: commandTaskToProto(task),
+    roots: blobsReadBy(task),
+    ...(task.cacheable && { actionKey: commandKeyOf(task, salt), cacheable: true }),
+  }
+}
+
+/** Undefined when one of the stages may take for ever. */
+function wholeTime({ stages }: CommandTask): number | undefined {
+  let sum = 0
+  for (const { limits } of stages) sum += (limits.wallMs ?? Number.POSITIVE_INFINITY) + BETWEEN_STAGES_MS
+  return Number.isFinite(sum) ? sum : undefined
+}
+
+/** What came of a command task; undefined when it is not over, or has no result. */
+export function commandResultOf({ spec, end }: OperationStatus): CommandResult | undefined {
+  return end?.result && commandResultFromProto(end.result, commandTaskFromProto(spec).fn)
+}

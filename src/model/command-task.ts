@@ -1,0 +1,196 @@
+import type { Digest, DigestFunction } from '../base/digest.ts'
+import type { ExecutedActionMetadata } from './action-result.ts'
+import type { EnvVariable, InlineFile, Limits, PlatformProperty } from './command.ts'
+
+/**
+ * A task that a door of ours has written itself, such as a snippet or a step of a workflow: one or more commands that
+ * run one after the other in the same room. A stage that does not exit with 0 is the last one.
+ */
+export interface CommandTask {
+  /** What everything it names is named by, and its outputs too. */
+  readonly fn: DigestFunction
+  /** At least one; no two of the same name. */
+  readonly stages: readonly CommandStage[]
+  readonly inputs: CommandTaskInputs
+  /** From the root of the inputs, with slashes; empty for the root itself. Made when it is not there. */
+  readonly workingDirectory: string
+  readonly outputs: CommandTaskOutputs
+  readonly platform: readonly PlatformProperty[]
+  /** The container image, where the runtime takes one. */
+  readonly image: string | undefined
+  /** The least that its room must keep it from everything else. */
+  readonly isolation: IsolationLevel
+  readonly cacheable: boolean
+}
+
+/** Whose tasks are of this kind, in the doors' words; `command` is for those who have no better one. */
+export const COMMAND_ORIGINS = ['command', 'snippet', 'step'] as const
+export type CommandOrigin = (typeof COMMAND_ORIGINS)[number]
+
+/** From the weakest on. What each promises is told with the runtimes, which have the same words. */
+export const ISOLATION_LEVELS = ['none', 'namespaces', 'sandbox', 'container'] as const
+export type IsolationLevel = (typeof ISOLATION_LEVELS)[number]
+
+export interface CommandStage {
+  /** Such as `compile` or `run`: lower-case letters, digits, dashes and underscores. */
+  readonly name: string
+  readonly argv: readonly string[]
+  readonly env: readonly EnvVariable[]
+  /** What it reads; undefined for nothing. */
+  readonly stdin: StageInput | undefined
+  readonly limits: Limits
+  readonly network: boolean
+}
+
+export type StageInput =
+  | { readonly kind: 'inline'; readonly bytes: Uint8Array }
+  | { readonly kind: 'blob'; readonly digest: Digest }
+
+/** Laid out together; a path that comes twice is a mistake. Paths go from the root of the inputs, with slashes. */
+export interface CommandTaskInputs {
+  /** Of a Directory message, all of whose descendants are blobs too; undefined for no tree. */
+  readonly root: Digest | undefined
+  readonly files: readonly InlineFile[]
+  readonly placed: readonly PlacedFile[]
+}
+
+/** A blob that is to lie at a path. */
+export interface PlacedFile {
+  readonly path: string
+  readonly digest: Digest
+  readonly executable: boolean
+  /** Without this the command finds it closed to writing. */
+  readonly writable: boolean
+}
+
+/** What to carry out of the room, by paths from the working directory. What is not there is left out. */
+export interface CommandTaskOutputs {
+  /** Files, and directories with all that is in them. */
+  readonly paths: readonly string[]
+  /** `*`, `?`, `[…]` within a name, `**` for any number of names. A directory that fits is taken whole, unless by `**`. */
+  readonly globs: readonly string[]
+  readonly mostFiles: number
+  readonly mostBytes: number
+  readonly symlinks: SymlinkRule
+}
+
+/**
+ * What becomes of a symlink among the outputs. `keep`: it stays one, if it leads to a place among the outputs'
+ * neighbours; `follow`: what it leads to stands in its place, if that is in the room; `refuse`: there may be none.
+ */
+export const SYMLINK_RULES = ['refuse', 'keep', 'follow'] as const
+export type SymlinkRule = (typeof SYMLINK_RULES)[number]
+
+/** What came of a command task that ran, however it ended. */
+export interface CommandResult {
+  /** Those that were run, in order: all but the last ended well. */
+  readonly stages: readonly StageResult[]
+  readonly outputs: CommandOutputs
+  readonly metadata: ExecutedActionMetadata | undefined
+}
+
+/** A stage that was cancelled has no result, so that is no cause here. */
+export const STAGE_CAUSES = [
+  'ok',
+  'exit',
+  'signal',
+  'timeout',
+  'cpu-time',
+  'out-of-memory',
+  'pid-limit',
+  'file-size',
+  'disk-limit',
+  'output-limit',
+  'not-started',
+] as const
+export type StageCause = (typeof STAGE_CAUSES)[number]
+
+export interface StageResult {
+  readonly name: string
+  readonly cause: StageCause
+  /** As a shell would tell it. */
+  readonly exitCode: number
+  readonly signal: string | undefined
+  /** In words, for a cause that needs some. */
+  readonly reason: string | undefined
+  readonly stdout: StageStream
+  readonly stderr: StageStream
+  readonly usage: StageUsage
+}
+
+/** What was kept of a stream: inline when it is short, else as a blob. Bytes that are too many are gone from its middle. */
+export interface StageStream {
+  readonly inline: Uint8Array | undefined
+  readonly digest: Digest | undefined
+  /** 0 when all of it is there. */
+  readonly droppedBytes: number
+  /** How many of the bytes come before those that are gone. */
+  readonly droppedAt: number
+}
+
+/** What nobody counted is undefined. */
+export interface StageUsage {
+  readonly wallMs: number
+  readonly cpuUserMs: number | undefined
+  readonly cpuSystemMs: number | undefined
+  readonly peakMemoryBytes: number | undefined
+  readonly how: 'counted' | 'sampled'
+}
+
+/** All of them as one directory, and one by one; paths go from the working directory. */
+export interface CommandOutputs {
+  /** Of a Directory message; undefined when there is nothing. Empty directories are in it only. */
+  readonly root: Digest | undefined
+  readonly files: readonly CommandOutputFile[]
+  readonly symlinks: readonly { readonly path: string; readonly target: string }[]
+  /** In words, why they could not be carried out; there are none then. */
+  readonly problem: string | undefined
+}
+
+export interface CommandOutputFile {
+  readonly path: string
+  readonly digest: Digest
+  readonly executable: boolean
+}
+
+/** Whether everything went well: the last stage, and the carrying out. */
+export const hasSucceeded = ({ stages, outputs }: CommandResult): boolean =>
+  stages.at(-1)?.cause === 'ok' && outputs.problem === undefined
+
+/** What must be said of a stage, and of a task; the rest has defaults. */
+export type StageWish = Pick<CommandStage, 'name' | 'argv'> & Partial<CommandStage>
+export interface CommandWish extends Partial<Omit<CommandTask, 'stages' | 'inputs' | 'outputs'>> {
+  readonly stages: readonly StageWish[]
+  readonly inputs?: Partial<CommandTaskInputs>
+  readonly outputs?: Partial<CommandTaskOutputs>
+}
+
+const MOST_OUTPUT_FILES = 1000
+const MOST_OUTPUT_BYTES = 1024 ** 3
+
+/** A whole task from what a door has to say about it. Nothing is granted, or cached, that is not said. */
+export const commandTaskOf = ({ stages, inputs, outputs, ...task }: CommandWish): CommandTask => ({
+  fn: 'sha256',
+  workingDirectory: '',
+  platform: [],
+  image: undefined,
+  isolation: 'none',
+  cacheable: false,
+  ...task,
+  stages: stages.map((stage) => ({ env: [], stdin: undefined, limits: {}, network: false, ...stage })),
+  inputs: { root: undefined, files: [], placed: [], ...inputs },
+  outputs: {
+    paths: [],
+    globs: [],
+    mostFiles: MOST_OUTPUT_FILES,
+    mostBytes: MOST_OUTPUT_BYTES,
+    symlinks: 'refuse',
+    ...outputs,
+  },
+})
+
+/** The blobs that a task reads, to be kept while it is open. What is in the tree is named by its root. */
+export function blobsReadBy({ inputs, stages }: CommandTask): Digest[] {
+  const fed = stages.flatMap(({ stdin }) => (stdin?.kind === 'blob' ? [stdin.digest] : []))
+  return [...(inputs.root === undefined ? [] : [inputs.root]), ...inputs.placed.map(({ digest }) => digest), ...fed]
+}

@@ -1,0 +1,51 @@
+import { cp, lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { INSIDE } from './inside.ts'
+
+/** What programs need to start and to find their parts; nothing that tells machines apart, and no secrets. */
+const WANTED = [
+  ...['alternatives', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'mime.types', 'protocols', 'services', 'terminfo'],
+  ...['ssl/certs', 'ssl/openssl.cnf', 'ca-certificates', 'pki/tls/certs', 'crypto-policies', 'fonts', 'xml', 'sgml'],
+  ...['perl', 'python3', 'php', 'R', 'mono', 'java', 'java-11-openjdk', 'java-17-openjdk', 'java-21-openjdk'],
+  ...['java-25-openjdk', 'ghc', 'texmf', 'emacs', 'bash.bashrc', 'profile', 'inputrc', 'os-release', 'debian_version'],
+]
+
+const { user, uid, gid, hostname } = INSIDE
+
+/** The same on every machine. The last two are places for those of the machine, where a command may use its network. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  passwd: `root:x:0:0:root:/:/bin/sh\n${user}:x:${uid}:${gid}:${user}:${INSIDE.tmp}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n`,
+  group: `root:x:0:\n${user}:x:${gid}:\nnogroup:x:65534:\n`,
+  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  hostname: `${hostname}\n`,
+  'host.conf': 'multi on\n',
+  'resolv.conf': '',
+  hosts: `127.0.0.1 localhost ${hostname}\n::1 localhost ${hostname}\n`,
+}
+
+/** Those that are the machine's own where a command has its network. */
+export const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts'] as const
+
+/** Makes anew the folder that rooms see as /etc. It is a copy, for what a room sees must not change while it runs. */
+export async function makeEtc(folder: string): Promise<string> {
+  const etc = join(folder, 'etc')
+  await rm(etc, { recursive: true, force: true })
+  await mkdir(etc, { recursive: true, mode: 0o755 })
+  for (const name of WANTED) await copyOpen(join('/etc', name), join(etc, name))
+  for (const [name, text] of Object.entries(WRITTEN)) await writeFile(join(etc, name), text, { mode: 0o644 })
+  return etc
+}
+
+/** What everybody may read; symlinks as they are. What cannot be copied is left out: nothing here is worth not starting for. */
+async function copyOpen(from: string, to: string): Promise<void> {
+  const isOpen = async (path: string): Promise<boolean> => {
+    const { mode } = await lstat(path)
+    return (mode & 0o004) !== 0
+  }
+  try {
+    await mkdir(dirname(to), { recursive: true, mode: 0o755 })
+    await cp(from, to, { recursive: true, verbatimSymlinks: true, filter: isOpen })
+  } catch {
+    // as above
+  }
+}

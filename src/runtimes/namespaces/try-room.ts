@@ -1,0 +1,52 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from '../../model/command.ts'
+import type { Runtime } from '../runtime.ts'
+import type { RoomRuntimeOptions } from './room-runtime.ts'
+
+export interface Trial {
+  readonly script: string
+  /** What it must write. */
+  readonly says: string
+}
+
+const TRIAL_MS = 10_000
+
+/** Nothing tells whether rooms can be made like making one. Throws with the reason when it cannot, or is not what it should be. */
+export async function tryRoom(
+  runtime: Runtime,
+  { folder, user }: Pick<RoomRuntimeOptions, 'folder' | 'user'>,
+  { script, says }: Trial,
+): Promise<void> {
+  const place = realpathSync(mkdtempSync(join(folder, 'probe-')))
+  try {
+    chmodSync(place, 0o711)
+    const [path, tmp] = ['root', 'tmp'].map((name) => join(place, name)) as [string, string]
+    for (const each of [path, tmp]) {
+      mkdirSync(each, { mode: 0o755 })
+      if (user !== undefined) chownSync(each, user.uid, user.gid)
+    }
+    const room = { name: place.slice(place.lastIndexOf('/') + 1), path, tmp }
+    const run = { command: commandOf(script), room, limits: { wallMs: TRIAL_MS, openFiles: 200 }, hooks: {} }
+    const end = await runtime.run(run, new AbortController().signal)
+    const said = Buffer.from(end.stdout.bytes).toString()
+    if (end.cause === 'ok' && said === says) return
+    const words = [end.reason, Buffer.from(end.stderr.bytes).toString().trim(), said.trim()].filter(Boolean)
+    throw new Error(`a room was made, but is not as it should be: ${words.join('; ').slice(0, 500)}`)
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+const commandOf = (script: string): Command => ({
+  argv: ['/bin/sh', '-c', `${script}; : > made`],
+  env: [],
+  workingDirectory: '',
+  inputs: { root: undefined, files: [], uris: [] },
+  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'tree', properties: [] },
+  platform: [],
+  image: undefined,
+  limits: {},
+  network: false,
+  cacheable: false,
+})

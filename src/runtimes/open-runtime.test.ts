@@ -1,0 +1,77 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { launcherBy, launcherOptions } from './bare.fixture.ts'
+import { isolatesAs } from './isolation.ts'
+import { openRuntime, type RuntimeDeps, type RuntimeWish } from './open-runtime.ts'
+import { emptyRoom, realClock, runOf, shell, testWhere } from './rooms.fixture.ts'
+
+const isRoot = process.getuid?.() === 0
+const asRoot = testWhere(isRoot, 'only root can give rooms to another user')
+
+async function opened(wish: RuntimeWish, more: Partial<RuntimeDeps> = {}) {
+  const options = launcherOptions(true)
+  const launcher = launcherBy('direct', options)
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-open-'))
+  const uid = process.getuid?.() ?? 0
+  const deps = { launcher, clock: realClock, env: [], outputBytes: 1 << 20, arch: process.arch, uid, folder, ...more }
+  const close = async (): Promise<void> => {
+    await launcher.close()
+    for (const each of [options.folder, folder]) rmSync(each, { recursive: true, force: true })
+  }
+  return { folder, deps, [Symbol.asyncDispose]: close, open: () => openRuntime(wish, deps) }
+}
+
+describe('the strongest', () => {
+  test('that works is taken, with a report of each that was tried, and it runs commands', async () => {
+    await using at = await opened('strongest')
+    const { runtime, probe, tried } = await at.open()
+    expect(isolatesAs(probe.isolation, 'namespaces')).toBe(true)
+    expect(tried.at(-1)).toMatchObject({ name: runtime.name, probe: { works: true } })
+    using room = emptyRoom()
+    const end = await runtime.run(runOf(shell('hostname'), { room }), new AbortController().signal)
+    expect([end.cause, Buffer.from(end.stdout.bytes).toString()]).toEqual(['ok', 'windlass\n'])
+  })
+
+  test('is the next one where the first does not work, and the reason is told', async () => {
+    await using at = await opened('strongest', { arch: 'mips' })
+    const { runtime, tried } = await at.open()
+    expect(runtime.name).toBe('unshare')
+    expect(tried[0]).toMatchObject({
+      name: 'sandbox',
+      probe: { works: false, reason: expect.stringContaining('mips') },
+    })
+  })
+
+  asRoot('belongs to a user of its own, and to root where that one cannot get to the folder', async () => {
+    await using at = await opened('strongest')
+    expect((await at.open()).user).toEqual({ uid: 65_521, gid: 65_521 })
+    const behind = join(at.folder, 'closed')
+    await using other = await opened('strongest', { folder: join(behind, 'rooms') })
+    await other.open() // makes the folder
+    chmodSync(behind, 0o700)
+    const { user, probe, tried } = await other.open()
+    expect([user, tried.length]).toEqual([undefined, 2])
+    expect(probe.notes.join()).toContain('rooms belong to root')
+  })
+})
+
+test('bare is only ever asked for by name', async () => {
+  await using at = await opened('bare')
+  expect(await at.open()).toMatchObject({ runtime: { name: 'bare' }, probe: { isolation: 'none' }, user: undefined })
+})
+
+test('one that does not work here is refused in words that help', async () => {
+  await using at = await opened('sandbox', { arch: 'mips' })
+  await expect(at.open()).rejects.toMatchObject({
+    fault: { kind: 'unavailable', what: expect.stringMatching(/sandbox runtime does not work here .*mips.*install/) },
+  })
+})
+
+test('levels are in order', () => {
+  expect(isolatesAs('sandbox', 'namespaces')).toBe(true)
+  expect(isolatesAs('sandbox', 'sandbox')).toBe(true)
+  expect(isolatesAs('namespaces', 'sandbox')).toBe(false)
+  expect(isolatesAs('none', 'none')).toBe(true)
+})

@@ -1,0 +1,34 @@
+import { chmod, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
+
+/**
+ * Removes what a command has left, however deep it is and whatever it has closed: directories are moved up before they are
+ * looked into, so that no path is ever longer than two names. For when every process of the room is dead.
+ */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true }) // nearly always enough
+  } catch {
+    const place = `${path}.going`
+    await mkdir(place, { recursive: true, mode: 0o700 })
+    await chmod(path, 0o700)
+    await rename(path, `${place}/0`)
+    await flatten(place)
+    await rmdir(place)
+  }
+}
+
+/** By their bytes: names need not be text. */
+async function flatten(place: string): Promise<void> {
+  for (let next = 0, made = 1; next < made; next++) {
+    const here = Buffer.from(`${place}/${next}`)
+    for (const entry of await readdir(here, { withFileTypes: true, encoding: 'buffer' })) {
+      const path = Buffer.concat([here, Buffer.from('/'), entry.name])
+      if (!entry.isDirectory()) await unlink(path)
+      else {
+        await chmod(path, 0o700)
+        await rename(path, `${place}/${made++}`)
+      }
+    }
+    await rmdir(here)
+  }
+}

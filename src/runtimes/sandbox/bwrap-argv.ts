@@ -1,0 +1,61 @@
+import { NETWORK_FILES } from '../namespaces/etc-folder.ts'
+import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
+import type { SystemPart } from '../namespaces/system-view.ts'
+import type { Room } from '../runtime.ts'
+
+/** Where the program finds its filter, and where it tells of the command's end. */
+const FILTER_FD = 3
+const STATUS_FD = 4
+
+const SHM_BYTES = 64 << 20
+/** For rooms without a folder for temporary files. */
+const TMP_BYTES = 256 << 20
+
+export interface BwrapOrder {
+  readonly system: readonly SystemPart[]
+  readonly room: Room
+  readonly env: ReadonlyMap<string, string>
+  readonly cwd: string
+  readonly network: boolean
+  /** Whether this bubblewrap takes the size of a tmpfs. */
+  readonly takesSizes: boolean
+}
+
+/** The sandbox in the words of bubblewrap, up to where the command begins. */
+export function bwrapArgv({ system, room, env, cwd, network, takesSizes }: BwrapOrder): string[] {
+  const memory = (path: string, bytes: number): string[] => [
+    ...(takesSizes ? ['--size', `${bytes}`] : []),
+    '--perms',
+    '1777',
+    '--tmpfs',
+    path,
+  ]
+  return [
+    ...['--unshare-all', '--unshare-user', ...(network ? ['--share-net'] : [])],
+    ...['--uid', `${INSIDE.uid}`, '--gid', `${INSIDE.gid}`, '--hostname', INSIDE.hostname],
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+    ...['--seccomp', `${FILTER_FD}`, '--json-status-fd', `${STATUS_FD}`],
+    ...system.flatMap(systemFlags),
+    ...(network && room.rootfs === undefined ? NETWORK_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    // The rest of /dev would else be memory that nobody counts.
+    ...[...memory('/dev/shm', SHM_BYTES), '--remount-ro', '/dev'],
+    ...(room.tmp === undefined ? memory(INSIDE.tmp, TMP_BYTES) : ['--bind', room.tmp, INSIDE.tmp]),
+    ...roomFlags(room),
+    ...['--remount-ro', '/', '--chdir', pathInside(cwd, room)],
+    // Never by its own environment: what a client puts there (LD_PRELOAD) would be obeyed outside of the sandbox.
+    ...['--clearenv', ...[...env].flatMap(([name, value]) => ['--setenv', name, value])],
+  ]
+}
+
+const systemFlags = (part: SystemPart): string[] =>
+  part.kind === 'bind' ? ['--ro-bind', part.from, part.to] : ['--symlink', part.target, part.at]
+
+function roomFlags(room: Room): string[] {
+  const closed = readOnlyPaths(room)
+  const isClosed = closed.includes(room.path)
+  return [
+    ...[isClosed ? '--ro-bind' : '--bind', room.path, INSIDE.room],
+    ...(isClosed ? [] : closed.flatMap((path) => ['--ro-bind', path, pathInside(path, room)])),
+  ]
+}

@@ -1,0 +1,40 @@
+import type { Limits } from '../../model/command.ts'
+import type { LaunchOutcome } from '../launch-run.ts'
+import { broken, innerExit, mustHaveStarted } from '../namespaces/inner-end.ts'
+import { notStarted, runEnd } from '../run-end.ts'
+import type { RunEnd } from '../runtime.ts'
+
+/** Its words for what execvp(3) answered. */
+const CODES: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Permission denied': 'EACCES',
+  'Not a directory': 'ENOTDIR',
+  'Exec format error': 'ENOEXEC',
+  'Argument list too long': 'E2BIG',
+  'Too many levels of symbolic links': 'ELOOP',
+  'File name too long': 'ENAMETOOLONG',
+  'Is a directory': 'EACCES',
+}
+
+/**
+ * Bubblewrap ends with 1 when it could not make the room, and with whatever the command ended with; only its status tells
+ * the two apart, for it has an exit code only when the command was started.
+ */
+export function sandboxEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
+  const { end, stopped } = outcome
+  mustHaveStarted(end, 'sandbox')
+  if (end.kind === 'refused') return runEnd(outcome, limits)
+  const { exit } = end
+  const wasEnded = stopped !== undefined || exit.over !== undefined || exit.signal !== null
+  if (!wasEnded && exit.status?.includes('"exit-code"') !== true) return unmade(outcome)
+  return runEnd({ ...outcome, end: { kind: 'exited', exit: innerExit(exit) } }, limits)
+}
+
+function unmade({ stderr }: LaunchOutcome): RunEnd {
+  const words = Buffer.from(stderr.bytes).toString()
+  const [, program, why = ''] = /^bwrap: execvp (.*): ([^:\n]+)\n?$/s.exec(words) ?? []
+  if (program === undefined) throw broken('sandbox', words)
+  const code = CODES[why] ?? 'UNKNOWN'
+  const named = JSON.stringify(program.slice(0, 300))
+  return notStarted(code, code === 'ENOENT' ? `${named} was not found` : `${named} cannot be run: ${why} (${code})`)
+}

@@ -1,0 +1,69 @@
+import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import { environmentInside, rootfsOf } from '../namespaces/inside.ts'
+import { problemInside } from '../namespaces/program-inside.ts'
+import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { type SystemPart, systemOf } from '../namespaces/system-view.ts'
+import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
+import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
+import type { Run } from '../runtime.ts'
+import { bwrapArgv } from './bwrap-argv.ts'
+
+/** What is made once, and used by every run. */
+export interface SandboxKit {
+  readonly bwrap: string
+  readonly prlimit: string
+  /** The file with the filter of system calls. */
+  readonly filter: string
+  readonly system: readonly SystemPart[]
+  readonly takesSizes: boolean
+  readonly facts: LauncherFacts
+}
+
+/** The program outside and the first process inside. */
+const OWN_PROCESSES = 2
+/** It takes so many arguments, its own included. */
+const MOST_ARGUMENTS = 9000
+/** To make a room it needs some itself. */
+const LEAST_OPEN_FILES = 24
+
+/** How bubblewrap is to be started for a run; or why the command cannot be. */
+export function sandboxOrder(run: Run, kit: SandboxKit, options: RoomRuntimeOptions): LaunchOrder | ProgramProblem {
+  const { command, room, limits, hooks } = run
+  mustBeRunnable(command)
+  mustBeName(room.name)
+  const cwd = workingDirectoryOf(command, room)
+  const env = environmentInside(command, options.env)
+  const rootfs = rootfsOf(room)
+  const system = rootfs === undefined ? kit.system : systemOf(rootfs)
+  const problem = rootfs === undefined && problemInside(command.argv[0] as string, env.get('PATH'), system)
+  if (problem) return problem
+  const argv = [
+    ...limited(run, kit),
+    ...[kit.bwrap, ...bwrapArgv({ ...kit, system, room, env, cwd, network: command.network }), '--'],
+    ...(rootfs === undefined ? countedInside(run, kit) : []),
+    ...command.argv,
+  ]
+  if (argv.length > MOST_ARGUMENTS) return { code: 'E2BIG', what: `${argv.length} arguments are too many (E2BIG)` }
+  const { pids } = limits
+  return {
+    ...{ name: room.name, argv, env: [], cwd: '/', user: options.user, hasInput: hooks.stdin !== undefined },
+    outputBytes: limits.outputBytes ?? options.outputBytes,
+    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_PROCESSES },
+    ...{ handed: [{ path: kit.filter }], hasStatus: true, folders: foldersOf(room) },
+  }
+}
+
+/** Before bubblewrap, and handed down by it: a rootfs need not have a program for this. */
+function limited({ limits }: Run, { prlimit }: SandboxKit): readonly string[] {
+  const { openFiles } = limits
+  const files = openFiles === undefined ? {} : { openFiles: Math.max(openFiles, LEAST_OPEN_FILES) }
+  const flags = limitFlags({ ...limits, ...files })
+  return flags.length === 0 ? [] : [prlimit, ...flags, '--']
+}
+
+/**
+ * Where no control group counts processes, the kernel counts them per user of a user namespace, and each room has one of its
+ * own: so the limit is the room's. Root is not counted.
+ */
+const countedInside = ({ limits: { pids } }: Run, { facts, prlimit }: SandboxKit): readonly string[] =>
+  pids === undefined || facts.pids === 'all' ? [] : [prlimit, `--nproc=${pids + 1}`, '--']

@@ -1,0 +1,42 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BareUnderTest, launcherBy, launcherOptions, type Way } from '../bare.fixture.ts'
+import type { Launcher } from '../launcher/launcher.ts'
+import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { realClock } from '../rooms.fixture.ts'
+import type { Runtime } from '../runtime.ts'
+import { sandboxRuntime } from './sandbox.ts'
+
+// biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
+const host = process
+export const IS_ROOT = host.getuid?.() === 0
+
+/** Of nobody else on this machine. */
+const ROOM_USER = { uid: 65_521, gid: 65_521 }
+
+export interface RoomsBy {
+  readonly way: Way
+  readonly useGroups: boolean
+  readonly more?: Partial<RoomRuntimeOptions>
+}
+
+/** A runtime that makes rooms, on a launcher and in a folder of its own; as another user where we are root. */
+export function roomsBy(
+  { way, useGroups, more = {} }: RoomsBy,
+  make: (options: RoomRuntimeOptions) => Runtime,
+): BareUnderTest & { readonly launcher: Launcher } {
+  const options = launcherOptions(useGroups)
+  const launcher = launcherBy(way, options)
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-rooms-')))
+  chmodSync(folder, 0o755)
+  const user = IS_ROOT ? ROOM_USER : undefined
+  const fixed = { launcher, clock: realClock, env: [], user, isRoot: IS_ROOT, outputBytes: 16 << 20, folder }
+  const close = async (): Promise<void> => {
+    await launcher.close()
+    for (const each of [options.folder, folder]) rmSync(each, { recursive: true, force: true })
+  }
+  return { name: options.name, launcher, runtime: make({ ...fixed, ...more }), close, [Symbol.asyncDispose]: close }
+}
+
+export const sandboxBy = (by: RoomsBy) => roomsBy(by, (options) => sandboxRuntime({ ...options, arch: host.arch }))

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { firstRunnable } from '../first-runnable.ts'
+import { launchRun } from '../launch-run.ts'
+import { makeEtc } from '../namespaces/etc-folder.ts'
+import { keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { systemOfMachine } from '../namespaces/system-view.ts'
+import { tryRoom } from '../namespaces/try-room.ts'
+import { cancelledBeforeStart, notStarted } from '../run-end.ts'
+import type { Probe, RunEnd, Runtime } from '../runtime.ts'
+import { sandboxEnd } from './sandbox-end.ts'
+import { type SandboxKit, sandboxOrder } from './sandbox-order.ts'
+import { seccompFilter } from './seccomp/filter.ts'
+
+export interface SandboxOptions extends RoomRuntimeOptions {
+  /** Of this machine, as Node names it. */
+  readonly arch: string
+}
+
+/**
+ * Runs commands in rooms that bubblewrap makes: own processes, users, network and mounts, a system that can only be
+ * read, no capabilities, and a kernel that answers only to what programs need. For commands that nobody knows.
+ */
+export function sandboxRuntime(options: SandboxOptions): Runtime {
+  const { launcher, clock } = options
+  let kit: Promise<SandboxKit> | undefined
+  const ready = (): Promise<SandboxKit> => {
+    kit ??= makeKit(options)
+    kit.catch(() => {}) // told to whoever asks
+    return kit
+  }
+  void ready()
+  const runtime: Runtime = {
+    name: 'sandbox',
+    async probe(): Promise<Probe> {
+      try {
+        const { facts, takesSizes } = await ready()
+        await tryRoom(runtime, options, SECURED)
+        const unsized = takesSizes ? [] : ['this bubblewrap (before 0.7) gives /dev/shm no size: memory limits hold it']
+        const notes = [...unsized, ...notesOn(facts, options)]
+        const keeps = { network: true, readOnly: true, rootfs: true }
+        return { works: true, isolation: 'sandbox', limits: keptLimits(facts, options), keeps, notes }
+      } catch (error) {
+        return { works: false, reason: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    expect: () => launcher.expect(),
+    async run(run, signal): Promise<RunEnd> {
+      const order = sandboxOrder(run, await ready(), options)
+      if ('what' in order) return notStarted(order.code, order.what)
+      if (signal.aborted) return cancelledBeforeStart
+      const { limits, hooks } = run
+      return sandboxEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal), limits)
+    },
+  }
+  return runtime
+}
+
+async function makeKit({ launcher, folder, readable = [], arch }: SandboxOptions): Promise<SandboxKit> {
+  const [bwrap, prlimit] = await Promise.all([firstRunnable('bwrap'), firstRunnable('prlimit')])
+  if (bwrap === undefined) throw new Error('bubblewrap is not installed (no bwrap)')
+  if (prlimit === undefined) throw new Error('util-linux is not installed (no prlimit)')
+  const bytes = seccompFilter(arch)
+  if (bytes === undefined) throw new Error(`there is no filter of system calls for ${arch}`)
+  const { stdout: words } = await promisify(execFile)(bwrap, ['--help'], { env: {} })
+  const etc = await makeEtc(folder)
+  const filter = join(folder, 'seccomp.bpf')
+  await writeFile(filter, bytes, { mode: 0o644 })
+  const system = systemOfMachine(etc, readable)
+  return { bwrap, prlimit, filter, system, takesSizes: words.includes('--size '), facts: await launcher.facts() }
+}
+
+/** What a room must say of itself: its user, no capabilities, no way to gain any, a filter. */
+const SECURED = {
+  script: 'id -u; sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
+  says: '1000\n0000000000000000\n0000000000000000\n1\n2\n',
+}

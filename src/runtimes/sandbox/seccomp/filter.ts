@@ -1,0 +1,121 @@
+/**
+ * A seccomp filter as the kernel takes it: a program in classic BPF that reads the number of a system call and the lower
+ * halves of its arguments, and answers whether it is let through. One instruction is 8 bytes: what to do, how many
+ * instructions to skip when a test holds and when not, and a constant. Each rule is a block of its own that either
+ * answers or is skipped whole, so that no jump is longer than the 255 that fit.
+ *
+ * When a filter is loaded the kernel runs it once for every call there is, to remember those that are always allowed. So
+ * blocks are in the order of their numbers and in shelves, most of which one test skips.
+ */
+import { ROOM_RULES, type SeccompRule } from './rules.ts'
+import { NEWEST_CALL, SYSTEM_CALLS } from './system-calls.ts'
+
+export type FilterArch = 'x64' | 'arm64'
+
+const AUDIT_ARCH = { x64: 0xc000003e, arm64: 0xc00000b7 } as const
+/** Calls of the x32 interface come with this bit, and would else pass under other numbers. */
+const X32_BIT = 0x40000000
+
+const LOAD = 0x20
+const JUMP_EQUAL = 0x15
+const JUMP_GREATER = 0x25
+const JUMP_AT_LEAST = 0x35
+const JUMP_BITS = 0x45
+const ANSWER = 0x06
+
+const ALLOW = 0x7fff0000
+const KILL = 0x80000000
+const errno = (error: number): number => 0x00050000 | error
+const ENOSYS = 38
+
+/** Offsets in what the filter reads: the number, the architecture, the pointer, six arguments of eight bytes. */
+const NUMBER_AT = 0
+const ARCH_AT = 4
+const argumentAt = (arg: number): number => 16 + 8 * arg
+
+/** Rules on one shelf. */
+const SHELF = 8
+
+interface Instruction {
+  readonly code: number
+  readonly k: number
+  /** Instructions to skip; `pass` is the end of the block, where a call that a test does not meet is let through. */
+  readonly holds?: number | 'pass'
+  readonly fails?: number | 'pass'
+}
+
+const load = (at: number): Instruction => ({ code: LOAD, k: at })
+const answer = (k: number): Instruction => ({ code: ANSWER, k })
+
+/** The bytes that describe which calls a room may make; undefined for a machine that we have no numbers of. */
+export function seccompFilter(arch: string, rules: readonly SeccompRule[] = ROOM_RULES): Uint8Array | undefined {
+  if (arch !== 'x64' && arch !== 'arm64') return undefined
+  const program: Instruction[] = [
+    load(ARCH_AT),
+    { code: JUMP_EQUAL, k: AUDIT_ARCH[arch], holds: 1, fails: 0 },
+    answer(KILL), // programs of another architecture have numbers of their own
+    load(NUMBER_AT),
+    ...(arch === 'x64' ? [{ code: JUMP_AT_LEAST, k: X32_BIT, holds: 0, fails: 1 }, answer(errno(ENOSYS))] : []),
+    { code: JUMP_GREATER, k: NEWEST_CALL, holds: 0, fails: 1 },
+    answer(errno(ENOSYS)),
+    ...shelvesOf(rules, arch),
+    answer(ALLOW),
+  ]
+  return encoded(program)
+}
+
+interface NumberedRule extends SeccompRule {
+  readonly number: number
+}
+
+function shelvesOf(rules: readonly SeccompRule[], arch: FilterArch): Instruction[] {
+  const numbered = rules.flatMap((rule): NumberedRule[] => {
+    const number = SYSTEM_CALLS[rule.call][arch === 'x64' ? 0 : 1]
+    return number === undefined ? [] : [{ ...rule, number }]
+  })
+  const sorted = numbered.toSorted((one, other) => one.number - other.number)
+  return Array.from({ length: Math.ceil(sorted.length / SHELF) }, (_, i) => {
+    const shelf = sorted.slice(i * SHELF, (i + 1) * SHELF)
+    const body = [...shelf.flatMap(blockOf), answer(ALLOW)]
+    return [{ code: JUMP_GREATER, k: shelf.at(-1)?.number ?? 0, holds: body.length, fails: 0 }, ...body]
+  }).flat()
+}
+
+function blockOf({ number, when, error }: NumberedRule): Instruction[] {
+  const refuse = answer(errno(error))
+  // Once an argument was loaded the number is forgotten, so a block with tests also says yes.
+  const body = when.length === 0 ? [refuse] : [...resolved([...when.flatMap(testOf), refuse]), answer(ALLOW)]
+  return [{ code: JUMP_EQUAL, k: number, holds: 0, fails: body.length }, ...body]
+}
+
+function testOf(test: SeccompRule['when'][number]): Instruction[] {
+  const value = load(argumentAt(test.arg))
+  if ('bits' in test) return [value, { code: JUMP_BITS, k: test.bits, holds: 0, fails: 'pass' }]
+  if ('notAmong' in test)
+    return [value, ...test.notAmong.map((k): Instruction => ({ code: JUMP_EQUAL, k, holds: 'pass', fails: 0 }))]
+  const last = test.among.length - 1
+  return [
+    value,
+    ...test.among.map(
+      (k, i): Instruction => ({ code: JUMP_EQUAL, k, holds: last - i, fails: i === last ? 'pass' : 0 }),
+    ),
+  ]
+}
+
+/** `pass` as a number of instructions: to just behind the last. */
+const resolved = (block: readonly Instruction[]): Instruction[] =>
+  block.map((instruction, i) => {
+    const skips = (jump: Instruction['holds']): number => (jump === 'pass' ? block.length - 1 - i : (jump ?? 0))
+    return { ...instruction, holds: skips(instruction.holds), fails: skips(instruction.fails) }
+  })
+
+function encoded(program: readonly Instruction[]): Uint8Array {
+  const bytes = Buffer.alloc(program.length * 8)
+  for (const [i, { code, k, holds = 0, fails = 0 }] of program.entries()) {
+    bytes.writeUInt16LE(code, i * 8)
+    bytes.writeUInt8(holds as number, i * 8 + 2)
+    bytes.writeUInt8(fails as number, i * 8 + 3)
+    bytes.writeUInt32LE(k >>> 0, i * 8 + 4)
+  }
+  return bytes
+}

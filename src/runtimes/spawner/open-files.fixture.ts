@@ -1,0 +1,10 @@
+/** A worker whose command tells which files it finds open. */
+import { bareBy } from '../bare.fixture.ts'
+import { emptyRoom, runOf, shell } from '../rooms.fixture.ts'
+
+// biome-ignore lint/style/noRestrictedGlobals: this file is a process of its own
+const host = process
+await using bare = bareBy('spawner', true)
+using room = emptyRoom()
+const end = await bare.runtime.run(runOf(shell('echo /proc/$$/fd/*'), { room }), new AbortController().signal)
+host.stdout.write(end.stdout.bytes)

@@ -1,0 +1,141 @@
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { invalid } from '../../base/fault.ts'
+import { firstRunnable } from '../first-runnable.ts'
+import { launchRun } from '../launch-run.ts'
+import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import { makeEtc } from '../namespaces/etc-folder.ts'
+import { environmentInside, pathInside } from '../namespaces/inside.ts'
+import { problemInside } from '../namespaces/program-inside.ts'
+import { keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { type SystemPart, systemOfMachine } from '../namespaces/system-view.ts'
+import { tryRoom } from '../namespaces/try-room.ts'
+import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
+import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
+import { cancelledBeforeStart, notStarted } from '../run-end.ts'
+import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
+import { DEVICES, mountTable } from './mount-table.ts'
+import { ROOM_SCRIPT } from './room-script.ts'
+import { unshareEnd } from './unshare-end.ts'
+
+interface Kit {
+  readonly unshare: string
+  readonly prlimit: string
+  readonly root: string
+  readonly dev: string
+  readonly system: readonly SystemPart[]
+  readonly facts: LauncherFacts
+}
+
+/** The program outside and the script inside. */
+const OWN_PROCESSES = 2
+const TOOLS = ['unshare', 'prlimit', 'setpriv', 'mount', 'env', 'sh'] as const
+const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
+const NAMESPACES = [
+  '--user',
+  '--map-root-user',
+  '--mount',
+  '--pid',
+  '--fork',
+  '--kill-child',
+  '--ipc',
+  '--uts',
+  '--cgroup',
+]
+
+/**
+ * Runs commands in rooms made with what every Linux has: unshare(1) and mount(8). As the sandbox, but for the filter of
+ * system calls: a hole in the kernel is a way out. For machines without bubblewrap.
+ */
+export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
+  const { launcher, clock } = options
+  const kit = makeKit(options)
+  kit.catch(() => {}) // told to whoever asks
+  const runtime: Runtime = {
+    name: 'unshare',
+    async probe(): Promise<Probe> {
+      try {
+        const { facts } = await kit
+        await tryRoom(runtime, options, SECURED)
+        const notes = ['system calls are not filtered: a room is as safe as the kernel', ...notesOn(facts, options)]
+        const keeps = { network: true, readOnly: true, rootfs: false }
+        return { works: true, isolation: 'namespaces', limits: keptLimits(facts, options), keeps, notes }
+      } catch (error) {
+        return { works: false, reason: error instanceof Error ? error.message : String(error) }
+      }
+    },
+    expect: () => launcher.expect(),
+    async run(run, signal): Promise<RunEnd> {
+      const order = orderOf(run, await kit, options)
+      if ('what' in order) return notStarted(order.code, order.what)
+      if (signal.aborted) return cancelledBeforeStart
+      const { limits, hooks } = run
+      return unshareEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal), limits)
+    },
+  }
+  return runtime
+}
+
+function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder | ProgramProblem {
+  const { command, room, limits, hooks } = run
+  mustBeRunnable(command)
+  mustBeName(room.name)
+  if (room.rootfs !== undefined)
+    throw invalid('rooms made by unshare see the system of the machine only', 'unsupported')
+  const { network } = command
+  const cwd = workingDirectoryOf(command, room)
+  const env = environmentInside(command, options.env)
+  const problem = problemInside(command.argv[0] as string, env.get('PATH'), kit.system)
+  if (problem !== undefined) return problem
+  const { pids } = limits
+  const inside = pids === undefined || kit.facts.pids === 'all' ? [] : [`--nproc=${pids}`]
+  const argv = [
+    ...[kit.unshare, ...NAMESPACES, ...(network ? [] : ['--net'])],
+    ...['/bin/sh', '-c', ROOM_SCRIPT, 'sh', kit.root, pathInside(cwd, room)],
+    ...[...env].map(([name, value]) => `${name}=${value}`),
+    // Also without limits: after it a program may have any name, where env would take one with an = for a variable.
+    ...[kit.prlimit, '--core=0', ...limitFlags(limits), ...inside, '--', ...command.argv],
+  ]
+  return {
+    ...{
+      name: room.name,
+      argv,
+      env: [['PATH', PATH]],
+      cwd: '/',
+      user: options.user,
+      hasInput: hooks.stdin !== undefined,
+    },
+    outputBytes: limits.outputBytes ?? options.outputBytes,
+    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_PROCESSES },
+    ...{ handed: [{ text: mountTable({ ...kit, room, network }) }], hasStatus: true, folders: foldersOf(room) },
+  }
+}
+
+async function makeKit({ launcher, folder, readable = [] }: RoomRuntimeOptions): Promise<Kit> {
+  const [unshare, prlimit, ...others] = await Promise.all(TOOLS.map(firstRunnable))
+  const missing = TOOLS.find((_, i) => [unshare, prlimit, ...others][i] === undefined)
+  if (unshare === undefined || prlimit === undefined || missing !== undefined)
+    throw new Error(`util-linux or coreutils are not installed (no ${missing})`)
+  const [root, dev] = [join(folder, 'new-root'), join(folder, 'dev')]
+  await rm(dev, { recursive: true, force: true })
+  for (const path of [root, dev, join(dev, 'shm'), join(dev, 'pts')])
+    await mkdir(path, { recursive: true, mode: 0o755 })
+  for (const name of DEVICES) await writeFile(join(dev, name), '')
+  for (const [name, target] of LINKS) await symlink(target, join(dev, name))
+  const system = systemOfMachine(await makeEtc(folder), readable)
+  return { unshare, prlimit, root, dev, system, facts: await launcher.facts() }
+}
+
+const LINKS = [
+  ['fd', '/proc/self/fd'],
+  ['stdin', '/proc/self/fd/0'],
+  ['stdout', '/proc/self/fd/1'],
+  ['stderr', '/proc/self/fd/2'],
+  ['ptmx', 'pts/ptmx'],
+] as const
+
+/** What a room must say of itself: its user, no capabilities, no way to gain any. */
+const SECURED = {
+  script: 'id -u; sed -n "s/^\\(CapEff\\|CapPrm\\|NoNewPrivs\\):\\s*//p" /proc/self/status',
+  says: '1000\n0000000000000000\n0000000000000000\n1\n',
+}

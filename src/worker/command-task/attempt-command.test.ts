@@ -1,0 +1,169 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { type CommandWish, commandTaskOf, type StageWish } from '../../model/command-task.ts'
+import { bareBy } from '../../runtimes/bare.fixture.ts'
+import { realClock } from '../../runtimes/rooms.fixture.ts'
+import { threadPool } from '../../storage/bulk/thread-pool.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import type { AttemptTools } from '../attempt.ts'
+import { openFileCache } from '../inputs/file-cache.ts'
+import { inputStage } from '../inputs/stage-inputs.ts'
+import { storeSource } from '../inputs/store-source.ts'
+import { storeTarget } from '../outputs/store-target.ts'
+import { openRooms } from '../rooms.ts'
+import { putBlob, scratch } from '../trees.fixture.ts'
+import { attemptCommand, type CommandAttempt } from './attempt-command.ts'
+
+const bulk = threadPool(1)
+afterAll(() => bulk.close())
+const never = new AbortController().signal
+
+async function bench(more: Partial<AttemptTools> = {}) {
+  const folder = scratch()
+  const store = memoryStore()
+  const bare = bareBy('spawner', true)
+  await bare.runtime.probe() // it is up, so that no time-out is spent on that
+  const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
+  const rooms = await openRooms(join(folder.path, 'rooms'), undefined)
+  const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
+  const source = storeSource(store)
+  const tools: AttemptTools = {
+    rooms,
+    inputs: inputStage({ source, cache, bulk, placement: 'copy', user: undefined, rules, directoryBytes: 1 << 20 }),
+    runtime: bare.runtime,
+    outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
+    target: storeTarget(store),
+    clock: realClock,
+    worker: 'w1',
+    limits: { outputBytes: 100_000 },
+    inlineBytes: 0,
+    ...more,
+  }
+  let attempts = 0
+  return {
+    store,
+    cache,
+    go(wish: CommandWish, order: Partial<CommandAttempt> = {}, signal = never) {
+      const plain = { queuedAt: undefined, hooks: {}, timeoutMs: undefined, begun: undefined }
+      const name = `c-${process.pid}-${++attempts}`
+      return attemptCommand({ ...plain, name, task: commandTaskOf(wish), ...order }, tools, signal)
+    },
+    async roomsLeft() {
+      await rooms.cleared()
+      return readdirSync(join(folder.path, 'rooms'))
+    },
+    async [Symbol.asyncDispose]() {
+      await bare.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const sh = (name: string, script: string, more: Partial<StageWish> = {}): StageWish => ({
+  name,
+  argv: ['/bin/sh', '-c', script],
+  env: [{ name: 'PATH', value: '/usr/bin:/bin' }],
+  ...more,
+})
+
+test('who watches hears which stage it is, what it prints, and once that the task has started', async () => {
+  await using at = await bench()
+  const heard: string[] = []
+  const hooks = {
+    stage: (name: string) => void heard.push(`stage ${name}`),
+    started: () => void heard.push('started'),
+    stdout: (bytes: Uint8Array) => void heard.push(Buffer.from(bytes).toString().trim()),
+  }
+  const result = await at.go({ stages: [sh('compile', 'echo one'), sh('run', 'echo two')] }, { hooks })
+  expect(heard).toEqual(['stage compile', 'started', 'one', 'stage run', 'two'])
+  const times = Object.keys(result.metadata?.times ?? {})
+  expect(times).toEqual([
+    'workerStart',
+    'inputFetchStart',
+    'inputFetchCompleted',
+    'executionStart',
+    'executionCompleted',
+    'outputUploadStart',
+    'outputUploadCompleted',
+    'workerCompleted',
+  ])
+  expect(await at.roomsLeft()).toEqual([])
+})
+
+test('each stage has its own limits and environment, and none has more than the worker gives', async () => {
+  await using at = await bench({ limits: { openFiles: 40, outputBytes: 1000 } })
+  const print = 'ulimit -n; echo $X'
+  const { stages } = await at.go({
+    stages: [
+      sh('a', print, { limits: { openFiles: 30 }, env: [{ name: 'X', value: '1' }] }),
+      sh('b', print, { limits: { openFiles: 99 } }),
+    ],
+  })
+  const printed = stages.map(({ stdout }) => Buffer.from(stdout.inline ?? []).toString())
+  expect(printed).toEqual(['30\n1\n', '40\n\n'])
+})
+
+test('input comes whole to each stage, an empty one too, and a stage that does not read it is not held up', async () => {
+  await using at = await bench()
+  const digest = await putBlob(at.store, Buffer.alloc(2_000_000, 'y'))
+  const empty = await putBlob(at.store, '')
+  const { stages } = await at.go({
+    stages: [
+      sh('blob', 'wc -c', { stdin: { kind: 'blob', digest } }),
+      sh('empty-blob', 'wc -c', { stdin: { kind: 'blob', digest: empty } }),
+      sh('inline', 'wc -c', { stdin: { kind: 'inline', bytes: Buffer.alloc(300_000) } }),
+      sh('empty', 'wc -c', { stdin: { kind: 'inline', bytes: new Uint8Array() } }),
+      sh('none', 'wc -c'),
+      sh('deaf', 'exit 0', { stdin: { kind: 'blob', digest } }),
+    ],
+  })
+  const printed = stages.map(({ stdout }) =>
+    Buffer.from(stdout.inline ?? [])
+      .toString()
+      .trim(),
+  )
+  expect(printed).toEqual(['2000000', '0', '300000', '0', '0', ''])
+  expect(stages.at(-1)?.cause).toBe('ok')
+})
+
+test('one that was sent ahead has its inputs, and starts no sooner than it may', async () => {
+  await using at = await bench()
+  const digest = await putBlob(at.store, 'x')
+  const gate = Promise.withResolvers<void>()
+  const heard: string[] = []
+  const hooks = { started: () => void heard.push('started') }
+  const placed = [{ path: 'x', digest, executable: false, writable: false }]
+  const going = at.go({ stages: [sh('run', 'cat x')], inputs: { placed } }, { hooks, begun: gate.promise })
+  while (!at.cache.shelf.has(`sha256/${digest.hash.slice(0, 2)}/${digest.hash}-1`)) await new Promise(setImmediate)
+  expect(heard).toEqual([])
+  gate.resolve()
+  expect((await going).stages[0]).toMatchObject({ cause: 'ok' })
+  expect(heard).toEqual(['started'])
+})
+
+test('cancelled while it waits, or while it runs, it leaves nothing behind', async () => {
+  await using at = await bench()
+  const waiting = new AbortController()
+  const ahead = at.go({ stages: [sh('run', 'true')] }, { begun: new Promise(() => {}) }, waiting.signal)
+  setImmediate(() => waiting.abort())
+  await expect(ahead).rejects.toThrow()
+  const running = new AbortController()
+  const hooks = {
+    stage(name: string) {
+      if (name === 'second') setImmediate(() => running.abort())
+    },
+  }
+  const stages = [sh('first', 'true'), sh('second', 'sleep 300')]
+  await expect(at.go({ stages }, { hooks }, running.signal)).rejects.toThrow('cancelled')
+  expect(await at.roomsLeft()).toEqual([])
+})
+
+test('a room that isolates enough will do, and a weaker one will not', async () => {
+  await using at = await bench({ isolation: 'sandbox' })
+  const stages = [sh('run', 'true')]
+  expect((await at.go({ stages, isolation: 'namespaces' })).stages[0]?.cause).toBe('ok')
+  await expect(at.go({ stages, isolation: 'container' })).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
+  await using bare = await bench()
+  await expect(bare.go({ stages, isolation: 'namespaces' })).rejects.toThrow('and here it is none')
+})

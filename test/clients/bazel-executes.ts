@@ -1,0 +1,118 @@
+/**
+ * Bazel with us to run everything and nothing run at home: the large workspace built and tested, once by a machine that
+ * finds nothing in the cache, once by one with an empty output base that finds everything there.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Bazel, summaryOf, words } from './bazel-twice.ts'
+import type { ServerAddress } from './client.ts'
+import { SAID_BY_BROKEN, TROUBLE, writeLargeWorkspace } from './large-workspace.ts'
+import { type Ended, inWords, runToEnd } from './run-command.ts'
+
+const SOME_TESTS_FAILED = 3
+const BUILD_FAILED = 1
+/** Fewer would be no proof. */
+const LEAST_ACTIONS = 200
+/** The failing test, what writes down how it went, and on some versions the same for the flaky one. */
+const MOST_AGAIN = 3
+/** The first try of the flaky test, and what wrote down how that went. */
+const MOST_ONCE = 2
+
+export interface RemoteBuild {
+  readonly bazel: Bazel
+  readonly server: ServerAddress
+  /** Everything that this client makes lies in it, the workspace included. */
+  readonly folder: string
+  /** The name of its output base: another one is another machine. */
+  readonly machine: string
+  /** `test //...` and the like. */
+  readonly args: readonly string[]
+}
+
+/** One run of Bazel, however it ends. */
+export function runRemotely({ bazel, server, folder, machine, args }: RemoteBuild): Promise<Ended> {
+  const home = join(folder, 'home')
+  mkdirSync(home, { recursive: true })
+  // In batch mode no server of Bazel's stays behind, whichever way this ends.
+  const startup = [
+    '--batch',
+    `--output_user_root=${join(folder, 'user-root')}`,
+    `--output_base=${join(folder, machine)}`,
+  ]
+  const [verb = 'build', ...rest] = args
+  const options = [
+    ...[`--remote_executor=grpc://${server}`, '--remote_local_fallback=false'],
+    ...['--spawn_strategy=remote', '--genrule_strategy=remote', '--strategy=TestRunner=remote'],
+    ...['--color=no', '--curses=no', '--symlink_prefix=/', '--noshow_progress'],
+    ...(verb === 'test' ? ['--flaky_test_attempts=flaky@3', '--test_output=errors'] : []),
+  ]
+  const command = bazel.start([...startup, verb, ...options, ...rest])
+  return runToEnd({ ...command, cwd: join(folder, 'workspace'), env: { HOME: home } })
+}
+
+export interface Executing {
+  readonly bazel: Bazel
+  readonly server: ServerAddress
+  readonly folder: string
+  readonly word: string
+}
+
+/** Says what was seen; throws when anything of it is not as it should be. */
+export async function executeLarge({ bazel, server, folder, word }: Executing): Promise<string> {
+  const place = { folder: join(folder, 'workspace'), memory: join(folder, 'memory') }
+  writeLargeWorkspace({ ...bazel.workspace, ...place, word })
+  const here = { bazel, server, folder }
+  const everything = ['test', '--jobs=50', '//...']
+  const first = await runRemotely({ ...here, machine: 'first', args: everything })
+  const actions = assertFirst(first)
+  assertSecond(await runRemotely({ ...here, machine: 'second', args: everything }), first)
+  const broken = await runRemotely({ ...here, machine: 'second', args: ['build', TROUBLE.broken] })
+  assert.equal(broken.code, BUILD_FAILED, `what cannot be built was not refused: ${inWords(broken)}`)
+  assert.match(broken.output, RegExp(`Exit 3[^]*${SAID_BY_BROKEN}|${SAID_BY_BROKEN}[^]*Exit 3`), inWords(broken))
+  return `${actions} actions run, failures where they belong, then all from the cache`
+}
+
+/** Everything ran elsewhere; answers how many actions that were. */
+export function assertFirst(ended: Ended): number {
+  assertVerdicts(ended)
+  assert.equal(verdicts(ended).get(TROUBLE.flaky), 'FLAKY', inWords(ended))
+  const ways = summaryOf(ended.output)
+  const remote = ways.get('remote') ?? 0
+  assert.ok(remote >= LEAST_ACTIONS, `only ${words(ways)}`)
+  assertOnly(ways, ['internal', 'remote'])
+  return remote
+}
+
+/** Everything came from the cache, but for the test that failed: failures are never cached. */
+function assertSecond(ended: Ended, first: Ended): void {
+  assertVerdicts(ended)
+  assert.equal(verdicts(ended).get(TROUBLE.flaky), 'PASSED', inWords(ended))
+  const [before, after] = [summaryOf(first.output), summaryOf(ended.output)]
+  const both = `the second build: ${words(after)}; the first: ${words(before)}`
+  assertOnly(after, ['internal', 'remote', 'remote cache hit'])
+  const [again = 0, hits = 0] = [after.get('remote'), after.get('remote cache hit')]
+  assert.ok(again >= 1 && again <= MOST_AGAIN, both)
+  assert.ok(hits >= (before.get('remote') ?? 0) - again - MOST_ONCE, both)
+}
+
+function assertOnly(ways: ReadonlyMap<string, number>, allowed: readonly string[]): void {
+  for (const way of ways.keys()) assert.ok(allowed.includes(way), `some actions ran otherwise: ${words(ways)}`)
+}
+
+/** What Bazel says of each test. */
+function verdicts({ output }: Ended): Map<string, string> {
+  const lines = output.matchAll(/^(\/\/\S+) +(?:\(cached\) )?([A-Z]+)/gm)
+  return new Map([...lines].map(([, label = '', verdict = '']) => [label, verdict]))
+}
+
+/** The one that must fail does, and no other. */
+function assertVerdicts(ended: Ended): void {
+  assert.equal(ended.code, SOME_TESTS_FAILED, `not the one failing test: ${inWords(ended)}`)
+  const said = verdicts(ended)
+  assert.ok(said.size >= 8, `only ${said.size} tests ran: ${inWords(ended)}`)
+  for (const [label, verdict] of said) {
+    const expected = label === TROUBLE.failing ? ['FAILED'] : label === TROUBLE.flaky ? ['FLAKY', 'PASSED'] : ['PASSED']
+    assert.ok(expected.includes(verdict), `${label} ${verdict}: ${inWords(ended)}`)
+  }
+}

@@ -1,0 +1,59 @@
+import { commandResultOf, commandSubmission } from '../../src/doors/command-tasks/command-submission.ts'
+import type { OperationStatus } from '../../src/engine/status.ts'
+import type { Submission } from '../../src/engine/submission.ts'
+import {
+  type CommandResult,
+  type CommandWish,
+  commandTaskOf,
+  type StageResult,
+  type StageWish,
+} from '../../src/model/command-task.ts'
+import type { TestGrid } from '../workers/grid.ts'
+
+export const submitCommand = (
+  { engine }: TestGrid,
+  wish: CommandWish,
+  rest: Partial<Submission> = {},
+): Promise<OperationStatus> =>
+  engine.submit(commandSubmission(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
+
+/** To its end. */
+export async function runCommand(grid: TestGrid, wish: CommandWish, rest: Partial<Submission> = {}) {
+  const { operation } = await submitCommand(grid, wish, rest)
+  return ended(await grid.end(operation))
+}
+
+export function ended(status: OperationStatus) {
+  const result = commandResultOf(status)
+  if (result === undefined) throw new Error(`no result: ${status.state}, ${status.end?.what}`)
+  return { status, result }
+}
+
+const PATH = { name: 'PATH', value: '/usr/bin:/bin' }
+
+export const sh = (script: string, more: Partial<StageWish> = {}): StageWish => ({
+  name: 'run',
+  argv: ['/bin/sh', '-c', script],
+  env: [PATH],
+  ...more,
+})
+
+export const gcc = (...args: readonly string[]): StageWish => ({
+  name: 'compile',
+  argv: ['gcc', '-O1', '-o', 'program', ...args],
+  env: [PATH],
+})
+
+export const fileOf = (path: string, text: string, executable = false) => ({
+  path,
+  contents: Buffer.from(text),
+  executable,
+})
+
+export function stageOf({ stages }: CommandResult, name = 'run'): StageResult {
+  const stage = stages.find((one) => one.name === name)
+  if (stage === undefined) throw new Error(`the stage ${name} was not run`)
+  return stage
+}
+
+export const textOf = ({ inline }: StageResult['stdout']): string => Buffer.from(inline ?? []).toString()

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Digest } from '../../src/base/digest.ts'
+import { digestListOf } from '../../src/base/digest-list.ts'
+import { actionResultsCache } from '../../src/doors/execution/action-results-cache.ts'
+import { commandTaskOf, hasSucceeded } from '../../src/model/command-task.ts'
+import { attemptId } from '../../src/model/fencing.ts'
+import type { BlobStore } from '../../src/storage/blob-store.ts'
+import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
+import { memoryStore } from '../../src/storage/memory-store.ts'
+import { onlyComplete } from '../../src/storage/only-complete.ts'
+import { commandKeyOf } from '../../src/wire/command-task.ts'
+import { commandResultFromProto } from '../../src/wire/command-task-result.ts'
+import { startGrid, until } from '../workers/grid.ts'
+import { contentOf, gate } from '../workers/told-results.ts'
+import { ownFolder, workerHere } from '../workers/worker-here.ts'
+import { startWorkerProcess } from '../workers/worker-process.ts'
+import { ended, fileOf, runCommand, sh, stageOf, submitCommand, textOf } from './commands.ts'
+
+/** Without a room, for the tests leave their commands signs outside of it. */
+const BARE = { WINDLASS_WORKER_BACKEND: 'host' }
+const QUICK_RETRY = {
+  disconnectGraceMs: 100,
+  retry: { maxRetries: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+}
+
+test('a worker that is killed in the second stage loses the task: another begins anew, and its result alone counts', async () => {
+  const grid = await startGrid({ scheduler: QUICK_RETRY })
+  const first = await startWorkerProcess(grid.address, ['--id', 'first', '--slots', '1'])
+  const folder = ownFolder()
+  const [pidFile, count] = [join(folder, 'pid'), join(folder, 'count')]
+  const wait = gate()
+  const noted = `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}`
+  const { operation, task } = await submitCommand(grid, {
+    stages: [
+      sh(`echo x >> ${count}; echo fresh > made`, { name: 'make' }),
+      sh(`if [ -e ${pidFile} ]; then cat made; ${wait.script}; else ${noted}; exec sleep 300; fi`),
+    ],
+    outputs: { paths: ['made'] },
+  })
+  await until(() => existsSync(pidFile))
+  const pid = readFileSync(pidFile, 'utf8').trim()
+  first.signal('SIGKILL')
+  await first.gone
+  await until(() => !existsSync(`/proc/${pid}`))
+  await workerHere(grid.address, { ...BARE, WINDLASS_WORKER_WORKER_ID: 'second' })
+  await wait.begun()
+  const late = { worker: 'first', attemptId: attemptId(task, { epoch: grid.engine.epoch, counter: 1 }) }
+  const outcome = { kind: 'result', succeeded: true } as const
+  expect(await grid.engine.workers.finished(late, { outcome, result: Buffer.from('late') })).toBe('superseded')
+  wait.open()
+  const { status, result } = ended(await grid.end(operation))
+  expect(status).toMatchObject({ state: 'completed', worker: 'second', attempt: 2 })
+  expect(result.stages.map(({ name }) => name)).toEqual(['make', 'run'])
+  expect(textOf(stageOf(result).stdout)).toBe('fresh\ndone\n')
+  expect(readFileSync(count, 'utf8')).toBe('x\nx\n')
+  expect(await contentOf(grid.blobs, result.outputs.files[0]?.digest)).toBe('fresh\n')
+})
+
+test('what is no command task fails at once, and what this worker does not know is tried elsewhere', async () => {
+  const grid = await startGrid({ scheduler: QUICK_RETRY })
+  await workerHere(grid.address, BARE)
+  const garbled = await grid.engine.submit({ instance: '', origin: 'snippet', spec: Buffer.from('garbage') })
+  expect(await grid.end(garbled.operation)).toMatchObject({ state: 'failed', attempt: 1 })
+  const unknown = await grid.engine.submit({ instance: '', origin: 'poem', spec: Buffer.from('x'), maxRetries: 1 })
+  const status = await grid.end(unknown.operation)
+  expect(status).toMatchObject({ state: 'failed', attempt: 2 })
+  expect(status.end?.what).toContain('knows nothing of tasks from poem')
+})
+
+test('cancelled in the middle of a stage: its processes are gone, and there is no result', async () => {
+  const grid = await startGrid()
+  await workerHere(grid.address, BARE)
+  const pidFile = join(ownFolder(), 'pid')
+  const { operation } = await submitCommand(grid, {
+    stages: [
+      sh('true', { name: 'first' }),
+      sh(`echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 300`),
+    ],
+  })
+  await until(() => existsSync(pidFile))
+  const pid = readFileSync(pidFile, 'utf8').trim()
+  await grid.engine.cancel(operation)
+  const status = await grid.end(operation)
+  expect(status).toMatchObject({ state: 'cancelled', end: { result: undefined } })
+  await until(() => !existsSync(`/proc/${pid}`))
+})
+
+test('what the stages print is seen while they run', async () => {
+  const grid = await startGrid()
+  await workerHere(grid.address, BARE)
+  const wait = gate()
+  const { operation } = await submitCommand(grid, {
+    stages: [sh('echo compiling', { name: 'compile' }), sh(`echo running; ${wait.script}`)],
+  })
+  let seen = ''
+  await until(() => {
+    const listener = grid.engine.listenOutput(operation, () => {})
+    for (let piece = listener?.next(); piece !== undefined; piece = listener?.next())
+      seen += Buffer.from(piece.bytes).toString()
+    listener?.close()
+    return seen.includes('compiling\nrunning\n')
+  })
+  wait.open()
+  expect(textOf(stageOf(ended(await grid.end(operation)).result).stdout)).toBe('running\ndone\n')
+})
+
+test('two tasks that are the same and may be cached are run once, and sent ahead of a free slot like any other', async () => {
+  const grid = await startGrid()
+  await workerHere(grid.address, {
+    ...BARE,
+    WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1',
+    WINDLASS_WORKER_PREFETCH_TASKS: '1',
+  })
+  const wish = { stages: [sh('cat in')], inputs: { files: [fileOf('in', 'same')] }, cacheable: true }
+  const wait = gate()
+  await submitCommand(grid, { stages: [sh(wait.script)] })
+  const [one, other] = [await submitCommand(grid, wish), await submitCommand(grid, wish)]
+  expect(other.task).toBe(one.task)
+  wait.open()
+  expect(hasSucceeded(ended(await grid.end(other.operation)).result)).toBe(true)
+})
+
+test('the action cache holds the result of a task, and only while all of its blobs are there', async () => {
+  const grid = await startGrid()
+  await workerHere(grid.address, BARE)
+  const wish = { stages: [sh('seq 1 50000; echo a > out')], outputs: { globs: ['out'] }, cacheable: true }
+  const { status, result } = await runCommand(grid, wish)
+  const [held, kept] = [memoryActionCache(), commandKeyOf(commandTaskOf(wish))]
+  const cacheOver = (blobs: BlobStore) => actionResultsCache(() => onlyComplete(blobs)(held))
+  await cacheOver(grid.blobs).put('', kept, status.end?.result ?? new Uint8Array())
+  const found = await cacheOver(grid.blobs).get('', kept)
+  expect(found && commandResultFromProto(found, 'sha256')).toEqual(result)
+  const withoutOutput = memoryStore()
+  for (const digest of [result.outputs.root, result.outputs.files[0]?.digest])
+    await copy(grid.blobs, withoutOutput, digest)
+  expect(await cacheOver(withoutOutput).get('', kept)).toBeUndefined()
+})
+
+async function copy(from: BlobStore, to: BlobStore, digest: Digest | undefined): Promise<void> {
+  const content = await contentOf(from, digest)
+  if (digest !== undefined && content !== undefined)
+    await to.writeMany(digestListOf(digest.fn, [digest]), [Buffer.from(content)])
+}

@@ -1,0 +1,30 @@
+/**
+ * The tests of rooms by Apptainer on a machine that has none: in a folder with Debian's unstable branch, which has. As root only.
+ * Exits as the tests do; with 0 and the reason in words where it cannot be tried.
+ */
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { bringIntoSid, inSid, sidHas } from '../../bench/cache/peers/sid-root.ts'
+import { requireTool } from '../../src/testing/require.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const PROGRAMS = ['apptainer', 'busybox', 'gcc', 'python3']
+const PACKAGES = ['apptainer', 'squashfuse', 'fuse3', 'busybox-static', 'gcc', 'libc6-dev', 'python3']
+
+function main(): number {
+  if (requireTool('apptainer').present) {
+    console.log('Apptainer is on this machine: its tests run with all others')
+    return 0
+  }
+  const why = PROGRAMS.every(sidHas) ? undefined : bringIntoSid(PACKAGES)
+  if (why !== undefined) {
+    console.log(`skipped: rooms by Apptainer, for it is not on this machine and could not be brought: ${why}`)
+    return 0
+  }
+  const path = `${ROOT}/node_modules/.bin:/usr/sbin:/usr/bin:/sbin:/bin`
+  const tests = ['env', `PATH=${path}`, 'sh', '-c', 'cd "$1" && exec vitest run test/rooms/apptainer', 'sh', ROOT]
+  const { program, args } = inSid(ROOT, tests)
+  return spawnSync(program, args, { stdio: 'inherit' }).status ?? 1
+}
+
+process.exitCode = main()

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { aboutAttack } from './attack-programs.ts'
+import { ATTACKS, type Attack } from './attack-table.ts'
+
+const DRIVERS = ['bare', 'unshare', 'sandbox'] as const
+const BETWEEN = /(<!-- attacks: .*-->\n)[\s\S]*(<!-- end -->)/
+
+/** The page as it stands, with the table as it should be. */
+export const pageWithAttacks = (path: string): string =>
+  readFileSync(path, 'utf8').replace(BETWEEN, (_, start: string, end: string) => `${start}${table()}\n${end}`)
+
+const table = (): string =>
+  [
+    `| part | attack | ${DRIVERS.join(' | ')} |`,
+    `|---|---|${DRIVERS.map(() => '---').join('|')}|`,
+    ...ATTACKS.map(rowOf),
+  ].join('\n')
+
+const rowOf = ({ file, part, expected }: Attack): string =>
+  `| ${part} | \`${file}\` ${aboutAttack(file).replaceAll('|', '\\|')} | ${DRIVERS.map((each) => expected[each] ?? '–').join(' | ')} |`

@@ -1,0 +1,124 @@
+import type { Limits } from '../../src/model/command.ts'
+import type { RuntimeName } from '../../src/runtimes/runtime.ts'
+
+/**
+ * `through`: it got what it wanted; `refused`: it did not, and was told so or it had no effect; `as the kernel is set`: one
+ * or the other, for the machine has a switch for it and the room has not; else it was ended, with that cause. Whatever the outcome, nothing of it is left on the machine afterwards, unless `leaves` says so.
+ */
+export type Outcome =
+  | 'as the kernel is set'
+  | 'through'
+  | 'refused'
+  | 'timeout'
+  | 'out-of-memory'
+  | 'cpu-time'
+  | 'disk-limit'
+  | 'signal'
+
+export interface Attack {
+  /** Of its file in attacks/, with its first line as what it does. */
+  readonly file: string
+  readonly part: 'processes' | 'memory' | 'disk' | 'output' | 'files' | 'kernel' | 'network' | 'start'
+  readonly limits?: Limits
+  readonly env?: Readonly<Record<string, string>>
+  readonly expected: Readonly<Partial<Record<RuntimeName, Outcome>>>
+}
+
+const all = (outcome: Outcome) => ({ bare: outcome, unshare: outcome, sandbox: outcome })
+/** Bare rooms let it pass: they are for commands that are trusted. */
+const bareOnly = { bare: 'through', unshare: 'refused', sandbox: 'refused' } as const
+/** Only the filter of system calls stands against it. */
+const filtered = { bare: 'through', unshare: 'through', sandbox: 'refused' } as const
+
+/** The same where machines have a switch for it. */
+const switched = { bare: 'as the kernel is set', unshare: 'as the kernel is set', sandbox: 'refused' } as const
+const bareSwitched = { bare: 'as the kernel is set', unshare: 'refused', sandbox: 'refused' } as const
+
+const FEW = { pids: 40, wallMs: 8000 }
+const MEMORY = { memoryBytes: 96 << 20, wallMs: 15_000 }
+const DISK = { diskBytes: 4_000_000, wallMs: 15_000 }
+const SHORT = { wallMs: 700 }
+
+export const ATTACKS: readonly Attack[] = [
+  { file: 'fork-bomb.c', part: 'processes', limits: FEW, expected: all('refused') },
+  { file: 'fork-bomb-shell.sh', part: 'processes', limits: { pids: 40, wallMs: 1000 }, expected: all('timeout') },
+  { file: 'thread-bomb.c', part: 'processes', limits: FEW, expected: all('refused') },
+  { file: 'straggler.c', part: 'processes', expected: all('refused') },
+  { file: 'zombie-flood.c', part: 'processes', limits: { pids: 60, wallMs: 15_000 }, expected: all('refused') },
+  { file: 'kill-everyone.c', part: 'processes', expected: all('refused') },
+  { file: 'kill-parents.c', part: 'processes', expected: all('refused') },
+  { file: 'deaf.c', part: 'processes', limits: SHORT, expected: all('timeout') },
+  { file: 'stopped.c', part: 'processes', limits: SHORT, expected: all('timeout') },
+  { file: 'silent.c', part: 'processes', limits: SHORT, expected: all('timeout') },
+  { file: 'processor-hog.c', part: 'processes', limits: { cpuMs: 300, wallMs: 15_000 }, expected: all('cpu-time') },
+  { file: 'ptrace-parent.c', part: 'processes', expected: all('refused') },
+  { file: 'ptrace-child.c', part: 'processes', expected: filtered },
+  { file: 'read-memory.c', part: 'processes', expected: all('refused') },
+  { file: 'parent-environment.sh', part: 'processes', expected: all('refused') },
+  { file: 'see-processes.py', part: 'processes', expected: bareOnly },
+
+  { file: 'memory-eater.c', part: 'memory', limits: MEMORY, expected: all('out-of-memory') },
+  { file: 'memory-by-children.c', part: 'memory', limits: MEMORY, expected: all('out-of-memory') },
+  { file: 'memfd-fill.c', part: 'memory', limits: MEMORY, expected: all('out-of-memory') },
+  {
+    file: 'shm-fill.c',
+    part: 'memory',
+    limits: MEMORY,
+    expected: { bare: 'out-of-memory', unshare: 'refused', sandbox: 'refused' },
+  },
+  { file: 'sysv-memory.c', part: 'memory', expected: bareOnly },
+
+  { file: 'disk-fill.sh', part: 'disk', limits: DISK, expected: all('disk-limit') },
+  { file: 'inode-fill.c', part: 'disk', limits: DISK, expected: all('disk-limit') },
+  { file: 'unlinked-fill.c', part: 'disk', limits: DISK, expected: all('disk-limit') },
+  { file: 'sparse-file.c', part: 'disk', limits: DISK, expected: all('disk-limit') },
+  { file: 'deep-directories.c', part: 'disk', expected: all('refused') },
+  { file: 'closed-directories.sh', part: 'disk', expected: all('refused') },
+  { file: 'odd-names.py', part: 'disk', expected: all('refused') },
+  { file: 'write-system.sh', part: 'disk', expected: all('refused') },
+
+  { file: 'output-flood.sh', part: 'output', limits: { outputBytes: 1 << 20 }, expected: all('refused') },
+  { file: 'output-for-ever.sh', part: 'output', limits: { ...SHORT, outputBytes: 65_536 }, expected: all('timeout') },
+
+  { file: 'host-files.sh', part: 'files', expected: bareOnly },
+  { file: 'other-room.sh', part: 'files', expected: bareOnly },
+  { file: 'hardlink-out.c', part: 'files', expected: all('refused') },
+  { file: 'kernel-files.sh', part: 'files', expected: all('refused') },
+  { file: 'cgroup-escape.sh', part: 'files', expected: all('refused') },
+  { file: 'devices.sh', part: 'files', expected: all('refused') },
+  { file: 'device-node.c', part: 'files', expected: all('refused') },
+  { file: 'setuid-file.c', part: 'files', expected: filtered },
+  { file: 'setuid-program.c', part: 'files', expected: bareOnly },
+  { file: 'become-root.c', part: 'files', expected: all('refused') },
+
+  { file: 'user-namespace.c', part: 'kernel', expected: bareSwitched },
+  { file: 'clone-namespace.c', part: 'kernel', expected: bareSwitched },
+  { file: 'clone3-namespace.c', part: 'kernel', expected: bareSwitched },
+  { file: 'mount-something.c', part: 'kernel', expected: all('refused') },
+  { file: 'chroot-out.c', part: 'kernel', expected: all('refused') },
+  { file: 'bpf-program.c', part: 'kernel', expected: switched },
+  { file: 'keyring.c', part: 'kernel', expected: filtered },
+  { file: 'io-uring.c', part: 'kernel', expected: switched },
+  { file: 'perf-counters.c', part: 'kernel', expected: switched },
+  { file: 'fault-handler.c', part: 'kernel', expected: switched },
+  { file: 'new-kernel.c', part: 'kernel', expected: all('refused') },
+  { file: 'file-handle.c', part: 'kernel', expected: all('refused') },
+  { file: 'odd-sockets.c', part: 'kernel', expected: switched },
+  { file: 'other-interface.c', part: 'kernel', expected: { ...switched, sandbox: 'signal' } },
+  { file: 'type-for-others.c', part: 'kernel', expected: switched },
+  { file: 'set-clock.c', part: 'kernel', expected: all('refused') },
+  { file: 'first-in-line.c', part: 'kernel', expected: all('refused') },
+  { file: 'raise-limits.c', part: 'kernel', limits: { openFiles: 64 }, expected: all('refused') },
+  { file: 'core-dump.c', part: 'kernel', expected: all('signal') },
+  { file: 'rename-machine.c', part: 'kernel', expected: all('refused') },
+
+  { file: 'loopback.py', part: 'network', expected: bareOnly },
+  { file: 'abstract-socket.py', part: 'network', expected: bareOnly },
+  { file: 'socket-file.py', part: 'network', expected: bareOnly },
+  { file: 'look-around-network.py', part: 'network', expected: bareOnly },
+
+  { file: 'inherited-files.c', part: 'start', expected: all('refused') },
+  { file: 'inherited-environment.sh', part: 'start', expected: all('refused') },
+  { file: 'preload.c', part: 'start', env: { LD_PRELOAD: '$ROOM/attack.so' }, expected: bareOnly },
+  { file: 'long-arguments.sh', part: 'start', expected: all('refused') },
+]

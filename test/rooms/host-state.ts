@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Files that an attack may have made outside of its room. */
+const PLACES = ['/dev/shm/windlass-attack', '/tmp/windlass-attack', '/usr/bin/windlass-attack', '/windlass-attack']
+/** The key of the segment that sysv-memory.c makes. */
+const SEGMENT = 0x57494e44
+
+export interface Suspects {
+  /** Nobody else on this machine is this user. */
+  readonly uid: number
+  /** Of the launcher: control groups are named for it. */
+  readonly launcher: string
+  /** In whose paths a mount would be ours. */
+  readonly folders: readonly string[]
+}
+
+/** What is left on the machine of an attack that is over; empty when nothing is. Dying takes a moment. */
+export async function leftBehind(suspects: Suspects): Promise<string[]> {
+  for (let round = 0; round < 50 && look(suspects).length > 0; round++) await pause(20)
+  return look(suspects)
+}
+
+function look({ uid, launcher, folders }: Suspects): string[] {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return [
+    ...processesOf(uid).map(
+      (pid) => `process ${pid} ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 100)}`,
+    ),
+    ...mounts.filter((line) => folders.some((folder) => line.includes(folder))).map((line) => `mount ${line}`),
+    ...groupsOf(launcher).map((path) => `control group ${path}`),
+    ...PLACES.filter((path) => existsSync(path)).map((path) => `file ${path}`),
+    ...(hasSegment() ? ['shared memory'] : []),
+  ]
+}
+
+/** For what a bare room is known to leave. */
+export function clearUp(): void {
+  for (const path of PLACES) rmSync(path, { force: true })
+  if (hasSegment()) execFileSync('ipcrm', ['-M', `${SEGMENT}`])
+}
+
+const hasSegment = (): boolean =>
+  readFileSync('/proc/sysvipc/shm', 'utf8')
+    .split('\n')
+    .some((line) => line.trim().startsWith(`${SEGMENT} `))
+
+function processesOf(uid: number): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false
+    const status = read(`/proc/${pid}/status`)
+    return new RegExp(`^Uid:\\s+${uid}\\s`, 'm').test(status) && !/^State:\s+Z/m.test(status)
+  })
+}
+
+/** Those of rooms with somebody in them. Empty ones are made ahead of time. */
+function groupsOf(launcher: string, path = '/sys/fs/cgroup', depth = 0): string[] {
+  if (depth > 6 || !existsSync(path)) return []
+  const ours = path.includes(`windlass-${launcher}/`)
+  if (ours) return read(join(path, 'cgroup.procs')).trim() === '' ? [] : [path]
+  return namesIn(path).flatMap((name) => groupsOf(launcher, join(path, name), depth + 1))
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
