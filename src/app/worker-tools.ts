@@ -63,21 +63,12 @@ const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
 const SPAWNER_ENTRY = import.meta.url.endsWith('.ts') ? SPAWNER : new URL(SPAWNER.href.replace(/\.ts$/, '.js'))
 
 export async function openWorkerTools(options: WorkerToolsOptions): Promise<WorkerTools> {
-  const { worker, backend, folder, user, clock, cas } = options
+  const { worker, folder, user, clock, cas } = options
   await prepareHashing()
   const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
   const bulk = threadPool(BULK_THREADS)
   const launcher = await openLauncher(join(folder, 'launcher'))
-  const { runtime, probe } = await openBackend(backend, {
-    launcher,
-    clock,
-    env: options.env,
-    outputBytes: STREAM_BYTES,
-    folder: join(folder, 'runtime'),
-    arch: process.arch,
-    uid: process.getuid?.() ?? 0,
-    user,
-  }).catch(async (error: unknown) => {
+  const { runtime, probe } = await openRuntimeFor(options, launcher).catch(async (error: unknown) => {
     await launcher.close()
     await bulk.close()
     throw error
@@ -92,7 +83,6 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   })
   const store = (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk })
 
-  const made = new Map<string, InstanceTools>()
   const make = (instance: string): InstanceTools => {
     const blobs = store(instance)
     const source = storeSource(blobs)
@@ -114,20 +104,38 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   return {
     runtime,
     store,
-    of(instance) {
-      const known = made.get(instance) ?? make(instance)
-      made.delete(instance) // the last in the map is the one used last
-      made.set(instance, known)
-      const [oldest] = made.keys()
-      if (made.size > MOST_INSTANCES && oldest !== undefined) made.delete(oldest)
-      return known
-    },
+    of: remembering(make),
     async close() {
       await launcher.close()
       await rooms.cleared()
       await cache.close()
       await bulk.close()
     },
+  }
+}
+
+const openRuntimeFor = ({ backend, folder, user, env, clock }: WorkerToolsOptions, launcher: Launcher) =>
+  openBackend(backend, {
+    launcher,
+    clock,
+    env,
+    outputBytes: STREAM_BYTES,
+    folder: join(folder, 'runtime'),
+    arch: process.arch,
+    uid: process.getuid?.() ?? 0,
+    user,
+  })
+
+/** The same tools for the same instance, for those that were used last. */
+function remembering(make: WorkerTools['of']): WorkerTools['of'] {
+  const made = new Map<string, InstanceTools>()
+  return (instance) => {
+    const known = made.get(instance) ?? make(instance)
+    made.delete(instance) // the last in the map is the one used last
+    made.set(instance, known)
+    const [oldest] = made.keys()
+    if (made.size > MOST_INSTANCES && oldest !== undefined) made.delete(oldest)
+    return known
   }
 }
 

@@ -101,7 +101,7 @@ or, to let it use the cache alone:
 
   build --remote_cache=${bazelAddress(grpc, httpUrl)}
 
-Commands run as the user of the worker: only for clients that you trust. Ctrl+C stops it.
+Commands run in sandboxes, without a network (docs/guide/isolation.md). Ctrl+C stops it.
 
 `
 }

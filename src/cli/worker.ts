@@ -8,7 +8,7 @@ import type { ExecuteFlags } from './worker-execute.ts'
 const DAEMON_HELP = `
 A worker takes tasks from a server and runs them here. The first SIGTERM or Ctrl+C lets its tasks finish (300 seconds at
 most, see worker.drain_timeout_seconds) and hands back those that have not started; a second one ends it at once.
-Commands run as the user of the worker, with this machine's files in sight: only for clients that you trust.
+Commands run in the strongest room that works here, a sandbox if there is bubblewrap; --backend host asks for none.
 
 Examples:
   windlass worker daemon                                       for the server on this machine

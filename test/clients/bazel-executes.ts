@@ -65,7 +65,8 @@ export async function executeLarge({ bazel, server, folder, word }: Executing): 
   const here = { bazel, server, folder }
   const everything = ['test', '--jobs=50', '//...']
   const first = await runRemotely({ ...here, machine: 'first', args: everything })
-  const actions = assertFirst(first)
+  // In a room of its own it cannot reach its memory, and does not fail even once.
+  const actions = assertFirst(first, 'PASSED')
   assertSecond(await runRemotely({ ...here, machine: 'second', args: everything }), first)
   const broken = await runRemotely({ ...here, machine: 'second', args: ['build', TROUBLE.broken] })
   assert.equal(broken.code, BUILD_FAILED, `what cannot be built was not refused: ${inWords(broken)}`)
@@ -74,9 +75,9 @@ export async function executeLarge({ bazel, server, folder, word }: Executing): 
 }
 
 /** Everything ran elsewhere; answers how many actions that were. */
-export function assertFirst(ended: Ended): number {
+export function assertFirst(ended: Ended, flaky: 'FLAKY' | 'PASSED'): number {
   assertVerdicts(ended)
-  assert.equal(verdicts(ended).get(TROUBLE.flaky), 'FLAKY', inWords(ended))
+  assert.equal(verdicts(ended).get(TROUBLE.flaky), flaky, inWords(ended))
   const ways = summaryOf(ended.output)
   const remote = ways.get('remote') ?? 0
   assert.ok(remote >= LEAST_ACTIONS, `only ${words(ways)}`)

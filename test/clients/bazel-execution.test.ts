@@ -57,7 +57,7 @@ describeWith('bazel', 'Bazel, with us to run its actions', () => {
     await fleet.server.kill()
     await fleet.server.start()
     const ended = await build
-    expect(assertFirst(ended)).toBeGreaterThan(200)
+    expect(assertFirst(ended, 'FLAKY')).toBeGreaterThan(200)
     // All that was done before the server died would be more than this: it died in the middle.
     expect(await fleet.counted('windlass_tasks_finished_total')).toBeGreaterThan(40)
   })
