@@ -68,7 +68,11 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     using room = emptyRoom()
     const argv = ['echo', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]
     const end = await by.runtime.run(runOf(argv, { room }), never)
-    expect(end).toMatchObject({ cause: 'not-started', exitCode: 126, reason: expect.stringContaining('E2BIG') })
+    expect(end, text(end.stderr.bytes)).toMatchObject({
+      cause: 'not-started',
+      exitCode: 126,
+      reason: expect.stringContaining('E2BIG'),
+    })
   })
 
   test('nothing is left of a run, however it ends', async () => {

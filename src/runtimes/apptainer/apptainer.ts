@@ -1,0 +1,183 @@
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { invalid } from '../../base/fault.ts'
+import { firstRunnable } from '../first-runnable.ts'
+import { type ImageCache, type ImagePolicy, imageCache } from '../images/image-cache.ts'
+import { seccompProfile } from '../images/seccomp-profile.ts'
+import { tryContainer } from '../images/try-container.ts'
+import { type LaunchOutcome, launchRun } from '../launch-run.ts'
+import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import { environmentInside } from '../namespaces/inside.ts'
+import { keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
+import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
+import { cancelledBeforeStart } from '../run-end.ts'
+import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
+import { apptainerArgv, splitEnvironment } from './apptainer-argv.ts'
+import { apptainerEnd, mustHaveWorked } from './apptainer-end.ts'
+import { apptainerImages } from './apptainer-images.ts'
+
+export interface ApptainerOptions extends RoomRuntimeOptions {
+  readonly images: ImagePolicy
+  /** Below these lie SIF files and directories that commands may name by their path. */
+  readonly imageFolders?: readonly string[]
+  /** Registries that are spoken to without encryption. */
+  readonly plainRegistries?: readonly string[]
+  /** The path of Apptainer or Singularity; looked for where not said. */
+  readonly program?: string
+}
+
+export interface ApptainerRuntime extends Runtime {
+  readonly images: ImageCache
+}
+
+interface Kit {
+  readonly program: string
+  readonly prlimit: string
+  readonly version: string
+  readonly profile: string
+  readonly facts: LauncherFacts
+}
+
+/** Threads of the program outside and of the first process inside, which count as processes. */
+const OWN_THREADS = 24
+const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
+const VERSION_MS = 20_000
+/** To make a container it needs some itself. */
+const LEAST_OPEN_FILES = 32
+
+/** Runs each command in a container that Apptainer makes, or its elder Singularity: no daemon, and never as root. */
+export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
+  const { launcher, clock, folder, imageFolders = [], plainRegistries = [] } = options
+  const kit = makeKit(options)
+  kit.catch(() => {}) // told to whoever asks
+  const errand = async (words: readonly string[], withinMs: number): Promise<void> => {
+    const { program } = await kit
+    mustHaveWorked(await runErrand([program, ...words], options, withinMs), words[0] as string)
+  }
+  const store = apptainerImages({ folder: join(folder, 'images'), imageFolders, errand, plainRegistries })
+  const images = imageCache({ ...options.images, store, clock, folder })
+  const runtime: ApptainerRuntime = {
+    name: 'apptainer',
+    images,
+    probe: () => probeOf(runtime, kit, options),
+    expect: () => launcher.expect(),
+    async run(run, signal): Promise<RunEnd> {
+      const { command, room, limits, hooks } = run
+      mustBeRunnable(command)
+      mustBeName(room.name)
+      if (room.rootfs !== undefined) throw invalid('a container has no system but that of its image', 'unsupported')
+      const cwd = workingDirectoryOf(command, room)
+      const made = await kit
+      if (signal.aborted) return cancelledBeforeStart
+      using image = await images.hold(command.image, signal)
+      if (image === undefined || signal.aborted) return cancelledBeforeStart
+      const order = orderOf(run, { kit: made, options, cwd, image: image.source })
+      const outcome = await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal)
+      return apptainerEnd(outcome, limits, command.argv[0] as string)
+    },
+  }
+  return runtime
+}
+
+async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOptions): Promise<Probe> {
+  try {
+    const { facts, version } = await kit
+    const tried = options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, SECURED)
+    const more = `of processes a command may have up to ${OWN_THREADS} more than its limit`
+    const notes = [version, ...(tried === undefined ? [] : [tried]), more, ...notesOn(facts, options)]
+    const keeps = { network: true, readOnly: true, rootfs: false }
+    const limits = { ...keptLimits(facts, options), pids: facts.pids }
+    return { works: true, isolation: 'container', limits, keeps, notes }
+  } catch (error) {
+    return { works: false, reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'
+
+/** What a container must say of itself: no capabilities, no way to gain any, a filter. */
+const SECURED = {
+  script: 'sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
+  says: `${'0'.repeat(16)}\n${'0'.repeat(16)}\n1\n2\n`,
+}
+
+interface OrderParts {
+  readonly kit: Kit
+  readonly options: ApptainerOptions
+  readonly cwd: string
+  readonly image: string
+}
+
+function orderOf(run: Run, { kit, options, cwd, image }: OrderParts): LaunchOrder {
+  const { command, room, limits, hooks } = run
+  const { program, profile, prlimit } = kit
+  const wanted = new Map(environmentInside(command, options.env))
+  // An image has a PATH of its own, which holds unless somebody says another.
+  if (![...options.env, ...command.env].some(({ name }) => name === 'PATH')) wanted.delete('PATH')
+  const { outer, inner } = splitEnvironment(wanted)
+  const { openFiles, pids } = limits
+  const files = openFiles === undefined ? {} : { openFiles: Math.max(openFiles, LEAST_OPEN_FILES) }
+  return {
+    name: room.name,
+    argv: [
+      ...[prlimit, '--core=0', ...limitFlags({ ...limits, ...files }), '--'],
+      ...apptainerArgv({ program, room, cwd, network: command.network, image, profile }),
+      ...inner,
+      ...command.argv,
+    ],
+    env: [...ownEnvironment(options), ...outer],
+    ...{ cwd: '/', user: options.user, hasInput: hooks.stdin !== undefined, folders: foldersOf(room) },
+    outputBytes: limits.outputBytes ?? options.outputBytes,
+    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_THREADS },
+  }
+}
+
+/** Of Apptainer itself: everything that it keeps is in a folder of ours. */
+const ownEnvironment = ({ folder }: ApptainerOptions): readonly (readonly [string, string])[] => [
+  ['PATH', PATH],
+  ['HOME', join(folder, 'home')],
+  ['APPTAINER_CONFIGDIR', join(folder, 'home')],
+  ['APPTAINER_TMPDIR', join(folder, 'tmp')],
+  ['SINGULARITY_TMPDIR', join(folder, 'tmp')],
+  ['APPTAINER_DISABLE_CACHE', '1'],
+  ['SINGULARITY_DISABLE_CACHE', '1'],
+]
+
+let errands = 0
+
+function runErrand(argv: readonly string[], options: ApptainerOptions, wallMs: number): Promise<LaunchOutcome> {
+  const { launcher, clock, user } = options
+  const order: LaunchOrder = {
+    ...{ name: `apptainer-errand-${++errands}`, argv, env: ownEnvironment(options), cwd: '/', user, hasInput: false },
+    outputBytes: 1 << 20,
+    limits: { memoryBytes: undefined, pids: undefined, cpuMs: undefined },
+  }
+  return launchRun({ launcher, clock, order, wallMs, hooks: {} }, new AbortController().signal)
+}
+
+async function makeKit(options: ApptainerOptions): Promise<Kit> {
+  const { launcher, folder, user, isRoot } = options
+  // In a container of root's one is root, and writes what the kernel has in /proc/sys, rights or no rights.
+  if (isRoot && (user === undefined || user.uid === 0))
+    throw new Error('Apptainer is not to be run as root: another user has to be named')
+  const program = options.program ?? (await firstRunnable('apptainer')) ?? (await firstRunnable('singularity'))
+  const prlimit = await firstRunnable('prlimit')
+  if (program === undefined) throw new Error('neither Apptainer nor Singularity is installed')
+  if (prlimit === undefined) throw new Error('util-linux is not installed (no prlimit)')
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o711)
+  for (const name of ['home', 'tmp', 'images']) {
+    await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
+    if (user !== undefined) await chown(join(folder, name), user.uid, user.gid)
+  }
+  const profile = join(folder, 'seccomp.json')
+  await writeFile(profile, seccompProfile(), { mode: 0o644 })
+  const asked = await runErrand([program, '--version'], options, VERSION_MS)
+  mustHaveWorked(asked, program)
+  const version = Buffer.from(asked.stdout.bytes).toString().trim()
+  // There is also a game of that name.
+  if (!/^(apptainer|singularity(-ce|-pro)?) version /i.test(version))
+    throw new Error(`${program} is not Apptainer: it says ${JSON.stringify(version.slice(0, 100))}`)
+  return { program, prlimit, version, profile, facts: await launcher.facts() }
+}

@@ -1,0 +1,47 @@
+import type { Limits } from '../../model/command.ts'
+import type { LaunchOutcome } from '../launch-run.ts'
+import { innerExit } from '../namespaces/inner-end.ts'
+import { notStarted, runEnd } from '../run-end.ts'
+import type { RunEnd } from '../runtime.ts'
+
+/** What the programs that start commands in containers say when they cannot: tini of Docker, catatonit of Podman, and who starts those. */
+const UNSTARTED = [
+  /^\[FATAL tini \(\d+\)\] exec (.*) failed: ([^:\n]+)\n$/s,
+  /^exec \S*(): (argument list too long)\n$/,
+  /catatonit[^\n]*?: failed to exec pid1()[^\n]*?: ([^:\n]+)\n$/s,
+]
+const CODES: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Permission denied': 'EACCES',
+  'Not a directory': 'ENOTDIR',
+  'Exec format error': 'ENOEXEC',
+  'Argument list too long': 'E2BIG',
+  'argument list too long': 'E2BIG',
+  'Too many levels of symbolic links': 'ELOOP',
+  'File name too long': 'ENAMETOOLONG',
+}
+/** Of those programs, when they have started nothing. */
+const THEIR_CODES: ReadonlySet<number | null> = new Set([1, 126, 127, 255])
+
+/** Tells a command that could not be started from one that was. */
+export function containerEnd(outcome: LaunchOutcome, limits: Limits, program: string): RunEnd {
+  const { end, stopped, stdout, stderr } = outcome
+  if (end.kind === 'refused') return runEnd(outcome, limits)
+  const { exit } = end
+  const mayBeUnstarted = stopped === undefined && exit.over === undefined && THEIR_CODES.has(exit.code)
+  if (mayBeUnstarted && stdout.bytes.length === 0) {
+    const words = Buffer.from(stderr.bytes.subarray(-10_000)).toString()
+    const why = UNSTARTED.map((pattern) => pattern.exec(words)?.[2]).find((each) => each !== undefined)
+    if (why !== undefined) return unstarted(program, why)
+  }
+  return runEnd({ ...outcome, end: { kind: 'exited', exit: innerExit(exit) } }, limits)
+}
+
+function unstarted(program: string, why: string): RunEnd {
+  const code = CODES[why] ?? 'EACCES'
+  const named = JSON.stringify(program.slice(0, 300))
+  return notStarted(
+    code,
+    code === 'ENOENT' ? `${named} was not found in the image` : `${named} cannot be run: ${why} (${code})`,
+  )
+}

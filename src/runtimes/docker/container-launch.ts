@@ -1,0 +1,281 @@
+import { execFile } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import type { Clock } from '../../base/clock.ts'
+import { tryRead } from '../cgroups/group-files.ts'
+import { watchDisk } from '../launcher/disk-watch.ts'
+import type { Launch, LaunchEnd, LaunchExit, LaunchLimits, LaunchListener, LaunchUsage } from '../launcher/launcher.ts'
+import { startOf } from '../launcher/marked-processes.ts'
+import { markedTree, type ProcessTree } from '../launcher/process-tree.ts'
+import { watchLimits } from '../launcher/watch-limits.ts'
+import type { ContainerTree } from './container-groups.ts'
+import { ContainerOutput } from './container-output.ts'
+import type { ContainerState, Engine } from './engine.ts'
+
+export interface ContainerPlan {
+  readonly name: string
+  readonly body: object
+  readonly hasInput: boolean
+  readonly outputBytes: number
+  readonly limits: LaunchLimits
+  /** From its start on: how long an engine takes to make a container is not the command's affair. */
+  readonly wallMs: number | undefined
+  /** What counts as its disk space. */
+  readonly folders: readonly string[]
+  /** Limits in the words of prlimit(1), for an engine that does not lay them on itself. */
+  readonly prlimit: Prlimit | undefined
+  /** Of the control group around it, where there is one. */
+  readonly tree: ContainerTree | undefined
+}
+
+export interface Prlimit {
+  readonly program: string
+  readonly flags: readonly string[]
+  /** Of the engine: only the same user may. */
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface ContainerTools {
+  readonly engine: Engine
+  readonly clock: Pick<Clock, 'after'>
+}
+
+/** From one look to the next at a container that does not say its end. */
+const LOOK_MS = 2000
+/** Its output is over a moment before its end is known. */
+const END_ROUNDS = 200
+const MOST_PAUSE_MS = 100
+const KILL_ROUNDS = 100
+const REMOVE_ROUNDS = 5
+
+/** One container, from its making to its removal. */
+export class ContainerLaunch implements Launch {
+  readonly #plan: ContainerPlan
+  readonly #engine: Engine
+  readonly #clock: ContainerTools['clock']
+  readonly #listener: LaunchListener
+  readonly #attached = Promise.withResolvers<Socket | undefined>()
+  #id: string | undefined
+  #socket: Socket | undefined
+  #tree: ProcessTree | undefined
+  #over: LaunchExit['over']
+  #isRunning = false
+  #isStopped = false
+  #isEnded = false
+  #isLate = false
+  #forgetTime = (): void => {}
+
+  constructor(plan: ContainerPlan, { engine, clock }: ContainerTools, listener: LaunchListener) {
+    this.#plan = plan
+    this.#engine = engine
+    this.#clock = clock
+    this.#listener = listener
+    this.#tree = plan.tree
+  }
+
+  /** Never throws: how it ended is told to the listener, after everything is gone. */
+  async begin(): Promise<void> {
+    let end: LaunchEnd
+    try {
+      end = await this.#live()
+    } catch (error) {
+      end = { kind: 'lost', what: error instanceof Error ? error.message : String(error) }
+    }
+    this.#isEnded = true
+    this.#forgetTime()
+    this.#attached.resolve(undefined)
+    this.#socket?.destroy()
+    await this.#remove()
+    this.#plan.tree?.remove()
+    this.#listener.ended(end)
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    const socket = await this.#attached.promise
+    await new Promise<void>((resolve) => {
+      if (socket === undefined || socket.destroyed || !socket.writable) return resolve()
+      // Who has ended reads nothing any more, and nobody tells what was being written.
+      socket.once('close', resolve)
+      socket.write(bytes, () => {
+        socket.off('close', resolve)
+        resolve()
+      })
+    })
+  }
+
+  endInput(): void {
+    void this.#attached.promise.then((socket) => socket?.end())
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    if (this.#isRunning) void this.#kill()
+  }
+
+  /** Whether it was stopped because its time was up. */
+  get isLate(): boolean {
+    return this.#isLate
+  }
+
+  async #live(): Promise<LaunchEnd> {
+    const { name, body, hasInput, outputBytes, limits } = this.#plan
+    if (this.#isStopped) return killed
+    this.#id = await this.#engine.create(name, body)
+    const socket = await this.#engine.attach(this.#id, hasInput)
+    this.#socket = socket
+    this.#attached.resolve(socket)
+    const flooded = (): void => this.#exceeded('output')
+    const floodBytes = limits.outputFloodBytes
+    const output = new ContainerOutput({ listener: this.#listener, outputBytes, floodBytes, flooded })
+    const written = new Promise<void>((resolve) => {
+      socket.on('data', (bytes: Buffer) => output.push(bytes))
+      socket.on('error', () => {}) // it ends all the same
+      socket.once('end', resolve)
+      socket.once('close', resolve)
+    })
+    if (this.#plan.prlimit !== undefined) await this.#limit(this.#id, this.#plan.prlimit)
+    if (this.#isStopped) return killed
+    const problem = await this.#engine.start(this.#id)
+    if (problem !== undefined) return { kind: 'refused', ...refusalOf(problem) }
+    this.#isRunning = true
+    if (this.#isStopped) void this.#kill() // while it was being started
+    this.#listener.started()
+    this.#startTime()
+    await this.#watch(this.#id)
+    await Promise.race([written, this.#seenDead(this.#id)])
+    output.end()
+    return this.#endOf(await this.#lastState(this.#id))
+  }
+
+  /** Its first process is there as soon as somebody is attached, and waits for the start: what is laid on it now is handed down. */
+  async #limit(id: string, { program, flags, uid, gid }: Prlimit): Promise<void> {
+    const { pid } = await this.#engine.state(id)
+    if (!isFirstInside(pid)) throw new Error('the first process of the container is out of sight')
+    await promisify(execFile)(program, ['--pid', `${pid}`, ...flags], { uid, gid, cwd: '/' })
+  }
+
+  #startTime(): void {
+    const { wallMs } = this.#plan
+    if (wallMs === undefined || this.#isStopped) return
+    this.#forgetTime = this.#clock.after(wallMs, () => {
+      this.#isLate = true
+      this.stop()
+    })
+  }
+
+  /** What the kernel does not hold it to is looked at. */
+  async #watch(id: string): Promise<void> {
+    const { limits, folders } = this.#plan
+    const { cpuMs, diskBytes: bytes, memoryBytes } = limits
+    const isNeeded = cpuMs !== undefined || bytes !== undefined || memoryBytes !== undefined
+    this.#tree ??= isNeeded ? treeOf(await this.#engine.state(id)) : undefined
+    const tree = this.#tree
+    if (tree === undefined) return
+    const pause = (ms: number): Promise<void> => this.#pause(ms)
+    const isOver = (): boolean => this.#isEnded
+    void watchLimits(limits, { tree, pause, isOver }, (limit) => this.#exceeded(limit))
+    if (bytes === undefined) return
+    void watchDisk({ folders, bytes, pids: () => tree.pids(), pause, isOver }, () => this.#exceeded('disk'))
+  }
+
+  /** A stream that does not end with its container would hold us for ever. */
+  async #seenDead(id: string): Promise<void> {
+    for (let misses = 0; !this.#isEnded && misses < 2; ) {
+      await this.#pause(LOOK_MS)
+      if (this.#isEnded) return
+      const state = await this.#engine.state(id).catch(() => undefined)
+      if (state?.isRunning !== true) misses++
+    }
+  }
+
+  async #lastState(id: string): Promise<ContainerState> {
+    for (let round = 0; round < END_ROUNDS; round++) {
+      const state = await this.#engine.state(id)
+      if (!state.isRunning) return state
+      await this.#pause(Math.min(2 + round, MOST_PAUSE_MS))
+    }
+    throw new Error('the engine of containers has lost the output of a container that still runs')
+  }
+
+  #endOf(state: ContainerState): LaunchEnd {
+    const events = this.#tree?.events()
+    const wasKilled = state.exitCode === 137 && !this.#isStopped && this.#over === undefined
+    const wasShort =
+      state.isOutOfMemory || events?.outOfMemory === true || (wasKilled && this.#plan.tree?.wasFull() === true)
+    const over = this.#over ?? (wasShort && this.#plan.limits.memoryBytes !== undefined ? 'memory' : undefined)
+    const usage = this.#tree?.total() ?? UNCOUNTED
+    const pidsRefused = events?.pidsRefused === true
+    return {
+      kind: 'exited',
+      exit: { code: state.exitCode, signal: null, over, pidsRefused, hasSurvivors: false, usage },
+    }
+  }
+
+  #exceeded(limit: NonNullable<LaunchExit['over']>): void {
+    if (this.#isEnded || this.#over !== undefined) return
+    this.#over = limit
+    void this.#kill()
+  }
+
+  /** Until it is over: an engine may be too busy to hear it the first time. */
+  async #kill(): Promise<void> {
+    for (let round = 0; round < KILL_ROUNDS && !this.#isEnded && this.#id !== undefined; round++) {
+      await this.#engine.kill(this.#id).catch(() => {})
+      await this.#pause(Math.min(50 * (round + 1), 2000))
+    }
+  }
+
+  /** What cannot be removed now is at the next start of the worker, by its label. */
+  async #remove(): Promise<void> {
+    for (let round = 0; round < REMOVE_ROUNDS && this.#id !== undefined; round++) {
+      const isGone = await this.#engine.remove(this.#id).then(
+        () => true,
+        () => false,
+      )
+      if (isGone) return
+      await this.#pause(100 * (round + 1))
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.after(ms, resolve))
+  }
+}
+
+const UNCOUNTED: LaunchUsage = {
+  cpuUserMs: undefined,
+  cpuSystemMs: undefined,
+  peakMemoryBytes: undefined,
+  how: 'sampled',
+}
+
+/** Stopped before it had begun. */
+const killed: LaunchEnd = {
+  kind: 'exited',
+  exit: { code: null, signal: 'SIGKILL', over: undefined, pidsRefused: false, hasSurvivors: false, usage: UNCOUNTED },
+}
+
+/** Its first process and all below it, if that number means here what it means to the engine: the first in a namespace. */
+function treeOf({ pid }: ContainerState): ProcessTree | undefined {
+  return isFirstInside(pid)
+    ? markedTree({ mark: `container/${pid}`, leader: pid, since: startOf(pid) }, () => {})
+    : undefined
+}
+
+const isFirstInside = (pid: number): boolean => pid > 1 && /^NSpid:.*\s1$/m.test(tryRead(`/proc/${pid}/status`))
+
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [/argument list too long/i, 'E2BIG'],
+  [
+    /executable file.* not found|exec: .*no such file or directory|stat .*: no such file or directory: unknown/i,
+    'ENOENT',
+  ],
+  [/permission denied|is a directory/i, 'EACCES'],
+  [/exec format error/i, 'ENOEXEC'],
+]
+
+function refusalOf(what: string): { readonly code: string; readonly what: string } {
+  const [, code = 'UNKNOWN'] = REFUSALS.find(([pattern]) => /exec/i.test(what) && pattern.test(what)) ?? []
+  return { code, what: code === 'UNKNOWN' ? what : `${what} (${code})` }
+}

@@ -1,0 +1,44 @@
+import type { LaunchListener, OutputName } from '../launcher/launcher.ts'
+import { OutputWindow } from '../launcher/output-window.ts'
+import { FrameReader } from './stream-frames.ts'
+
+export interface OutputOptions {
+  readonly listener: LaunchListener
+  /** Of each stream. */
+  readonly outputBytes: number
+  readonly floodBytes: number | undefined
+  readonly flooded: () => void
+}
+
+/** What an attached container writes, through a window for each stream: it is read as fast as it comes, and no more is kept than may be. */
+export class ContainerOutput {
+  readonly #options: OutputOptions
+  readonly #windows: Readonly<Record<OutputName, OutputWindow>>
+  readonly #frames = new FrameReader((name, bytes) => this.#pass(name, bytes))
+  #bytes = 0
+
+  constructor(options: OutputOptions) {
+    this.#options = options
+    this.#windows = { stdout: new OutputWindow(options.outputBytes), stderr: new OutputWindow(options.outputBytes) }
+  }
+
+  push(bytes: Buffer): void {
+    this.#frames.push(bytes)
+  }
+
+  end(): void {
+    for (const name of ['stdout', 'stderr'] as const) {
+      const window = this.#windows[name]
+      if (window.dropped > 0) this.#options.listener.dropped(name, window.dropped, window.tail())
+    }
+  }
+
+  #pass(name: OutputName, bytes: Uint8Array): void {
+    const { listener, floodBytes = Number.POSITIVE_INFINITY, flooded } = this.#options
+    const now = this.#windows[name].push(bytes)
+    if (now !== undefined) listener.output(name, now)
+    const before = this.#bytes
+    this.#bytes += bytes.length
+    if (before <= floodBytes && this.#bytes > floodBytes) flooded()
+  }
+}

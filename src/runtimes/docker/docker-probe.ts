@@ -1,0 +1,63 @@
+import { tryContainer } from '../images/try-container.ts'
+import type { KeptLimits, Probe, Runtime } from '../runtime.ts'
+import type { DockerOptions } from './docker.ts'
+import type { EngineFacts } from './engine.ts'
+
+export interface DockerProbe {
+  readonly runtime: Runtime
+  readonly ready: () => Promise<{ readonly facts: EngineFacts; readonly groups: object | undefined }>
+  readonly options: DockerOptions
+}
+
+/** Whether there is an engine, and what it can do; and, if there is an image for commands that name none, whether a container of it is as it should be. */
+export async function probeOf({ runtime, ready, options }: DockerProbe): Promise<Probe> {
+  try {
+    const { facts, groups } = await ready()
+    if (facts.os !== 'linux') throw new Error(`the engine runs containers of ${facts.os} only`)
+    const tried =
+      options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, secured(facts, options))
+    const keeps = { network: true, readOnly: true, rootfs: false }
+    const notes = [facts.words, ...(tried === undefined ? [] : [tried]), ...shortfalls(facts, groups !== undefined)]
+    // Without a filter a container is its namespaces and no more, whatever files are in it.
+    return {
+      works: true,
+      isolation: facts.hasSeccomp ? 'container' : 'namespaces',
+      limits: keptLimits(facts),
+      keeps,
+      notes,
+    }
+  } catch (error) {
+    return { works: false, reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'
+
+/** What a container must say of itself: its user, no capabilities, no way to gain any, and a filter if the engine has one. */
+const secured = ({ isRootless, hasSeccomp }: EngineFacts, { user }: DockerOptions) => ({
+  script: 'id -u; sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
+  says: `${isRootless ? 0 : user.uid}\n${'0'.repeat(16)}\n${'0'.repeat(16)}\n1\n${hasSeccomp ? 2 : 0}\n`,
+})
+
+const keptLimits = ({ limits }: EngineFacts): KeptLimits => ({
+  wallMs: 'all',
+  cpuMs: 'watched',
+  memoryBytes: limits.memory ? 'all' : 'watched',
+  pids: limits.pids ? 'all' : 'not',
+  fileBytes: 'each',
+  outputBytes: 'all',
+  openFiles: 'each',
+  diskBytes: 'watched',
+  outputFloodBytes: 'all',
+  cpus: limits.cpus ? 'all' : 'not',
+})
+
+const shortfalls = ({ limits, hasSeccomp }: EngineFacts, hasGroups: boolean): readonly string[] =>
+  [
+    !hasSeccomp && 'the engine does not filter system calls',
+    !limits.memory && 'memory is looked at now and then: a burst in between is not seen',
+    limits.memory && !limits.swap && 'the engine cannot keep containers from swap',
+    !limits.pids && 'the number of processes is not limited',
+    !limits.cpus && 'a share of processors cannot be laid down',
+    !hasGroups && 'processor time and memory are sampled',
+  ].filter((note) => note !== false)

@@ -1,0 +1,33 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RuntimeUnderTest } from '../contract.ts'
+import { realClock } from '../rooms.fixture.ts'
+import { type DockerOptions, type DockerRuntime, dockerRuntime } from './docker.ts'
+
+// biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
+const host = process
+let made = 0
+
+/** Of nobody else on this machine. */
+export const CONTAINER_USER = { uid: 65_522, gid: 65_522 }
+
+export interface DockerUnderTest extends RuntimeUnderTest, AsyncDisposable {
+  readonly runtime: DockerRuntime
+  readonly options: DockerOptions
+}
+
+/** A runtime of its own on an engine that is there already, with an image that it has. */
+export function dockerBy(socketPath: string, image: string, more: Partial<DockerOptions> = {}): DockerUnderTest {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-docker-')))
+  chmodSync(folder, 0o755)
+  const fixed = { clock: realClock, socketPath, folder, env: [], user: CONTAINER_USER, outputBytes: 16 << 20 }
+  const images = { pull: 'never', maxBytes: 1 << 30, image } as const
+  const options = { ...fixed, worker: `test-${host.pid}-${++made}`, images, network: 'host', ...more }
+  const runtime = dockerRuntime(options)
+  const close = async (): Promise<void> => {
+    await runtime.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { runtime, options, close, [Symbol.asyncDispose]: close }
+}

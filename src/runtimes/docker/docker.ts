@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import { invalid } from '../../base/fault.ts'
+import type { EnvVariable, Limits } from '../../model/command.ts'
+import { firstRunnable } from '../first-runnable.ts'
+import { type HeldImage, type ImageCache, type ImagePolicy, imageCache } from '../images/image-cache.ts'
+import { seccompProfile } from '../images/seccomp-profile.ts'
+import { launchRun } from '../launch-run.ts'
+import type { Launcher, LaunchOrder } from '../launcher/launcher.ts'
+import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
+import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
+import { cancelledBeforeStart, notStarted } from '../run-end.ts'
+import type { Run, RunEnd, Runtime } from '../runtime.ts'
+import { containerBody } from './container-body.ts'
+import { containerEnd } from './container-end.ts'
+import { type ContainerGroups, containerGroups } from './container-groups.ts'
+import { ContainerLaunch, type Prlimit } from './container-launch.ts'
+import { probeOf } from './docker-probe.ts'
+import { type Engine, type EngineFacts, engineBy } from './engine.ts'
+import { engineImages } from './engine-images.ts'
+import { engineSocket } from './engine-socket.ts'
+import { onceMade } from './once-made.ts'
+
+export interface DockerOptions {
+  readonly clock: Clock
+  /** Of the engine: Docker's own, or the one that Podman serves. */
+  readonly socketPath: string
+  /** Of the worker, unlike that of any other worker of this machine: containers under it are ours to remove. */
+  readonly worker: string
+  /** A folder of this runtime alone. */
+  readonly folder: string
+  readonly env: readonly EnvVariable[]
+  /** Who rooms belong to, and who commands run as. Not root. */
+  readonly user: { readonly uid: number; readonly gid: number }
+  /** Of each stream, where no limit is said. */
+  readonly outputBytes: number
+  readonly images: ImagePolicy
+  /** What a command that may use the network is attached to, as the engine calls it; `bridge` if not said. */
+  readonly network?: string
+  /** Control groups of our own around containers are used wherever they can be, unless this says no. */
+  readonly useGroups?: boolean
+}
+
+export interface DockerRuntime extends Runtime {
+  readonly images: ImageCache
+  /** Removes what is still there of this worker. */
+  close(): Promise<void>
+}
+
+interface Kit {
+  readonly facts: EngineFacts
+  readonly prlimit: string | undefined
+  /** The same rules as in a sandbox: an engine's own let more pass. */
+  readonly seccomp: string
+  readonly groups: ContainerGroups | undefined
+}
+
+/** For control groups, whose last process may take a moment to end. */
+const CLOSE_ROUNDS = 40
+const CLOSE_PAUSE_MS = 50
+const LABEL = 'windlass.worker'
+/** Of the kernel, for one argument or variable. */
+const MOST_ARGUMENT_BYTES = 131_071
+
+/** Runs each command in a container of its own, which an engine makes from the image that the command names. */
+export function dockerRuntime(options: DockerOptions): DockerRuntime {
+  const { clock, socketPath, folder } = options
+  const engine = engineBy(engineSocket(socketPath, clock))
+  const images = imageCache({ ...options.images, store: engineImages(engine), clock, folder })
+  let isAsked = false
+  const ready = onceMade(() => {
+    isAsked = true
+    return makeKit(engine, options)
+  })
+  const runtime: DockerRuntime = {
+    name: 'docker',
+    images,
+    probe: () => probeOf({ runtime, ready, options }),
+    expect: () => {},
+    async run(run, signal): Promise<RunEnd> {
+      const { command, room } = run
+      mustBeRunnable(command)
+      mustBeName(room.name)
+      if (room.rootfs !== undefined) throw invalid('a container has no system but that of its image', 'unsupported')
+      const cwd = workingDirectoryOf(command, room)
+      const long = [...command.argv, ...command.env.map(({ name, value }) => `${name}=${value}`)].find(
+        (text) => Buffer.byteLength(text) > MOST_ARGUMENT_BYTES,
+      )
+      if (long !== undefined) return notStarted('E2BIG', `an argument of ${long.length} characters is too long (E2BIG)`)
+      const made = await ready()
+      if (signal.aborted) return cancelledBeforeStart
+      using image = await images.hold(command.image, signal)
+      if (image === undefined || signal.aborted) return cancelledBeforeStart
+      return await inContainer({ run, cwd, image, kit: made, engine, options }, signal)
+    },
+    async close() {
+      const made = isAsked ? await ready().catch(() => undefined) : undefined
+      if (made === undefined) return
+      await sweep(engine, options.worker)
+      for (let round = 0; round < CLOSE_ROUNDS && made.groups?.close() === false; round++)
+        await new Promise<void>((resolve) => void clock.after(CLOSE_PAUSE_MS, resolve))
+    },
+  }
+  return runtime
+}
+
+interface ContainerRun {
+  readonly run: Run
+  readonly cwd: string
+  readonly image: HeldImage
+  readonly kit: Kit
+  readonly engine: Engine
+  readonly options: DockerOptions
+}
+
+async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<RunEnd> {
+  const { run, cwd, image, kit, engine, options } = parts
+  const { command, room, limits, hooks } = run
+  const { clock, worker, env, user, network = 'bridge' } = options
+  const { facts, groups, seccomp } = kit
+  const order = orderOf(run, options)
+  const labels = { [LABEL]: worker }
+  const groupParent = groups?.pathOf(room.name)
+  const body = containerBody({ run, cwd, image, facts, labels, env, user, network, seccomp, groupParent })
+  const name = `windlass-${shortName(worker)}-${room.name}`
+  const tree = groups?.around(room.name, order.limits)
+  const plan = {
+    ...order,
+    name,
+    body,
+    wallMs: limits.wallMs,
+    folders: foldersOf(room),
+    tree,
+    prlimit: prlimitFor(kit, limits, options.socketPath),
+  }
+  let launch: ContainerLaunch | undefined
+  const launcher: Pick<Launcher, 'start'> = {
+    start(_, listener) {
+      launch = new ContainerLaunch(plan, { engine, clock }, listener)
+      queueMicrotask(() => void launch?.begin())
+      return launch
+    },
+  }
+  const ended = await launchRun({ launcher: launcher as Launcher, clock, order, wallMs: undefined, hooks }, signal)
+  const outcome = { ...ended, stopped: ended.stopped ?? (launch?.isLate === true ? ('timeout' as const) : undefined) }
+  return containerEnd(outcome, limits, command.argv[0] as string)
+}
+
+/** Podman of an ordinary user does not pass on the limits that it is told by this way. */
+function prlimitFor({ facts, prlimit }: Kit, limits: Limits, socketPath: string): Prlimit | undefined {
+  if (!facts.isPodman || !facts.isRootless || prlimit === undefined) return undefined
+  const { uid, gid } = statSync(socketPath)
+  return { program: prlimit, flags: ['--core=0', ...limitFlags(limits)], uid, gid }
+}
+
+/** Of it a container takes the streams and the limits; the rest is in its body. */
+const orderOf = ({ room, limits, hooks, command }: Run, { outputBytes }: DockerOptions): LaunchOrder => ({
+  ...{ name: room.name, argv: command.argv, env: [], cwd: '/', user: undefined },
+  hasInput: hooks.stdin !== undefined,
+  outputBytes: limits.outputBytes ?? outputBytes,
+  limits: launchLimits(limits),
+})
+
+async function makeKit(engine: Engine, { worker, folder, useGroups = true }: DockerOptions): Promise<Kit> {
+  await mkdir(folder, { recursive: true })
+  const facts = await engine.facts()
+  const profile = join(folder, 'seccomp.json')
+  if (facts.isPodman) await writeFile(profile, seccompProfile(), { mode: 0o644 })
+  await sweep(engine, worker)
+  const isPlain = facts.cgroupDriver === 'cgroupfs' && !facts.isRootless
+  const groups = useGroups && isPlain ? containerGroups(shortName(worker)) : undefined
+  groups?.sweep()
+  return {
+    facts,
+    groups,
+    prlimit: await firstRunnable('prlimit'),
+    seccomp: facts.isPodman ? profile : seccompProfile(),
+  }
+}
+
+/** A worker may be called anything; containers and groups may not. */
+const shortName = (worker: string): string => createHash('sha256').update(worker).digest('hex').slice(0, 16)
+
+/** Containers of an earlier life of this worker. */
+async function sweep(engine: Engine, worker: string): Promise<void> {
+  for (const id of await engine.labelled(`${LABEL}=${worker}`)) await engine.remove(id)
+}

@@ -1,0 +1,37 @@
+import { invalid } from '../../base/fault.ts'
+import type { ImageName } from '../images/image-name.ts'
+import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
+import type { Engine, EngineImage } from './engine.ts'
+
+/** The images of an engine. A command runs in the very image that was found here: by its id, whatever its name comes to mean meanwhile. */
+export function engineImages(engine: Engine): ImageStore {
+  const find = async (name: ImageName): Promise<StoredImage | undefined> => {
+    const image = await engine.image(knownAs(name))
+    return image && storedOf(image)
+  }
+  return {
+    find,
+    async pull(name, withinMs) {
+      if (name.kind === 'path') throw unknownPath(name)
+      const { registry, repository, tag, digest } = name
+      const why = await engine.pull(`${registry}/${repository}`, digest ?? tag ?? 'latest', withinMs)
+      if (why !== undefined) throw notHad(name, why)
+      const image = await find(name)
+      if (image === undefined) throw notHad(name, 'it was pulled, and yet is not there')
+      return image
+    },
+    remove: (name) => engine.removeImage(knownAs(name)),
+  }
+}
+
+/** A digest comes alone: engines do not agree on what a tag before it means. */
+function knownAs(name: ImageName): string {
+  if (name.kind === 'path') throw unknownPath(name)
+  const { registry, repository, tag, digest } = name
+  return `${registry}/${repository}${digest === undefined ? `:${tag}` : `@${digest}`}`
+}
+
+const unknownPath = ({ text }: ImageName): Error =>
+  invalid(`the container image ${text} is a path, and an engine of containers takes images of registries only`)
+
+const storedOf = ({ id, bytes, volumes }: EngineImage): StoredImage => ({ digest: id, source: id, bytes, volumes })

@@ -1,0 +1,169 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import { type ImageName, imageName } from './image-name.ts'
+import { imageRecord, type RecordedImage } from './image-record.ts'
+import type { ImageStore, StoredImage } from './image-store.ts'
+
+/** Whether a registry is asked: for every use, only for what is not here, or not at all. */
+export type PullPolicy = 'always' | 'if-missing' | 'never'
+
+export interface ImagePolicy {
+  readonly pull: PullPolicy
+  /** Of all images that this worker has brought to its machine; whose use is longest ago goes first. */
+  readonly maxBytes: number
+  /** For commands that name none; undefined where each must. */
+  readonly image: string | undefined
+  /** The registries that images may come from; any where undefined. */
+  readonly registries?: readonly string[] | undefined
+  readonly pullMs?: number
+}
+
+export interface ImageCacheOptions extends ImagePolicy {
+  readonly store: ImageStore
+  readonly clock: Pick<Clock, 'now'>
+  /** A folder of its own, for the record of what is ours. */
+  readonly folder: string
+}
+
+/** The images of a worker: brought when they are needed, kept while they are used, and removed when there are too many. */
+export interface ImageCache {
+  /** The image of a command, which stays until it is let go; undefined when the signal was aborted before it was there. */
+  hold(words: string | undefined, signal: AbortSignal): Promise<HeldImage | undefined>
+}
+
+export interface HeldImage extends StoredImage, Disposable {
+  readonly name: ImageName
+}
+
+const PULL_MS = 15 * 60_000
+
+export function imageCache(options: ImageCacheOptions): ImageCache {
+  const shelf = new ImageShelf(options)
+  return {
+    async hold(words, signal) {
+      const name = nameOf(words, options)
+      const letGo = shelf.use(name)
+      try {
+        const stored = await unlessAborted(shelf.have(name), signal)
+        if (stored === undefined) letGo()
+        return stored && { ...stored, name, [Symbol.dispose]: letGo }
+      } catch (error) {
+        letGo()
+        throw error
+      }
+    },
+  }
+}
+
+function nameOf(words: string | undefined, { image, registries }: ImagePolicy): ImageName {
+  const said = words === undefined || words === '' ? image : words
+  if (said === undefined)
+    throw invalid('the command names no container image, and this worker has none for such commands')
+  const name = imageName(said)
+  if (name.kind === 'registry' && registries !== undefined && !registries.includes(name.registry))
+    throw invalid(`the container image ${name.text} is not from a registry that this worker takes images from`)
+  return name
+}
+
+/** Pulling goes on for those who still wait, and for the next who comes. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const aborted = Promise.withResolvers<undefined>()
+  const abort = (): void => aborted.resolve(undefined)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  work.catch(() => {}) // told by the race, or to nobody
+  try {
+    return await Promise.race([aborted.promise, work])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+class ImageShelf {
+  readonly #options: ImageCacheOptions
+  readonly #record: ReturnType<typeof imageRecord>
+  readonly #inUse = new Map<string, number>()
+  readonly #pulling = new Map<string, Promise<StoredImage>>()
+  readonly #going = new Map<string, Promise<boolean>>()
+  readonly #ours: Promise<Map<string, RecordedImage>>
+
+  constructor(options: ImageCacheOptions) {
+    this.#options = options
+    this.#record = imageRecord(options.folder)
+    this.#ours = this.#record.read()
+  }
+
+  /** From before it is looked for: nobody may remove it between the two. */
+  use({ text }: ImageName): () => void {
+    this.#inUse.set(text, (this.#inUse.get(text) ?? 0) + 1)
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      const left = (this.#inUse.get(text) ?? 1) - 1
+      if (left > 0) this.#inUse.set(text, left)
+      else this.#inUse.delete(text)
+    }
+  }
+
+  async have(name: ImageName): Promise<StoredImage> {
+    const { store, pull } = this.#options
+    await this.#going.get(name.text)
+    // A digest names the same image for ever: there is nothing newer to ask for.
+    const isFixed = name.kind === 'path' || name.digest !== undefined
+    const here = pull === 'always' && !isFixed ? undefined : await store.find(name)
+    if (here !== undefined) {
+      await this.#touch(name)
+      return here
+    }
+    if (pull === 'never') throw absent(name, 'it is not on this worker, which pulls none')
+    if (name.kind === 'path') throw absent(name, 'it is not on this worker')
+    const under = this.#pulling.get(name.text)
+    if (under !== undefined) return under
+    const pulling = this.#pull(name).finally(() => this.#pulling.delete(name.text))
+    this.#pulling.set(name.text, pulling)
+    return pulling
+  }
+
+  async #pull(name: ImageName): Promise<StoredImage> {
+    const { store, clock, pullMs = PULL_MS } = this.#options
+    const ours = await this.#ours
+    // What was here before, and is not of our bringing, stays somebody else's also when it is brought up to date.
+    const isTheirs = !ours.has(name.text) && (await store.find(name)) !== undefined
+    const image = await store.pull(name, pullMs)
+    if (!isTheirs) {
+      ours.set(name.text, { bytes: image.bytes, usedAt: clock.now() })
+      await this.#makeRoom(ours)
+      await this.#record.write(ours)
+    }
+    return image
+  }
+
+  async #touch({ text }: ImageName): Promise<void> {
+    const ours = await this.#ours
+    const known = ours.get(text)
+    if (known === undefined) return
+    ours.set(text, { ...known, usedAt: this.#options.clock.now() })
+    void this.#record.write(ours)
+  }
+
+  async #makeRoom(ours: Map<string, RecordedImage>): Promise<void> {
+    const { store, maxBytes } = this.#options
+    const oldestFirst = [...ours].sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    let sum = oldestFirst.reduce((all, [, { bytes }]) => all + bytes, 0)
+    for (const [text, { bytes }] of oldestFirst) {
+      if (sum <= maxBytes) return
+      if (this.#inUse.has(text)) continue
+      const going = store.remove(imageName(text)).catch(() => false)
+      this.#going.set(text, going) // who comes for it now finds it gone, not half gone
+      const isGone = await going
+      this.#going.delete(text)
+      if (!isGone) continue
+      ours.delete(text)
+      sum -= bytes
+    }
+  }
+}
+
+const absent = ({ text }: ImageName, why: string): FaultError =>
+  new FaultError({ kind: 'unavailable', what: `the container image ${text} cannot be had: ${why}` })

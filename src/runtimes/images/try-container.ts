@@ -1,0 +1,65 @@
+import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from '../../model/command.ts'
+import type { Runtime } from '../runtime.ts'
+
+export interface ContainerTrial {
+  readonly script: string
+  /** What it must write. */
+  readonly says: string
+}
+
+export interface TrialPlace {
+  readonly folder: string
+  readonly user: { readonly uid: number; readonly gid: number } | undefined
+}
+
+const TRIAL_MS = 30_000
+
+/**
+ * Runs a container of the image for commands that name none. Throws with the reason when there is none or it is not as it should be;
+ * answers with words when the image has no shell to try it with. That what it writes is found here tells that its engine is of this machine.
+ */
+export async function tryContainer(
+  runtime: Runtime,
+  { folder, user }: TrialPlace,
+  { script, says }: ContainerTrial,
+): Promise<string | undefined> {
+  await mkdir(folder, { recursive: true })
+  const place = await realpath(await mkdtemp(join(folder, 'probe-')))
+  try {
+    await chmod(place, 0o711)
+    const [path, tmp] = ['root', 'tmp'].map((name) => join(place, name)) as [string, string]
+    for (const each of [path, tmp]) {
+      await mkdir(each)
+      await chmod(each, 0o755)
+      if (user !== undefined) await chown(each, user.uid, user.gid)
+    }
+    const room = { name: place.slice(place.lastIndexOf('/') + 1), path, tmp }
+    const run = { command: commandOf(`${script}; echo made > made`), room, limits: { wallMs: TRIAL_MS }, hooks: {} }
+    const end = await runtime.run(run, new AbortController().signal)
+    if (end.cause === 'not-started') return `no container was tried, for its image has no shell (${end.reason})`
+    const said = Buffer.from(end.stdout.bytes).toString()
+    const made = await readFile(join(path, 'made'), 'utf8').catch(() => '')
+    if (end.cause === 'ok' && said === says && made === 'made\n') return undefined
+    const words = [end.reason, Buffer.from(end.stderr.bytes).toString().trim(), said.trim()].filter(Boolean)
+    if (made === '' && end.cause === 'ok')
+      words.unshift('what it wrote is not here: its engine may be of another machine')
+    throw new Error(`a container was made, but is not as it should be: ${words.join('; ').slice(0, 500)}`)
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+const commandOf = (script: string): Command => ({
+  argv: ['/bin/sh', '-c', script],
+  env: [],
+  workingDirectory: '',
+  inputs: { root: undefined, files: [], uris: [] },
+  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'tree', properties: [] },
+  platform: [],
+  image: undefined,
+  limits: {},
+  network: false,
+  cacheable: false,
+})
