@@ -50,15 +50,27 @@ const host = z
 
 const docker = z
   .strictObject({
-    image: later(z.string().min(1).optional(), 'Image for tasks that name none.', { otherwise: 'tasks must name one' }),
-    network_mode: later(
+    image: field(z.string().min(1).optional(), 'Image for tasks that name none.', { otherwise: 'tasks must name one' }),
+    network_mode: field(
       z.string().min(1).default('none'),
-      'Network that containers are attached to, as Docker names it.',
+      'Network for containers of tasks that may use one, as Docker names it.',
     ),
-    cpu_limit: later(z.number().positive().optional(), 'Processors a container may use, as in 2.0.', {
+    cpu_limit: field(z.number().positive().optional(), 'Processors a container may use, as in 2.0.', {
       otherwise: 'no limit',
     }),
-    memory_limit: later(z.int().min(1).optional(), 'Memory a container may use, in bytes.', { otherwise: 'no limit' }),
+    memory_limit: field(z.int().min(1).optional(), 'Memory a container may use, in bytes.', { otherwise: 'no limit' }),
+    pull: field(
+      z.enum(['always', 'if-missing', 'never']).default('if-missing'),
+      'When images are fetched; also for apptainer.',
+    ),
+    image_cache_bytes: field(
+      z
+        .int()
+        .min(0)
+        .default(20 * 1024 ** 3),
+      'Disk space for images that were fetched for tasks; those used longest ago go first.',
+    ),
+    registries: field(z.array(z.string().min(1)).default([]), 'Hosts that images may come from.', { otherwise: 'any' }),
   })
   .prefault({})
 
@@ -92,7 +104,7 @@ export const worker = z
     ),
     backend: field(
       z.enum(BACKENDS).default('auto'),
-      'What commands run in: auto (the strongest room that works here), sandbox (bubblewrap), unshare, or host (no room at all).',
+      'What commands run in: auto (the strongest of sandbox and unshare that works here), sandbox (bubblewrap), unshare, docker (or Podman, by its socket), apptainer, or host (no room at all).',
     ),
     platform: field(
       z.record(z.string(), z.string()).default({}),

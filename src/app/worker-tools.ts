@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { prepareHashing } from '../base/hashing/create-hasher.ts'
 import type { Channel } from '../grpc/channel.ts'
+import type { Limits } from '../model/command.ts'
 import type { Launcher } from '../runtimes/launcher/launcher.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 import { spawner } from '../runtimes/spawner/spawner.ts'
@@ -20,7 +21,8 @@ import { safePlacement } from '../worker/inputs/place-inputs.ts'
 import { inputStage } from '../worker/inputs/stage-inputs.ts'
 import { storeSource } from '../worker/inputs/store-source.ts'
 import { openRooms } from '../worker/rooms.ts'
-import type { Backend } from './backends.ts'
+import { type Backend, takesImages } from './backends.ts'
+import type { Config } from './config.ts'
 import { openBackend } from './worker-runtime.ts'
 import type { CommandUser } from './worker-user.ts'
 
@@ -32,6 +34,9 @@ export interface WorkerToolsOptions {
   readonly cacheBytes: number
   /** What commands find in their environment where they do not say otherwise. */
   readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly containers: Config['worker']['docker']
+  /** Where engines of containers are is told by variables. */
+  readonly surroundings: Readonly<Record<string, string | undefined>>
   /** Who commands run as; undefined for the worker's own user. */
   readonly user: CommandUser | undefined
   readonly cas: Channel
@@ -68,7 +73,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
   const bulk = threadPool(BULK_THREADS)
   const launcher = await openLauncher(join(folder, 'launcher'))
-  const { runtime, probe } = await openRuntimeFor(options, launcher).catch(async (error: unknown) => {
+  const { runtime, probe, close } = await openRuntimeFor(options, launcher).catch(async (error: unknown) => {
     await launcher.close()
     await bulk.close()
     throw error
@@ -95,7 +100,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
       outputs,
       clock,
       worker,
-      limits: {},
+      limits: limitsOf(options),
       inlineBytes: INLINE_BYTES,
       isolation: probe.isolation,
     }
@@ -106,6 +111,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     store,
     of: remembering(make),
     async close() {
+      await close()
       await launcher.close()
       await rooms.cleared()
       await cache.close()
@@ -114,8 +120,12 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   }
 }
 
-const openRuntimeFor = ({ backend, folder, user, env, clock }: WorkerToolsOptions, launcher: Launcher) =>
-  openBackend(backend, {
+const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
+  const { backend, folder, user, env, clock, worker, containers, surroundings } = options
+  return openBackend(backend, {
+    worker,
+    containers,
+    surroundings,
     launcher,
     clock,
     env,
@@ -125,6 +135,16 @@ const openRuntimeFor = ({ backend, folder, user, env, clock }: WorkerToolsOption
     uid: process.getuid?.() ?? 0,
     user,
   })
+}
+
+/** Containers of this worker get no more than that, whatever their tasks ask for. */
+function limitsOf({ backend, containers: { cpu_limit, memory_limit } }: WorkerToolsOptions): Limits {
+  if (!takesImages(backend)) return {}
+  return {
+    ...(cpu_limit !== undefined && { cpus: cpu_limit }),
+    ...(memory_limit !== undefined && { memoryBytes: memory_limit }),
+  }
+}
 
 /** The same tools for the same instance, for those that were used last. */
 function remembering(make: WorkerTools['of']): WorkerTools['of'] {

@@ -9,6 +9,7 @@ import { type Daemon, startDaemon } from '../worker/daemon.ts'
 import { runLease } from '../worker/daemon-attempt.ts'
 import { selfCheck } from '../worker/daemon-check.ts'
 import { grpcLink } from '../worker/links/grpc-link.ts'
+import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { version } from './version.ts'
 import { holdWorkFolder } from './worker-folder.ts'
@@ -40,7 +41,7 @@ export async function startWorker(
   const id = settings.worker_id ?? `${hostname()}-${randomBytes(3).toString('hex')}`
   const slots = settings.max_concurrent_tasks ?? availableParallelism()
   const log = outer.child({ worker: id })
-  const user = commandUser(settings.host.user, process.getuid?.() ?? 0)
+  const user = commandUser(settings.host.user ?? accountFor(settings.backend), process.getuid?.() ?? 0)
   const folder = holdWorkFolder({ named: settings.host.work_dir, dataDir: server.data_dir, pid: process.pid, user })
   const channels = openChannels(settings, clock)
   // Nothing else may do so while a worker waits for its server to come back.
@@ -62,6 +63,8 @@ export async function startWorker(
       cacheBytes: settings.host.cache_bytes,
       env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
       user,
+      containers: settings.docker,
+      surroundings: env,
       cas: channels.cas,
       clock,
     })
@@ -129,6 +132,7 @@ const registrationOf = ({
   platform: [
     ...otherNames(settings.platform),
     ...isolations(isolation),
+    ...(takesImages(settings.backend) ? [{ name: 'container-image', value: '*' }] : []),
     ...pairs({ ...machine(), ...settings.platform }),
   ],
   prefetch: settings.prefetch_tasks ?? Math.floor(slots / 4),
@@ -152,6 +156,10 @@ const machine = (): Record<string, string> => ({
 /** The protocol's own list of names has it in small letters, and clients write it in either way. */
 const otherNames = ({ OSFamily = machine().OSFamily ?? '' }: Readonly<Record<string, string>>): NamedValue[] =>
   OSFamily === OSFamily.toLowerCase() ? [] : [{ name: 'OSFamily', value: OSFamily.toLowerCase() }]
+
+/** Apptainer wants somebody who is in the list of users; only root has a choice. */
+const accountFor = (backend: Backend): string | undefined =>
+  backend === 'apptainer' && process.getuid?.() === 0 ? '65534' : undefined
 
 /** Who asks for less is served too. */
 const isolations = (given: Isolation): NamedValue[] =>

@@ -21,7 +21,7 @@ export function whyNoPodman(kind: 'rootful' | 'rootless'): string | undefined {
 }
 
 /** It asks for more of these than some machines let it have. */
-export const PODMAN_CONTAINERS = `[containers]
+const CONTAINERS = `[containers]
 default_ulimits = ["nofile=1024:20000","nproc=4096:4096"]
 [engine]
 cgroup_manager = "cgroupfs"
@@ -42,7 +42,7 @@ export async function startPodman(user?: PodmanUser): Promise<RunningEngine> {
   chmodSync(folder, 0o755)
   const storage = `[storage]\ndriver = "overlay"\nrunroot = "${at('run')}"\ngraphroot = "${at('graph')}"\n`
   writeFileSync(at('storage.conf'), storage)
-  writeFileSync(at('containers.conf'), PODMAN_CONTAINERS)
+  writeFileSync(at('containers.conf'), CONTAINERS)
   for (const name of ['run', 'graph', 'home', 'runtime', 'service']) {
     mkdirSync(at(name), { mode: 0o700 })
     if (user !== undefined) chownSync(at(name), user.uid, user.gid)

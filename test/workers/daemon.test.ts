@@ -273,9 +273,9 @@ describe('a worker does not start', () => {
 
   test('with a backend that is not there', async () => {
     const grid = await startGrid()
-    await expect(workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'docker' })).rejects.toThrow(
-      'docker is not in this version',
-    )
+    await expect(
+      workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'docker', DOCKER_HOST: 'unix:///nowhere' }),
+    ).rejects.toThrow('the docker backend does not work here')
   })
 
   test('in the folder of another', async () => {

@@ -32,7 +32,11 @@ export async function workerHere(address: string, settings: Record<string, strin
     ...settings,
   }
   const { config } = loadConfig({ env, home: folder })
-  const worker = await startWorker(config, { clock: systemClock, log: silentLog, env: { PATH: '/usr/bin:/bin' } })
+  const worker = await startWorker(config, {
+    clock: systemClock,
+    log: silentLog,
+    env: { PATH: '/usr/bin:/bin', DOCKER_HOST: settings.DOCKER_HOST },
+  })
   onTestFinished(() => worker.stop())
   return { ...worker, folder }
 }
