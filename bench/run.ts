@@ -36,6 +36,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
       'what the grid adds to a command: latency, actions/s, scheduling delay (--smoke, --only, --long, --slots N, …)',
     load: () => import('./grid/bench.ts'),
   },
+  workflows: {
+    about: 'whole CWL runs without a server, beside cwltool: echo, chain, scatters, expressions (--smoke, --rounds N)',
+    load: () => import('./workflows/bench.ts'),
+  },
   cache: {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),

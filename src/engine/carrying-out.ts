@@ -2,6 +2,7 @@
 import { attemptId, type Fencing, sameFencing } from '../model/fencing.ts'
 import type { Effect } from '../scheduler/effects.ts'
 import { join, refuseAdmission } from './admitting.ts'
+import { bringHome } from './bringing-home.ts'
 import { endingOf, isReported } from './ending.ts'
 import type { LiveTask } from './live-task.ts'
 import { markDirty, type Shell } from './shell.ts'
@@ -112,7 +113,8 @@ function answerReport(task: LiveTask): void {
 /** Its state stays what it was: that it is over is told only when that is durable. */
 function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
   const { report } = task
-  task.ending = endingOf(shell, task, effect)
+  const ending = endingOf(shell, task, effect)
+  task.ending = ending
   if (effect.state === 'failed') shell.log.warn({ task: task.id, why: effect.why, what: effect.what }, 'a task failed')
   if (!isReported(effect, report)) answerReport(task)
   const { worker, fencing } = task
@@ -120,6 +122,7 @@ function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
   task.worker = worker // who had it last, and what its result came under
   task.fencing = fencing
   if (task.isRefused) shell.tasks.delete(task.id)
+  bringHome(shell, task, ending)
 }
 
 function endLease(task: LiveTask): void {
@@ -132,7 +135,8 @@ function endLease(task: LiveTask): void {
 
 function supersede(task: LiveTask, { fencing }: { fencing: Fencing }): void {
   const { report } = task
-  if (report === undefined || !sameFencing(report.fencing, fencing)) return
+  // The report of a task that has an end is that end, and is answered when it is on record.
+  if (report === undefined || task.ending !== undefined || !sameFencing(report.fencing, fencing)) return
   task.report = undefined
   report.answer('superseded')
 }

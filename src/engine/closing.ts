@@ -1,5 +1,6 @@
 import { unavailable } from './faults.ts'
 import { operationsOf } from './live-task.ts'
+import { recordStarted } from './recording.ts'
 import type { Shell } from './shell.ts'
 import { failWatches } from './watching.ts'
 import { dropLink } from './worker-link.ts'
@@ -11,6 +12,7 @@ export async function closeShell(shell: Shell): Promise<void> {
     for (const link of [...shell.links.values()]) dropLink(shell, link, 'the server is stopping')
     for (const stop of shell.timers.values()) stop()
     shell.timers.clear()
+    recordStarted(shell)
   }
   while (shell.recording > 0) await new Promise<void>((resolve) => shell.quiet.push(resolve))
   const error = unavailable('the server is stopping')

@@ -7,6 +7,7 @@ import { TASK_MOVES } from '../scheduler/task-machine.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, text, turns } from './grid.fixture.ts'
+import type { ResultCache } from './ports.ts'
 
 /** After so many records nothing is written any more, and nobody is answered; the last one may be written unanswered. */
 function dying(records: MemoryRecords, { after, lastIsAnswered }: { after: number; lastIsAnswered: boolean }) {
@@ -102,6 +103,37 @@ describe('a server that dies between two writes', () => {
         expect(told.ends.has(operation), `${operation} after ${after}`).toBe(true)
     }
   })
+})
+
+/** A cache that takes a while, and dies with the server. */
+function dyingCache(isDead: () => boolean) {
+  const kept = new Map<string, Uint8Array>()
+  const results: ResultCache = {
+    get: async (_, actionKey) => kept.get(actionKey),
+    async put(_, actionKey, result) {
+      await turns(1)
+      if (!isDead()) kept.set(actionKey, result)
+    },
+  }
+  return { kept, results }
+}
+
+test('a result that is on record is in the cache, whenever the server died', async () => {
+  const most = await recordsOfAWholeLife()
+  let found = 0
+  for (let after = 0; after <= most; after++) {
+    const records = memoryRecords()
+    const first = dying(records, { after, lastIsAnswered: true })
+    const { kept, results } = dyingCache(first.isDead)
+    await wholeLives(await openGrid(first.journal, { results }), { acknowledged: [], ends: new Map() })
+    const { tasks } = await memoryJournal(records).list({ states: ['completed'] })
+    for (const { actionKey } of tasks) {
+      if (actionKey === undefined) continue
+      expect(text(kept.get(actionKey)), `after ${after}`).toMatch(/^result of /)
+      found++
+    }
+  }
+  expect(found).toBeGreaterThan(1)
 })
 
 async function comeBack(

@@ -32,36 +32,12 @@ export function endingOf(shell: Shell, task: LiveTask, effect: Finished): Ending
   }
 }
 
-/** Both the task and its end are durable: then the blobs that its result names, the cache, and everybody who waits. */
+/** Both the task and its end are durable: then everybody who waits is told. */
 export function conclude(shell: Shell, task: LiveTask): void {
   const { ending } = task
   if (ending === undefined) return
   keepOutputs(shell, task, ending)
-  if (needsSync(shell, task, ending) || goesToCache(shell, ending))
-    void bringHome(shell, task, ending).then(() => wake(shell, task, ending))
-  else wake(shell, task, ending)
-}
-
-const needsSync = ({ roots }: Shell, { durability }: LiveTask, ending: Ending): boolean =>
-  durability === 'power' && ending.roots.length > 0 && roots?.makeDurable !== undefined
-
-const goesToCache = ({ results }: Shell, ending: Ending): boolean => ending.goesToCache && results !== undefined
-
-/** Never rejects: what is on record is true, and told, whatever else fails. */
-async function bringHome(shell: Shell, task: LiveTask, ending: Ending): Promise<void> {
-  const { actionKey, instance, id } = task
-  try {
-    if (needsSync(shell, task, ending)) await shell.roots?.makeDurable?.(ending.roots)
-  } catch (error) {
-    shell.log.error({ error, task: id }, 'the blobs of a result could not be brought to the disk')
-  }
-  try {
-    if (ending.goesToCache && actionKey !== undefined)
-      await shell.results?.put(instance, actionKey, ending.result ?? new Uint8Array())
-  } catch (error) {
-    // The result is no worse for it: the next one who asks for the same has it run again.
-    shell.log.warn({ error, task: id }, 'a result could not be put into the cache')
-  }
+  wake(shell, task, ending)
 }
 
 function wake(shell: Shell, task: LiveTask, ending: Ending): void {

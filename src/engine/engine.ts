@@ -7,12 +7,21 @@ import { closeShell } from './closing.ts'
 import { dispatchAll } from './dispatching.ts'
 import { DEFAULTS, type EngineOptions } from './engine-options.ts'
 import { silentMeter } from './grid-meter.ts'
-import { type EngineFigures, explain, figuresOf, find, listenOutput, openOperations } from './inquiring.ts'
+import {
+  type EngineFigures,
+  explain,
+  figuresOf,
+  find,
+  listenOutput,
+  listOperations,
+  type OperationPage,
+  openOperations,
+} from './inquiring.ts'
 import { NameTable } from './name-table.ts'
 import { namesAskedFor, reopen, restoreAll } from './opening.ts'
 import type { OutputListener } from './output-ring.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
-import type { Shell } from './shell.ts'
+import { nothingToRecord, type Shell } from './shell.ts'
 import type { OperationStatus } from './status.ts'
 import type { Submission } from './submission.ts'
 import { submit } from './submitting.ts'
@@ -39,6 +48,8 @@ export interface Engine {
   find(operation: string): Promise<OperationStatus | undefined>
   /** Tasks on record, the newest first. */
   list(query: HistoryQuery, cursor?: string): Promise<HistoryPage>
+  /** How each of them stands, by the first of its operations, for the price of one question. */
+  listOperations(query: HistoryQuery, cursor?: string): Promise<OperationPage>
   /** All operations that are not over: for doors that have to take up their work after a start. */
   operations(): Iterable<OperationStatus>
   /** In words, what it waits for, or what came of it. */
@@ -68,6 +79,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     leave: (operation) => leave(shell, operation),
     find: (operation) => find(shell, operation),
     list: (query, cursor) => shell.journal.list(query, cursor),
+    listOperations: (query, cursor) => listOperations(shell, query, cursor),
     operations: () => openOperations(shell),
     why: (operation) => explain(shell, operation),
     listenOutput: (operation, wake) => listenOutput(shell, operation, wake),
@@ -130,13 +142,7 @@ function makeShell(options: EngineOptions, recovered: Recovered): Shell {
     over: [],
     links: new Map(),
     tasksMade: 0,
-    dirty: [],
-    hooks: [],
-    outward: [],
-    recording: 0,
-    quiet: [],
-    unsettled: new Set(),
-    trouble: undefined,
+    ...nothingToRecord(),
     dueWatches: [],
     watches: 0,
     unwatched: new Unwatched(),

@@ -1,4 +1,5 @@
 import type { Figures } from '../scheduler/figures.ts'
+import type { HistoryQuery } from '../storage/journal/journal.ts'
 import { type OutputListener, OutputRing } from './output-ring.ts'
 import type { Shell } from './shell.ts'
 import { liveStatus, type OperationStatus, recordedStatus } from './status.ts'
@@ -26,6 +27,26 @@ export async function find(shell: Shell, name: string): Promise<OperationStatus 
   if (operation !== undefined) return liveStatus(operation)
   const record = await shell.journal.find(name)
   return record && recordedStatus(name, record)
+}
+
+/** Operations that are made ready in one loop turn. */
+const AT_ONCE = 16
+
+export interface OperationPage {
+  readonly operations: readonly OperationStatus[]
+  /** Where to go on; undefined at the end. */
+  readonly next: string | undefined
+}
+
+export async function listOperations(shell: Shell, query: HistoryQuery, cursor?: string): Promise<OperationPage> {
+  const { records = [], next } = await shell.journal.list({ ...query, whole: true }, cursor)
+  const operations: OperationStatus[] = []
+  for (const record of records) {
+    const live = shell.operations.get(record.operation)
+    operations.push(live === undefined ? recordedStatus(record.operation, record) : liveStatus(live))
+    if (operations.length % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  return { operations, next }
 }
 
 export function* openOperations(shell: Shell): Generator<OperationStatus> {

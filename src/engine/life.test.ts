@@ -311,3 +311,15 @@ test('a door that throws takes nothing with it', async () => {
   await turns()
   expect(w1.leases).toMatchObject([{ operation: other.operation }])
 })
+
+test('a report that overtakes the word that its attempt has started counts, and its worker is told so', async () => {
+  const grid = await openGrid(memoryJournal())
+  const worker = grid.worker('w1')
+  const { operation } = await grid.submit()
+  const [lease] = worker.leases
+  const told = worker.finish()
+  worker.start(lease)
+  await expect(told).resolves.toBe('applied')
+  expect(worker.heard).toEqual([])
+  expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+})

@@ -116,6 +116,8 @@ export interface LiveTask {
   course: number
   isCancelAsked: boolean
   ending: Ending | undefined
+  /** Its result is on its way to the cache, or its blobs are to the disk: the end is not recorded before. */
+  isBringingHome: boolean
   report: Report | undefined
   /** Workers that told of the same end again while it was being recorded. */
   repeated: Report[] | undefined
@@ -124,7 +126,7 @@ export interface LiveTask {
   /** Its row is there for sure. */
   isDurable: boolean
   isEndRecorded: boolean
-  /** The cache has it, and all who wait are told. */
+  /** All who wait are told. */
   isConcluded: boolean
   /** The journal did not take it: it never was. */
   isRefused: boolean
@@ -206,6 +208,7 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
     course: 0,
     isCancelAsked: false,
     ending: undefined,
+    isBringingHome: false,
     report: undefined,
     repeated: undefined,
     output: undefined,

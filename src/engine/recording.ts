@@ -8,7 +8,14 @@ import type { Durability, Fact } from '../storage/journal/fact.ts'
 import { forgetGiven, type LiveTask, type Operation, operationsOf } from './live-task.ts'
 import { sealNote } from './note-envelope.ts'
 import { type RecordedCall, recordFailed, recordSucceeded } from './record-outcome.ts'
-import type { Shell } from './shell.ts'
+import { type Shell, setTimer } from './shell.ts'
+
+/**
+ * Nobody waits for the fact that a task was started, and when it ends soon its end says it too: so it goes with the next
+ * record that somebody waits for, and by itself only when there is none for so long. A lease does not wait: lost with a
+ * crash, its task would be run again.
+ */
+const START_WAITS_MS = 50
 
 class Call implements RecordedCall {
   readonly facts: Fact[] = []
@@ -32,13 +39,50 @@ export function recordDirty(shell: Shell): void {
   if (dirty.length === 0 && hooks.length === 0) return
   shell.dirty = []
   if (hooks.length > 0) shell.hooks = []
-  const call = new Call(dirty, hooks.length === 0 ? NO_HOOKS : hooks)
+  const call = new Call([], hooks.length === 0 ? NO_HOOKS : hooks)
   for (const task of dirty) {
     task.isDirty = false
-    if (!task.isRefused && !task.isUnsettled) addFacts(shell, call, task)
+    if (task.isRefused || task.isUnsettled) continue
+    if (!shell.isClosing && hasOnlyStarted(task)) recordSoon(shell, task)
+    else {
+      call.tasks.push(task)
+      addFacts(shell, call, task)
+    }
+  }
+  if (call.facts.length === 0) for (const hook of call.hooks) hook.resolve()
+  else {
+    send(shell, call)
+    recordStarted(shell)
+  }
+}
+
+/** Wherever it cannot be seen at a glance, it is not so. */
+function hasOnlyStarted(task: LiveTask): boolean {
+  const { given, fencing, first } = task
+  if (given.started || task.startedAt === undefined || task.merged !== undefined || first.left === 'cancelled')
+    return false
+  const isLeaseGiven = given.fencing !== undefined && fencing !== undefined && sameFencing(given.fencing, fencing)
+  const isSame = given.accepted && given.priority === task.priority && given.course === task.course
+  return isLeaseGiven && isSame && given.cancel === task.isCancelAsked && task.ending === undefined
+}
+
+function recordSoon(shell: Shell, task: LiveTask): void {
+  shell.started.push(task)
+  if (!shell.timers.has('record')) setTimer(shell, 'record', { ms: START_WAITS_MS, fire: () => recordStarted(shell) })
+}
+
+/** In a call of their own: what is wrong with one of them must not fail a record that somebody waits for. */
+export function recordStarted(shell: Shell): void {
+  const { started } = shell
+  if (started.length === 0) return
+  shell.started = []
+  const call = new Call([], NO_HOOKS)
+  for (const task of started) {
+    if (task.isRefused || task.isUnsettled || task.given.end) continue
+    call.tasks.push(task)
+    addFacts(shell, call, task)
   }
   if (call.facts.length > 0) send(shell, call)
-  else for (const hook of call.hooks) hook.resolve()
 }
 
 function send(shell: Shell, call: Call): void {
@@ -88,7 +132,7 @@ function addFacts(shell: Shell, call: Call, task: LiveTask): void {
     call.facts.push({ kind: 'cancel-asked', task: task.id, reason: 'cancelled', at: shell.now })
   }
   if (task.first.left === 'cancelled' || task.merged !== undefined) addLeft(call, task)
-  if (task.ending !== undefined && !given.end) end(call, task)
+  if (task.ending !== undefined && !given.end && !task.isBringingHome) end(call, task)
 }
 
 function accept(call: Call, task: LiveTask): void {

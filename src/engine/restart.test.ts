@@ -48,7 +48,7 @@ describe('after kill -9 of the server, on restart', () => {
     const w1 = before.worker('w1')
     const { operation, task } = await before.submit()
     w1.start()
-    await turns()
+    await before.after(50) // its start is on record
     const after = await server.start()
     const other = after.worker('w2')
     await after.after(10_000)

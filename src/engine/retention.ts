@@ -1,5 +1,5 @@
 /** Finished tasks are forgotten after a while, and with them the blobs that their results name may go. */
-import type { TaskSummary } from '../storage/journal/journal.ts'
+import type { HistoryQuery, TaskRecord } from '../storage/journal/journal.ts'
 import { openEnd } from './end-envelope.ts'
 import { type Shell, setTimer } from './shell.ts'
 
@@ -33,8 +33,8 @@ function releaseOutputs(shell: Shell, before: number): void {
 }
 
 /**
- * After a start: the outputs of what ended before it are held again. In the background and one by one, for there may be
- * many; until then it is enough that blobs count as just touched after a start.
+ * After a start: the outputs of what ended before it are held again. In the background and a page at a time, for there may
+ * be many; until then it is enough that blobs count as just touched after a start.
  */
 export async function holdKeptOutputs(shell: Shell): Promise<void> {
   if (shell.roots === undefined) return
@@ -43,8 +43,9 @@ export async function holdKeptOutputs(shell: Shell): Promise<void> {
   try {
     let cursor: string | undefined
     do {
-      const page = await shell.journal.list({ states: ['completed', 'timeout', 'failed'], acceptedFrom }, cursor)
-      for (const summary of page.tasks) await holdOutputs(shell, summary, found)
+      const query: HistoryQuery = { states: ['completed', 'timeout', 'failed'], acceptedFrom, whole: true }
+      const page = await shell.journal.list(query, cursor)
+      for (const record of page.records ?? []) holdOutputs(shell, record, found)
       cursor = page.next
     } while (cursor !== undefined && !shell.isClosing)
   } catch (error) {
@@ -53,12 +54,11 @@ export async function holdKeptOutputs(shell: Shell): Promise<void> {
   shell.keptOutputs = new Map([...found, ...shell.keptOutputs].sort(([, one], [, other]) => one - other))
 }
 
-async function holdOutputs(shell: Shell, summary: TaskSummary, found: [string, number][]): Promise<void> {
-  const { task, end, operation } = summary
+function holdOutputs(shell: Shell, { task, end, result }: TaskRecord, found: [string, number][]): void {
   if (shell.isClosing || end === undefined || end.at < shell.clock.now() - shell.retentionMs) return
-  const record = shell.keptOutputs.has(task) ? undefined : await shell.journal.find(operation)
-  const { roots } = openEnd(record?.result)
-  if (roots.length === 0 || shell.keptOutputs.has(task)) return
+  if (shell.keptOutputs.has(task)) return
+  const { roots } = openEnd(result)
+  if (roots.length === 0) return
   shell.roots?.hold(task, 'outputs', roots)
   found.push([task, end.at])
 }

@@ -75,6 +75,8 @@ export interface Shell {
 
   /** Whose facts are to be recorded when the event is over. */
   dirty: LiveTask[]
+  /** Of these it is only to be recorded that they were started, and that may wait. */
+  started: LiveTask[]
   hooks: RecordHook[]
   outward: Outward[]
   /** Records under way, and who waits for there to be none. */
@@ -95,7 +97,20 @@ export interface Shell {
   tickAt: number
 }
 
-export type TimerName = 'tick' | 'no-waiter' | 'retention' | 'repair'
+export type TimerName = 'tick' | 'no-waiter' | 'retention' | 'repair' | 'record'
+
+type Recording = 'dirty' | 'started' | 'hooks' | 'outward' | 'recording' | 'quiet' | 'unsettled' | 'trouble'
+
+export const nothingToRecord = (): Pick<Shell, Recording> => ({
+  dirty: [],
+  started: [],
+  hooks: [],
+  outward: [],
+  recording: 0,
+  quiet: [],
+  unsettled: new Set(),
+  trouble: undefined,
+})
 
 /** No epoch comes twice, so no id does; they grow, and are short: a million of them lie in memory. */
 export const newTaskId = (shell: Shell): string => `${shell.epoch.toString(36)}-${(++shell.tasksMade).toString(36)}`

@@ -71,9 +71,10 @@ export function heartbeat(shell: Shell, worker: string, { holds, load, draining 
 /** False when the attempt is not the task's any more: the worker should drop it. */
 export function started(shell: Shell, worker: string, attemptId: string): boolean {
   const attempt = parseAttemptId(attemptId)
-  const isCurrent = currentTask(shell, worker, attempt) !== undefined
-  shell.dispatch({ kind: 'started', worker, ...attempt })
-  return isCurrent
+  const task = currentTask(shell, worker, attempt)
+  // Its end came by another way and overtook this: to the scheduler it would be an attempt that it does not know.
+  if (task?.ending === undefined) shell.dispatch({ kind: 'started', worker, ...attempt })
+  return task !== undefined
 }
 
 export interface WorkersWord {

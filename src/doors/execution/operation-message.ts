@@ -28,13 +28,18 @@ const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   cancelled: 'completed',
 }
 
+export interface Listening extends Asker {
+  /** What the task is to do, for who has read it before: it stays the same from message to message. */
+  readonly spec?: ActionSpec
+}
+
 /** An Operation message, with everything that came of it when it is over. */
 export async function operationMessage(
   status: OperationStatus,
   tools: ExecutionTools,
-  asker: Asker,
+  asker: Listening,
 ): Promise<Uint8Array> {
-  const spec = actionSpecFromProto(status.spec)
+  const spec = asker.spec ?? actionSpecFromProto(status.spec)
   const response = isEnded(status) ? await executionResponse(status, spec, { tools, asker }) : undefined
   return message(status, { spec, tools, response })
 }

@@ -13,6 +13,8 @@ import { operationMessage, operationSummary } from './operation-message.ts'
 import { operationNews } from './operation-news.ts'
 
 const MOST_LISTED = 100
+/** Messages that are made in one loop turn: others wait no longer than that. */
+const AT_ONCE = 16
 const LONGEST_WAIT_MS = 10 * 60_000
 const EMPTY = new Uint8Array()
 
@@ -51,13 +53,13 @@ const listOperations = (tools: ExecutionTools): UnaryMethod => ({
     const { instance, pageSize, pageToken } = listOperationsRequestFromProto(bytes)
     instances(instance)
     const limit = Math.min(MOST_LISTED, pageSize || MOST_LISTED)
-    const page = await engine.list({ instance, origin: ORIGIN, limit }, pageToken)
+    const { operations, next } = await engine.listOperations({ instance, origin: ORIGIN, limit }, pageToken)
     const listed: Uint8Array[] = []
-    for (const { operation } of page.tasks) {
-      const status = await engine.find(operation)
-      if (status !== undefined) listed.push(operationSummary(status, tools))
+    for (const status of operations) {
+      listed.push(operationSummary(status, tools))
+      if (listed.length % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
     }
-    return listOperationsResponse(listed, page.next ?? '')
+    return listOperationsResponse(listed, next ?? '')
   },
 })
 

@@ -1,7 +1,8 @@
 import type { OperationStatus } from '../../engine/status.ts'
 import type { Outgoing, ServerCall } from '../../grpc/service.ts'
+import { actionSpecFromProto } from '../../wire/action-spec.ts'
 import type { ExecutionTools } from './execution-tools.ts'
-import { operationMessage } from './operation-message.ts'
+import { type Listening, operationMessage } from './operation-message.ts'
 import { operationNews } from './operation-news.ts'
 
 export interface Listener {
@@ -18,11 +19,12 @@ export async function tellOperation(first: OperationStatus, listener: Listener, 
   }
   // Watched before anything is told: a client that is slow to read still waits for it.
   using news = operationNews(first.operation, tools, call.signal)
-  let said: Uint8Array = await operationMessage(first, tools, call)
+  const asker: Listening = { spec: actionSpecFromProto(first.spec), room: (bytes) => call.room(bytes) }
+  let said: Uint8Array = await operationMessage(first, tools, asker)
   await send(said, out)
   for (;;) {
     const status = await news.next(tools.limits.keepAliveMs)
-    const message = status === undefined ? said : await operationMessage(status, tools, call)
+    const message = status === undefined ? said : await operationMessage(status, tools, asker)
     // Much that the engine tells makes no difference to a client. But a stream that is silent may be cut on its way.
     if (status === undefined || Buffer.compare(message, said) !== 0) await send(message, out)
     if (status?.end !== undefined) return

@@ -44,3 +44,9 @@ test('a worker that never confirms does not fill our memory', () => {
   expect(held.toCancel).toHaveLength(10_000)
   expect(held.toCancel.at(-1)).toBe('19999')
 })
+
+test('nor does one that makes up ids of any length', () => {
+  const held = new HeldAttempts()
+  held.cancel(`${'x'.repeat(300)}.1-1`, 'superseded')
+  expect(held.toCancel).toEqual([])
+})

@@ -4,6 +4,8 @@ type StopWhy = Parameters<WorkerSession['stop']>[1]
 
 /** Of a worker that never confirms: it has had its chance. */
 const MOST_CANCELLED = 10_000
+/** Ours are far shorter. What a worker made up is not kept for it. */
+const LONGEST_ID = 256
 
 /**
  * What a worker that does not list its attempts was given. Its heartbeats renew everything; a lease that got lost on its
@@ -36,6 +38,7 @@ export class HeldAttempts {
   /** To be told with every heartbeat, until it has ended. What nobody wants any more is not renewed either. */
   cancel(attemptId: string, why: StopWhy): void {
     if (why !== 'cancelled') this.#held.delete(attemptId)
+    if (attemptId.length > LONGEST_ID) return
     this.#cancelled.add(attemptId)
     const [oldest] = this.#cancelled
     if (this.#cancelled.size > MOST_CANCELLED && oldest !== undefined) this.#cancelled.delete(oldest)

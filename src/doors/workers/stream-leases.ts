@@ -1,5 +1,5 @@
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { BidiMethod, Outgoing, ServerCall } from '../../grpc/service.ts'
+import type { BidiMethod, Incoming, Outgoing, ServerCall } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import type { WorkerRegistration } from '../../wire/worker-registration.ts'
 import { type ServerWord, serverWordToProto, workerWordFromProto } from '../../wire/worker-stream.ts'
@@ -32,16 +32,8 @@ export const streamLeases = (door: WorkersDoor): BidiMethod => ({
     })
     over.catch(() => {})
     try {
-      for (;;) {
-        const message = await Promise.race([requests.next(), over])
-        if (message === undefined) return
-        const said = workerWordFromProto(message)
-        if (said?.kind === 'register') throw invalid('a stream registers its worker once')
-        if (said === undefined) continue
-        session.attempts.begun(said.attemptId)
-        // When it does not count any more, the worker is told to stop it.
-        door.desk.started(registration.worker, said.attemptId)
-      }
+      // Raced once, and not a message at a time: each race would keep its message until the stream is over.
+      await Promise.race([hearWorker(door, requests, { worker: registration.worker, session }), over])
     } finally {
       door.ending.removeEventListener('abort', leave)
       if (!door.ending.aborted) door.desk.disconnected(registration.worker, session)
@@ -49,6 +41,25 @@ export const streamLeases = (door: WorkersDoor): BidiMethod => ({
     }
   },
 })
+
+interface Spoken {
+  readonly worker: string
+  readonly session: StreamedSession
+}
+
+/** Resolves when the worker has no more to say. What it says after its stream was ended is heard by nobody. */
+async function hearWorker(door: WorkersDoor, requests: Incoming, { worker, session }: Spoken): Promise<void> {
+  for (;;) {
+    const message = await requests.next()
+    if (message === undefined || session.isEnded) return
+    const said = workerWordFromProto(message)
+    if (said?.kind === 'register') throw invalid('a stream registers its worker once')
+    if (said === undefined) continue
+    session.attempts.begun(said.attemptId)
+    // When it does not count any more, the worker is told to stop it.
+    door.desk.started(worker, said.attemptId)
+  }
+}
 
 /** Two workers of one name would take it from each other for ever: the one that came first has to give up. */
 function wordsFor({ desk, ending }: WorkersDoor, worker: string, what: string): Error {
@@ -89,6 +100,8 @@ function lineTo(out: Outgoing, call: ServerCall): Line {
 interface StreamedSession extends DoorSession {
   /** Says that it is registered, and what has come up since. */
   open(): void
+  /** Another stream has its place. */
+  readonly isEnded: boolean
 }
 
 interface StreamParts {
@@ -104,7 +117,7 @@ function streamedSession(
   const attempts = new HeldAttempts(running)
   const standing = standingOrders()
   let waiting: ServerWord[] | undefined = []
-  let isOver = false
+  let isEnded = false
   const send = (word: ServerWord): void => {
     if (waiting === undefined) line.send(word)
     else waiting.push(word)
@@ -120,7 +133,10 @@ function streamedSession(
     wantsSpec,
     attempts,
     get isOver() {
-      return isOver || standing.mustRegister
+      return isEnded || standing.mustRegister
+    },
+    get isEnded() {
+      return isEnded
     },
     answer: () => ({ ...standing.answer(), cancel: attempts.toCancel }),
     open() {
@@ -143,7 +159,7 @@ function streamedSession(
       trySend({ kind: 'order', order })
     },
     over(what) {
-      isOver = true
+      isEnded = true
       door.forget(session)
       over(what)
     },

@@ -8,6 +8,7 @@ type Make = () => Promise<{ readonly journal: Journal }>
 export function historyContract(make: Make): void {
   describe('finds', () => finding(make))
   describe('lists', () => listing(make))
+  describe('lists', () => listingWhole(make))
   describe('forgets', () => forgetting(make))
 }
 
@@ -93,6 +94,50 @@ function listing(make: Make): void {
     for (const cursor of ['', '0', '-1', 'x', '1e3', '9'.repeat(40), '1 OR 1']) {
       await expect(journal.list({}, cursor)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
     }
+  })
+}
+
+function listingWhole(make: Make): void {
+  test('whole records page after page, as each is found by its name', async () => {
+    const { journal } = await make()
+    const names = Array.from({ length: 25 }, (_, i) => `t${i}`)
+    for (const task of names)
+      await journal.record([accepted(task, { invocation: task }), finished(task, undefined)], 'process')
+    await journal.record(
+      [accepted('joined'), { kind: 'joined', task: 'joined', operation: 'other', at: 1100 }],
+      'process',
+    )
+    const seen: TaskRecord[] = []
+    let cursor: string | undefined
+    do {
+      const { tasks, records, next } = await journal.list({ limit: 10, whole: true }, cursor)
+      expect(records?.length).toBeLessThanOrEqual(10)
+      expect(tasksOf(tasks)).toEqual(tasksOf(records ?? []))
+      seen.push(...(records ?? []))
+      cursor = next
+    } while (cursor !== undefined)
+    expect(tasksOf(seen)).toEqual(['joined', ...names.reverse()])
+    for (const record of seen) expect(record).toEqual(await journal.find(record.operation))
+    expect(tasksOf((await journal.list({ invocation: 't7', states: ['completed'], whole: true })).tasks)).toEqual([
+      't7',
+    ])
+    await expect(journal.list({ whole: true }, 'x')).rejects.toMatchObject({ fault: { kind: 'invalid' } })
+  })
+
+  test('few whole records at a time where they are large, and all of them', async () => {
+    const { journal } = await make()
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const spec = new Uint8Array(3 * 2 ** 20)
+    for (const task of names) await journal.record([accepted(task, { spec })], 'process')
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const { tasks, next } = await journal.list({ whole: true }, cursor)
+      expect(tasks.length).toBeLessThanOrEqual(1)
+      seen.push(...tasksOf(tasks))
+      cursor = next
+    } while (cursor !== undefined)
+    expect(seen).toEqual(names.reverse())
   })
 }
 

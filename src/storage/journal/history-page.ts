@@ -1,8 +1,13 @@
 import { invalid } from '../../base/fault.ts'
-import type { HistoryQuery } from './journal.ts'
+import type { HistoryQuery, TaskRecord } from './journal.ts'
 
 const MOST_LISTED = 1000
 const USUALLY_LISTED = 100
+
+/** Of whole records one page has so many bytes, or one record: results may be large, and a page is in memory at once. */
+export const MOST_PAGE_BYTES = 4 * 1024 * 1024
+
+export const bytesOf = ({ spec, result }: TaskRecord): number => spec.length + (result?.length ?? 0)
 
 /** How many tasks a page may have. */
 export const pageSize = ({ limit = USUALLY_LISTED }: HistoryQuery): number =>

@@ -110,10 +110,14 @@ export interface HistoryQuery {
   readonly acceptedBefore?: number | undefined
   /** At most this many, and never more than 1,000; 100 when not said. */
   readonly limit?: number | undefined
+  /** With their records, read in one go. A page of large ones is short. */
+  readonly whole?: boolean | undefined
 }
 
 export interface HistoryPage {
   readonly tasks: readonly TaskSummary[]
+  /** The same tasks with all that is on record of them, where that was asked for. */
+  readonly records?: readonly TaskRecord[] | undefined
   /**
    * Where to go on; undefined at the end. A page may be short, or even empty, and still have one: how far one call
    * looks is bounded, so that a question that nothing answers to does not read the whole history at once.

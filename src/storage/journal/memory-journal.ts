@@ -1,6 +1,6 @@
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { Accepted, Joined, TaskFact } from './fact.ts'
-import { keyIn, pageSize } from './history-page.ts'
+import { bytesOf, keyIn, MOST_PAGE_BYTES, pageSize } from './history-page.ts'
 import type {
   HistoryQuery,
   Journal,
@@ -81,13 +81,17 @@ export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal
     },
     async list(query, cursor) {
       refuseIfClosed()
-      const before = cursor === undefined ? records.nextKey : keyIn(cursor)
-      const found = [...records.entries.values()]
-        .reverse()
-        .filter((entry) => entry.key < before && isAskedFor(summaryOf(entry), query) && isNamed(entry, query))
-      const page = found.slice(0, pageSize(query))
-      const next = found.length > page.length ? String(page.at(-1)?.key) : undefined
-      return { tasks: page.map(summaryOf), next }
+      const { page, next } = pageIn(records, query, cursor)
+      if (!query.whole) return { tasks: page.map(summaryOf), next }
+      const tasks: TaskRecord[] = []
+      let bytes = 0
+      for (const entry of page) {
+        const record = recordOf(entry, records)
+        bytes += bytesOf(record)
+        if (bytes > MOST_PAGE_BYTES && tasks.length > 0) return { tasks, records: tasks, next: String(entry.key + 1) }
+        tasks.push(record)
+      }
+      return { tasks, records: tasks, next }
     },
     async forget(before) {
       refuseIfClosed()
@@ -103,6 +107,15 @@ export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal
       state = 'closed'
     },
   }
+}
+
+function pageIn(records: MemoryRecords, query: HistoryQuery, cursor: string | undefined) {
+  const before = cursor === undefined ? records.nextKey : keyIn(cursor)
+  const found = [...records.entries.values()]
+    .reverse()
+    .filter((entry) => entry.key < before && isAskedFor(summaryOf(entry), query) && isNamed(entry, query))
+  const page = found.slice(0, pageSize(query))
+  return { page, next: found.length > page.length ? String(page.at(-1)?.key) : undefined }
 }
 
 /** A call on its way in: it changes nothing before it is applied, so one that fails has left nothing behind. */

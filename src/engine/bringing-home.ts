@@ -1,0 +1,43 @@
+/**
+ * What has to be where it belongs before a task's end goes on record: the result in the cache, and, in the word `power`,
+ * the blobs that it names on the disk. Whoever finds the end there after a crash finds these too. The other way round is
+ * no harm: a cache that has the result of a task that is run once more has an answer to the same question.
+ */
+import type { Ending, LiveTask } from './live-task.ts'
+import { settled } from './record-outcome.ts'
+import { markDirty, type Shell } from './shell.ts'
+
+/** The end is recorded after this, at once where there is nothing to do. */
+export function bringHome(shell: Shell, task: LiveTask, ending: Ending): void {
+  if (task.isRefused || !(needsSync(shell, task, ending) || needsCaching(shell, ending))) return
+  task.isBringingHome = true
+  shell.recording++ // whoever stops the engine waits for it as for a record
+  void allHome(shell, task, ending).then(() => {
+    task.isBringingHome = false
+    markDirty(shell, task)
+    shell.dispatch()
+    settled(shell)
+  })
+}
+
+const needsSync = ({ roots }: Shell, { durability }: LiveTask, ending: Ending): boolean =>
+  durability === 'power' && ending.roots.length > 0 && roots?.makeDurable !== undefined
+
+const needsCaching = ({ results }: Shell, ending: Ending): boolean => ending.goesToCache && results !== undefined
+
+/** Never rejects: the end is as true as before, and goes on record, whatever else fails. */
+async function allHome(shell: Shell, task: LiveTask, ending: Ending): Promise<void> {
+  const { actionKey, instance, id } = task
+  try {
+    if (needsSync(shell, task, ending)) await shell.roots?.makeDurable?.(ending.roots)
+  } catch (error) {
+    shell.log.error({ error, task: id }, 'the blobs of a result could not be brought to the disk')
+  }
+  try {
+    if (ending.goesToCache && actionKey !== undefined)
+      await shell.results?.put(instance, actionKey, ending.result ?? new Uint8Array())
+  } catch (error) {
+    // The result is no worse for it: the next one who asks for the same has it run again.
+    shell.log.warn({ error, task: id }, 'a result could not be put into the cache')
+  }
+}

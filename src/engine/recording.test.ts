@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { Journal } from '../storage/journal/journal.ts'
+import { memoryJournal } from '../storage/journal/memory-journal.ts'
+import { openGrid, turns } from './grid.fixture.ts'
+
+/** With the kinds of facts of each call. */
+function overheard() {
+  const inner = memoryJournal()
+  const calls: string[] = []
+  const journal: Journal = {
+    ...inner,
+    record(facts, durability) {
+      calls.push(facts.map(({ kind, ...fact }) => ('task' in fact ? kind : `${kind}!`)).join(' '))
+      return inner.record(facts, durability)
+    },
+  }
+  return { journal, calls }
+}
+
+test('a task that is soon over takes two records: it was accepted, and it is over', async () => {
+  const { journal, calls } = overheard()
+  const grid = await openGrid(journal)
+  const worker = grid.worker('w1')
+  calls.length = 0
+  await grid.submit()
+  worker.start()
+  await turns()
+  await worker.finish()
+  await grid.after(1000)
+  expect(calls).toEqual(['accepted leased', 'finished'])
+  const { tasks } = await grid.engine.list({})
+  expect((await grid.engine.find(tasks[0]?.operation ?? ''))?.startedAt).toBeTypeOf('number')
+})
+
+test('that a task was started is recorded by itself after a while, when nothing else is', async () => {
+  const { journal, calls } = overheard()
+  const grid = await openGrid(journal)
+  const worker = grid.worker('w1')
+  await grid.submit()
+  calls.length = 0
+  worker.start()
+  await grid.after(49)
+  expect(calls).toEqual([])
+  await grid.after(1)
+  expect(calls).toEqual(['started'])
+  expect((await grid.engine.list({})).tasks[0]).toMatchObject({ state: 'running' })
+})
+
+test('it goes with what others wait for, in a call of its own', async () => {
+  const { journal, calls } = overheard()
+  const grid = await openGrid(journal)
+  const worker = grid.worker('w1')
+  await grid.submit()
+  calls.length = 0
+  worker.start()
+  await grid.submit()
+  expect(calls).toEqual(['accepted', 'started'])
+  await grid.after(1000)
+  expect(calls).toHaveLength(2)
+})
+
+test('what was started just before the server stops is on record', async () => {
+  const { journal } = overheard()
+  const grid = await openGrid(journal)
+  const worker = grid.worker('w1')
+  await grid.submit()
+  worker.start()
+  await grid.engine.close()
+  expect((await journal.list({})).tasks[0]).toMatchObject({ state: 'running' })
+})
+
+test('the start of a task that is cancelled does not wait', async () => {
+  const { journal, calls } = overheard()
+  const grid = await openGrid(journal)
+  const worker = grid.worker('w1')
+  const { operation } = await grid.submit()
+  worker.start()
+  calls.length = 0
+  await grid.engine.cancel(operation)
+  expect(calls).toEqual(['started cancel-asked left'])
+})
