@@ -1,8 +1,18 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
+
+const ID_BYTES = 16
+/** Randomness is fetched for many at a time: asking for it costs more than the rest. */
+const pool = Buffer.alloc(256 * ID_BYTES)
+let used = pool.length
 
 /** A UUID of version 7: nobody can guess it, and later ones sort after earlier ones, which indexes on disk like. */
 export function newId(now: () => number): string {
-  const bytes = randomBytes(16)
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const bytes = pool.subarray(used, used + ID_BYTES)
+  used += ID_BYTES
   bytes.writeUIntBE(Math.max(0, Math.floor(now())), 0, 6)
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f)
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f)

@@ -1,6 +1,7 @@
 import type { Digest } from '../base/digest.ts'
 import { DIGEST_SHAPE, digestFromProto, digestToProto } from './digest.ts'
 import { digestFunctionNumber, digestFunctionOf } from './digest-function.ts'
+import { encoded } from './encoded.ts'
 import { ActionSpec as ActionSpecProto } from './gen/windlass/task/v1/task.ts'
 import { decodeWellFormed } from './well-formed.ts'
 
@@ -17,12 +18,12 @@ const MOST_INLINE_BYTES = 64 * 1024
 
 export function actionSpecToProto({ actionDigest, inline }: ActionSpec): Uint8Array {
   const fits = inline !== undefined && inline.action.length + inline.command.length <= MOST_INLINE_BYTES
-  return ActionSpecProto.encode({
+  return encoded(ActionSpecProto, {
     digestFunction: digestFunctionNumber(actionDigest.fn),
     actionDigest: digestToProto(actionDigest),
     action: fits ? inline.action : NOTHING,
     command: fits ? inline.command : NOTHING,
-  }).finish()
+  })
 }
 
 export function actionSpecFromProto(bytes: Uint8Array): ActionSpec {

@@ -3,6 +3,7 @@ import { invalid } from '../base/fault.ts'
 import type { ExecutedActionMetadata } from '../model/action-result.ts'
 import { digestFromProto, digestToProto, optionalDigestFromProto } from './digest.ts'
 import { digestFunctionNumber, digestFunctionOf } from './digest-function.ts'
+import { encoded } from './encoded.ts'
 import { executionMetadataFromProto, executionMetadataToProto } from './execution-metadata.ts'
 import * as proto from './gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { Operation } from './gen/google/longrunning/operations.ts'
@@ -54,28 +55,28 @@ const RESPONSE_TYPE = `${PREFIX}ExecuteResponse`
 
 export function executionOperationToProto(operation: ExecutionOperation): Uint8Array {
   const { name, response } = operation
-  return Operation.encode({
+  return encoded(Operation, {
     name,
     metadata: { typeUrl: METADATA_TYPE, value: metadataProto(operation) },
     done: response !== undefined,
     response: response && { typeUrl: RESPONSE_TYPE, value: responseProto(response) },
-  }).finish()
+  })
 }
 
 const metadataProto = ({ stage, actionDigest, partial, streams }: ExecutionOperation): Uint8Array =>
-  proto.ExecuteOperationMetadata.encode({
+  encoded(proto.ExecuteOperationMetadata, {
     stage: EXECUTION_STAGES.indexOf(stage) as proto.ExecutionStage_Value,
     actionDigest: actionDigest && digestToProto(actionDigest),
     stdoutStreamName: streams?.stdout ?? '',
     stderrStreamName: streams?.stderr ?? '',
     partialExecutionMetadata: partial && executionMetadataToProto(partial),
     digestFunction: actionDigest === undefined ? 0 : digestFunctionNumber(actionDigest.fn),
-  }).finish()
+  })
 
 const RESULT_TAG = 0x0a
 
 function responseProto({ result, cached, status, message, logs = [] }: ExecutionResponse): Uint8Array {
-  const rest = proto.ExecuteResponse.encode({
+  const rest = encoded(proto.ExecuteResponse, {
     result: undefined,
     cachedResult: cached,
     status: Status.decode(statusDetails(status.code, status.message, status.details)),
@@ -86,7 +87,7 @@ function responseProto({ result, cached, status, message, logs = [] }: Execution
       ]),
     ),
     message,
-  }).finish()
+  })
   if (result === undefined) return rest
   const bytes = Buffer.allocUnsafe(fieldLength(result.length) + rest.length)
   bytes.set(rest, putField(bytes, 0, RESULT_TAG, result))

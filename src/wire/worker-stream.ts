@@ -1,4 +1,5 @@
 import { invalid } from '../base/fault.ts'
+import { encoded } from './encoded.ts'
 import {
   Order,
   ReportOutputRequest,
@@ -62,7 +63,7 @@ export function workerWordFromProto(bytes: Uint8Array): WorkerWord | undefined {
 }
 
 export function serverWordToProto(word: ServerWord): Uint8Array {
-  return StreamLeasesResponse.encode(serverMessage(word)).finish()
+  return encoded(StreamLeasesResponse, serverMessage(word))
 }
 
 function serverMessage(word: ServerWord): StreamLeasesResponse {
