@@ -15,6 +15,7 @@ const ARROWS = {
   scheduler: GROUND,
   workflow: GROUND,
   runtimes: GROUND,
+  'cwl-runner': [...GROUND, 'workflow', 'runtimes'],
   wire: GROUND,
   storage: [...GROUND, 'wire', 'grpc'],
   stagers: [...GROUND, 'storage'],
@@ -23,7 +24,7 @@ const ARROWS = {
   doors: [...GROUND, 'engine', 'storage', 'wire', 'grpc'],
   client: [...GROUND, 'wire', 'grpc'],
   check: [...GROUND, 'client', 'wire', 'grpc'],
-  cli: [...GROUND, 'client', 'check', 'app'],
+  cli: [...GROUND, 'client', 'check', 'workflow', 'cwl-runner', 'app'],
 }
 const ALL = [...Object.keys(ARROWS), 'app']
 const REACH: Reach = { ...ARROWS, app: ALL, testing: ALL } // and only tests import testing

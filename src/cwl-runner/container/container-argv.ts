@@ -1,0 +1,62 @@
+import { invalid } from '../../base/fault.ts'
+import type { ToolCommand } from '../../workflow/tool/tool-command.ts'
+
+/** A file or directory of this machine where the command sees it. */
+export interface Mount {
+  readonly source: string
+  readonly target: string
+  readonly isWritable: boolean
+}
+
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface ContainerOrder {
+  readonly image: string
+  readonly name: string
+  readonly command: ToolCommand
+  readonly mounts: readonly Mount[]
+  readonly hasInput: boolean
+}
+
+export interface EngineOrder extends ContainerOrder {
+  readonly program: string
+  /** Whose files the outputs are; undefined for root's. */
+  readonly user: User | undefined
+}
+
+export function containerArgv(order: EngineOrder): readonly string[] {
+  const { program, image, name, command, mounts, hasInput, user } = order
+  mustBeImage(image)
+  return [
+    program,
+    'run',
+    '--rm',
+    ...(hasInput ? ['--interactive'] : []),
+    `--name=${name}`,
+    `--workdir=${command.room.outdir}`,
+    ...(command.network ? [] : ['--network=none']),
+    ...(user === undefined ? [] : userWords(program, user)),
+    ...Object.entries(command.env).map(([variable, value]) => `--env=${variable}=${value}`),
+    ...mounts.map(mountWord),
+    image,
+    ...command.argv,
+  ]
+}
+
+/** It stands where options do. */
+export function mustBeImage(image: string): void {
+  if (!/^[a-z0-9]/i.test(image)) throw invalid(`${JSON.stringify(image.slice(0, 200))} is no name of an image`)
+}
+
+/** Without root, podman has its own numbers for users, unless it is told to keep ours. */
+const userWords = (program: string, { uid, gid }: User): readonly string[] =>
+  program === 'podman' ? ['--userns=keep-id'] : [`--user=${uid}:${gid}`]
+
+/** The value is read as a line of CSV: a path may have a comma or a quote in it. */
+const mountWord = ({ source, target, isWritable }: Mount): string => {
+  const words = ['type=bind', `source=${source}`, `target=${target}`, ...(isWritable ? [] : ['readonly'])]
+  return `--mount=${words.map((word) => (/[",\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word)).join(',')}`
+}

@@ -1,0 +1,52 @@
+import { lstatSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { loadProcess } from '../workflow/loading/load.ts'
+import { hasScheme } from '../workflow/loading/uri.ts'
+import { checkProcess } from '../workflow/process/check.ts'
+import type { Process } from '../workflow/process/process.ts'
+import { withCallerRequirements } from '../workflow/process/requirement.ts'
+import { expandFormats, type InputObject, readInputObject } from '../workflow/values/input-object.ts'
+import type { ValueRecord } from '../workflow/values/value.ts'
+import { fetchLocal } from './fetch-local.ts'
+import { addressOf } from './file-address.ts'
+
+/** What is to run, and with what; read, checked and ready. */
+export interface OpenedProcess {
+  readonly process: Process
+  readonly inputs: ValueRecord
+}
+
+export interface NamedProcess {
+  /** A path with or without a `#fragment`, or an address; or an input object that names its process by `cwl:tool`. */
+  readonly process: string
+  readonly job: string | undefined
+  /** What relative paths are relative to. */
+  readonly cwd: string
+}
+
+export async function openProcess({ process: named, job, cwd }: NamedProcess): Promise<OpenedProcess> {
+  const jobAddress = job === undefined ? await jobInPlaceOfProcess(addressFor(named, cwd)) : addressFor(job, cwd)
+  const given = jobAddress === undefined ? NO_INPUTS : await readInputObject(jobAddress, fetchLocal)
+  const loaded = await loadProcess(given.tool ?? addressFor(named, cwd), fetchLocal)
+  const process = withCallerRequirements(loaded, given.requirements)
+  checkProcess(process)
+  return { process, inputs: expandFormats(given.inputs, { ...process.namespaces, ...given.namespaces }) }
+}
+
+const NO_INPUTS: InputObject = { inputs: {}, requirements: [], namespaces: {} }
+
+async function jobInPlaceOfProcess(address: string): Promise<string | undefined> {
+  const text = await fetchLocal(address)
+  // Reading it twice is only worth it where the words are there at all.
+  if (!/^\W*cwl:tool\b/m.test(text)) return undefined
+  return (await readInputObject(address, fetchLocal)).tool === undefined ? undefined : address
+}
+
+/** A `#` may also be part of the name of a file. */
+export function addressFor(named: string, cwd: string): string {
+  if (hasScheme(named)) return named
+  const path = resolve(cwd, named)
+  const hash = path.lastIndexOf('#')
+  if (hash < 0 || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return addressOf(path)
+  return `${addressOf(path.slice(0, hash))}${path.slice(hash)}`
+}

@@ -1,0 +1,15 @@
+import type { Command } from '../model/command.ts'
+
+/** A command that is where it runs already: nothing to bring, nothing to fetch. */
+export const plainCommand = (argv: readonly string[], env: Readonly<Record<string, string>>): Command => ({
+  argv,
+  env: Object.entries(env).map(([name, value]) => ({ name, value })),
+  workingDirectory: '',
+  inputs: { root: undefined, files: [], uris: [] },
+  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'tree', properties: [] },
+  platform: [],
+  image: undefined,
+  limits: {},
+  network: true,
+  cacheable: false,
+})
