@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { arch, availableParallelism, hostname, loadavg, platform, totalmem } from 'node:os'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { weakerOrSame } from '../runtimes/isolation.ts'
 import type { Isolation } from '../runtimes/runtime.ts'
 import type { NamedValue, WorkerRegistration } from '../wire/worker-registration.ts'
 import { type Daemon, startDaemon } from '../worker/daemon.ts'
@@ -129,12 +128,12 @@ const registrationOf = ({
   worker: id,
   slots,
   resources: { cpu: availableParallelism(), memoryBytes: totalmem() },
-  platform: [
-    ...otherNames(settings.platform),
-    ...isolations(isolation),
-    ...(takesImages(settings.backend) ? [{ name: 'container-image', value: '*' }] : []),
-    ...pairs({ ...machine(), ...settings.platform }),
-  ],
+  platform: pairs({
+    ...machine(),
+    isolation,
+    ...(takesImages(settings.backend) && { 'container-image': '*' }),
+    ...settings.platform,
+  }),
   prefetch: settings.prefetch_tasks ?? Math.floor(slots / 4),
   preemptible: settings.preemptible,
   version: version(),
@@ -153,17 +152,9 @@ const machine = (): Record<string, string> => ({
   ISA: ({ x64: 'x86-64', arm64: 'arm-a64' } as Record<string, string>)[arch()] ?? arch(),
 })
 
-/** The protocol's own list of names has it in small letters, and clients write it in either way. */
-const otherNames = ({ OSFamily = machine().OSFamily ?? '' }: Readonly<Record<string, string>>): NamedValue[] =>
-  OSFamily === OSFamily.toLowerCase() ? [] : [{ name: 'OSFamily', value: OSFamily.toLowerCase() }]
-
 /** Apptainer wants somebody who is in the list of users; only root has a choice. */
 const accountFor = (backend: Backend): string | undefined =>
   backend === 'apptainer' && process.getuid?.() === 0 ? '65534' : undefined
-
-/** Who asks for less is served too. */
-const isolations = (given: Isolation): NamedValue[] =>
-  weakerOrSame(given).map((value) => ({ name: 'isolation', value }))
 
 const passedOn = (names: readonly string[], env: WorkerSurroundings['env']): NamedValue[] =>
   names.flatMap((name) => {

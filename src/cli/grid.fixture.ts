@@ -45,6 +45,7 @@ export async function workerFor(target: string, id: string): Promise<RunningWork
     WINDLASS_WORKER_SERVER_URL: target.replace('grpc:', 'http:'),
     WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '2',
     WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_BACKEND: 'host',
     WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '0.1',
     WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
   }

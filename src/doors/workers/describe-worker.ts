@@ -1,9 +1,20 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
-import type { WorkerRegistration } from '../../wire/worker-registration.ts'
+import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/command-task.ts'
+import type { NamedValue, WorkerRegistration } from '../../wire/worker-registration.ts'
 
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
 const MOST_SLOTS = 4096
+
+/**
+ * What a property stands for. The protocol's own list of names has OSFamily in small letters, and clients write it in
+ * either way; a room that keeps a command from more is good enough for who asks for less.
+ */
+function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
+  if (name === 'OSFamily') return [...new Set([value.toLowerCase(), value])].map((each) => ({ name, value: each }))
+  const level = name === 'isolation' ? ISOLATION_LEVELS.indexOf(value as IsolationLevel) : -1
+  return level < 0 ? [{ name, value }] : ISOLATION_LEVELS.slice(0, level + 1).map((each) => ({ name, value: each }))
+}
 
 /** A registration in the engine's words. */
 export function describeWorker(registration: WorkerRegistration, way: 'asks' | 'streams'): WorkerDescription {
@@ -14,7 +25,7 @@ export function describeWorker(registration: WorkerRegistration, way: 'asks' | '
     worker,
     slots,
     properties: [
-      ...platform,
+      ...platform.flatMap(alsoKnownAs),
       ...labels.map(({ name, value }) => ({ name: `label:${name}`, value })),
       ...(group === '' ? [] : [{ name: 'group', value: group }]),
     ],
