@@ -1,6 +1,7 @@
 import type { Figures } from '../scheduler/figures.ts'
 import type { HistoryQuery } from '../storage/journal/journal.ts'
 import { type OutputListener, OutputRing } from './output-ring.ts'
+import { recordStarted } from './recording.ts'
 import type { Shell } from './shell.ts'
 import { liveStatus, type OperationStatus, recordedStatus } from './status.ts'
 
@@ -39,6 +40,7 @@ export interface OperationPage {
 }
 
 export async function listOperations(shell: Shell, query: HistoryQuery, cursor?: string): Promise<OperationPage> {
+  await recordStarted(shell) // or who asks for what runs would not see what has just begun to
   const { records = [], next } = await shell.journal.list({ ...query, whole: true }, cursor)
   const operations: OperationStatus[] = []
   for (const record of records) {

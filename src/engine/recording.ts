@@ -51,8 +51,8 @@ export function recordDirty(shell: Shell): void {
   }
   if (call.facts.length === 0) for (const hook of call.hooks) hook.resolve()
   else {
-    send(shell, call)
-    recordStarted(shell)
+    void send(shell, call)
+    void recordStarted(shell)
   }
 }
 
@@ -68,13 +68,14 @@ function hasOnlyStarted(task: LiveTask): boolean {
 
 function recordSoon(shell: Shell, task: LiveTask): void {
   shell.started.push(task)
-  if (!shell.timers.has('record')) setTimer(shell, 'record', { ms: START_WAITS_MS, fire: () => recordStarted(shell) })
+  if (!shell.timers.has('record'))
+    setTimer(shell, 'record', { ms: START_WAITS_MS, fire: () => void recordStarted(shell) })
 }
 
 /** In a call of their own: what is wrong with one of them must not fail a record that somebody waits for. */
-export function recordStarted(shell: Shell): void {
+export function recordStarted(shell: Shell): Promise<void> | undefined {
   const { started } = shell
-  if (started.length === 0) return
+  if (started.length === 0) return undefined
   shell.started = []
   const call = new Call([], NO_HOOKS)
   for (const task of started) {
@@ -82,12 +83,12 @@ export function recordStarted(shell: Shell): void {
     call.tasks.push(task)
     addFacts(shell, call, task)
   }
-  if (call.facts.length > 0) send(shell, call)
+  return call.facts.length > 0 ? send(shell, call) : undefined
 }
 
-function send(shell: Shell, call: Call): void {
+function send(shell: Shell, call: Call): Promise<void> {
   shell.recording++
-  shell.journal.record(call.facts, call.durability).then(
+  return shell.journal.record(call.facts, call.durability).then(
     (late) => recordSucceeded(shell, call, late),
     (error: unknown) => recordFailed(shell, call, error),
   )
@@ -114,7 +115,7 @@ export function recordLate(shell: Shell, late: LateEnd): void {
     addFacts(shell, call, task)
   }
   call.facts.push({ kind: 'finished', ...late, at: shell.clock.now() })
-  send(shell, call)
+  void send(shell, call)
 }
 
 function addFacts(shell: Shell, call: Call, task: LiveTask): void {

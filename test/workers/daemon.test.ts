@@ -221,7 +221,7 @@ describe('when the server is killed and comes back', () => {
     before.kill()
     const after = await startGrid({ journal: memoryJournal(records), blobs: before.blobs, port: before.port })
     await until(() => after.engine.workers.list().some((view) => view.worker === worker.id))
-    expect(await after.engine.find(operation)).toMatchObject({ state: 'running', attempt: 1 })
+    await after.running(operation)
     wait.open()
     expect(await after.end(operation)).toMatchObject({ state: 'completed', worker: 'w1', attempt: 1 })
   })
