@@ -22,7 +22,11 @@ interface Row {
 }
 
 /** Enough at a time for checks that wait for a while. */
-const WORKING = { WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '8', WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1' }
+const WORKING = {
+  WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '8',
+  WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+  WINDLASS_WORKER_BACKEND: 'host', // rooms of their own would hide what a time-out leaves behind
+}
 
 /** What `windlass check reapi` says of our own server, on packs and with a worker, as people start it. */
 async function checked(instance: string, settings = ''): Promise<{ summary: Record<string, number>; results: Row[] }> {

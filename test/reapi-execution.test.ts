@@ -38,6 +38,7 @@ async function startHonestGrid(withWorker: boolean): Promise<HonestGrid> {
     WINDLASS_SERVER_DATA_DIR: join(home, 'worker'),
     WINDLASS_WORKER_SERVER_URL: `http://${server.grpc}`,
     WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_BACKEND: 'host', // rooms of their own would hide what a time-out leaves behind
     WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '8',
     WINDLASS_WORKER_PLATFORM: 'pool=honest',
     WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
