@@ -31,7 +31,7 @@ test('a task that the grid could not run has a log for people: what was tried, b
   expect(response?.serverLogs?.[NAME]).toMatchObject({ humanReadable: true })
   const text = await contentOf(grid.instance, response as ResponseJson)
   expect(text).toContain(`operation     ${name}\n`)
-  expect(text).toMatch(/^state {9}failed \(faults\)$/m)
+  expect(text).toMatch(/^state {9}failed \(hopeless\)$/m)
   expect(text).toMatch(/^why {11}.*its disk forged: line/m)
   expect(text).toMatch(/^attempts {6}1$/m)
   expect(text).toMatch(/^last worker {3}w1$/m)
