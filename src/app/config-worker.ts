@@ -104,7 +104,7 @@ export const worker = z
     ),
     backend: field(
       z.enum(BACKENDS).default('auto'),
-      'What commands run in: auto (the strongest of sandbox and unshare that works here), sandbox (bubblewrap), unshare, docker (or Podman, by its socket), apptainer, or host (no room at all).',
+      'What commands run in: auto is the stronger of sandbox and unshare that works here, and host no room at all.',
     ),
     platform: field(
       z.record(z.string(), z.string()).default({}),

@@ -13,7 +13,7 @@ const measuring = (change: (metadata: ExecutedActionMetadata) => Partial<Execute
 export const metadataBreaks = {
   'exec-metadata.worker': measuring(() => ({ worker: '' })),
   'exec-metadata.times': measuring(() => ({ inputFetchStartTimestamp: undefined })),
-  'exec-metadata.times-ordered': measuring(({ queuedTimestamp }) => ({ executionCompletedTimestamp: queuedTimestamp })),
+  'exec-metadata.times-ordered': measuring(() => ({ executionCompletedTimestamp: { seconds: 1, nanos: 0 } })),
   'exec-metadata.virtual-duration': measuring(() => ({ virtualExecutionDuration: { seconds: 3600, nanos: 0 } })),
   'exec-metadata.partial': telling((told) => ({
     ...told,
