@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, renameSync } from 'node:fs'
+import { chownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs'
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeTree } from '../runtimes/remove-tree.ts'
@@ -25,6 +25,7 @@ export async function openRooms(folder: string, user: User | undefined): Promise
   const going = new Set<Promise<void>>()
   let gone = 0
   const close = async (path: string): Promise<void> => {
+    if (wasEmpty(path)) return
     // Out of the way at once; taking it apart takes as long as laying it out did, and nobody needs to wait for it.
     const away = join(real, `.gone-${gone++}`)
     renameSync(path, away)
@@ -37,7 +38,7 @@ export async function openRooms(folder: string, user: User | undefined): Promise
       const path = join(real, name)
       try {
         mkdirSync(path, { mode: 0o711 })
-        for (const each of ['root', 'tmp']) {
+        for (const each of PARTS) {
           mkdirSync(join(path, each), { mode: 0o755 })
           if (user !== undefined) chownSync(join(path, each), user.uid, user.gid)
         }
@@ -49,5 +50,18 @@ export async function openRooms(folder: string, user: User | undefined): Promise
     async cleared() {
       while (going.size > 0) await Promise.allSettled(going)
     },
+  }
+}
+
+const PARTS = ['root', 'tmp'] as const
+
+/** Many commands leave nothing behind: such a room is gone with three calls, and needs no walk. */
+function wasEmpty(path: string): boolean {
+  try {
+    for (const each of PARTS) rmdirSync(join(path, each))
+    rmdirSync(path)
+    return true
+  } catch {
+    return false
   }
 }
