@@ -8,9 +8,10 @@ import type { RunEnd } from '../runtimes/runtime.ts'
 import { actionSpecToProto } from '../wire/action-spec.ts'
 import { runAction } from '../worker/daemon-attempt.ts'
 import type { Backend } from './backends.ts'
+import { worker } from './config-worker.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { channelTo, workerTarget } from './worker-target.ts'
-import { openWorkerTools, type WorkerToolsOptions } from './worker-tools.ts'
+import { openWorkerTools } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
 
 export interface ExecuteOrder {
@@ -26,17 +27,6 @@ export interface ExecuteOrder {
   readonly stdout: (bytes: Uint8Array) => void
   readonly stderr: (bytes: Uint8Array) => void
 }
-
-/** Whatever image the action names, by the engine's own rules. */
-const CONTAINERS = {
-  image: undefined,
-  network_mode: 'none',
-  cpu_limit: undefined,
-  memory_limit: undefined,
-  pull: 'if-missing',
-  image_cache_bytes: 20 * 1024 ** 3,
-  registries: [],
-} as const satisfies WorkerToolsOptions['containers']
 
 /** Runs one action from a store and puts its outputs there: what a worker does, without a server to ask for it. */
 export async function executeOnce(
@@ -59,7 +49,7 @@ export async function executeOnce(
       cacheBytes: 1024 ** 3,
       env: order.env,
       user,
-      containers: CONTAINERS,
+      containers: worker.parse({}).docker, // as they are where nothing is set
       surroundings: process.env,
       cas: channel,
       clock,

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { FaultError, invalid } from '../base/fault.ts'
+import type { RoomUser } from '../runtimes/open-runtime.ts'
 import { holdFolder } from '../storage/packs/folder-lock.ts'
-import { type CommandUser, closedOnTheWay } from './worker-user.ts'
+import { closedOnTheWay } from './worker-user.ts'
 
 export interface WorkFolder {
   readonly path: string
@@ -16,7 +17,7 @@ export interface WorkFolderWish {
   readonly dataDir: string
   readonly pid: number
   /** Who has to get there besides ourselves. */
-  readonly user: CommandUser | undefined
+  readonly user: RoomUser | undefined
 }
 
 /** More workers than anybody runs on one machine without saying where. */
@@ -40,7 +41,7 @@ export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderWish): W
 }
 
 /** The folder itself is the worker's to open; what leads to it is not. */
-function openWay(path: string, user: CommandUser | undefined): string {
+function openWay(path: string, user: RoomUser | undefined): string {
   make(path)
   if (user === undefined) return path
   if (closedOnTheWay(path) === resolve(path)) chmodSync(path, 0o711)

@@ -8,6 +8,7 @@ import { prepareHashing } from '../base/hashing/create-hasher.ts'
 import type { Channel } from '../grpc/channel.ts'
 import type { Limits } from '../model/command.ts'
 import type { Launcher } from '../runtimes/launcher/launcher.ts'
+import type { RoomUser } from '../runtimes/open-runtime.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 import { spawner } from '../runtimes/spawner/spawner.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
@@ -24,7 +25,6 @@ import { openRooms } from '../worker/rooms.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { openBackend } from './worker-runtime.ts'
-import type { CommandUser } from './worker-user.ts'
 
 export interface WorkerToolsOptions {
   readonly worker: string
@@ -38,7 +38,7 @@ export interface WorkerToolsOptions {
   /** Where engines of containers are is told by variables. */
   readonly surroundings: Readonly<Record<string, string | undefined>>
   /** Who commands run as; undefined for the worker's own user. */
-  readonly user: CommandUser | undefined
+  readonly user: RoomUser | undefined
   readonly cas: Channel
   readonly clock: Clock
 }

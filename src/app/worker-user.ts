@@ -1,25 +1,19 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { invalid } from '../base/fault.ts'
+import { OWN_USER, type RoomUser } from '../runtimes/open-runtime.ts'
 
-export interface CommandUser {
-  readonly uid: number
-  readonly gid: number
-}
-
-/** A number that distributions give to nobody: unlike `nobody`, it shares nothing with other programs. */
-const OWN_USER: CommandUser = { uid: 65_521, gid: 65_521 }
 const PASSWD = '/etc/passwd'
 
 /** Who commands run as; undefined for the worker's own user. Root gives its rights away unless it is told not to. */
-export function commandUser(named: string | undefined, own: number): CommandUser | undefined {
+export function commandUser(named: string | undefined, own: number): RoomUser | undefined {
   const user = named === undefined ? undefined : userNamed(named)
   if (own === 0) return user?.uid === 0 ? undefined : (user ?? OWN_USER)
   if (user === undefined || user.uid === own) return undefined
   throw invalid('worker.host.user: only a worker that is root can run commands as another user')
 }
 
-function userNamed(named: string): CommandUser {
+function userNamed(named: string): RoomUser {
   const numbers = /^(\d{1,9})(?::(\d{1,9}))?$/.exec(named)
   if (numbers !== null) return { uid: Number(numbers[1]), gid: Number(numbers[2] ?? numbers[1]) }
   const fields = passwd().find(([name]) => name === named)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { arch, availableParallelism, hostname, loadavg, platform, totalmem } from 'node:os'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { Isolation } from '../runtimes/runtime.ts'
+import type { IsolationLevel } from '../model/isolation.ts'
 import type { NamedValue, WorkerRegistration } from '../wire/worker-registration.ts'
 import { type Daemon, startDaemon } from '../worker/daemon.ts'
 import { runLease } from '../worker/daemon-attempt.ts'
@@ -92,7 +92,7 @@ interface Parts {
   readonly slots: number
   readonly tools: WorkerTools
   readonly channels: WorkerChannels
-  readonly isolation: Isolation
+  readonly isolation: IsolationLevel
 }
 
 function work(

@@ -1,6 +1,7 @@
 import type { Digest, DigestFunction } from '../base/digest.ts'
 import type { ExecutedActionMetadata } from './action-result.ts'
 import type { EnvVariable, InlineFile, Limits, PlatformProperty } from './command.ts'
+import type { IsolationLevel } from './isolation.ts'
 
 /**
  * A task that a door of ours has written itself, such as a snippet or a step of a workflow: one or more commands that
@@ -26,10 +27,6 @@ export interface CommandTask {
 /** Whose tasks are of this kind, in the doors' words; `command` is for those who have no better one. */
 export const COMMAND_ORIGINS = ['command', 'snippet', 'step'] as const
 export type CommandOrigin = (typeof COMMAND_ORIGINS)[number]
-
-/** From the weakest on. What each promises is told with the runtimes, which have the same words. */
-export const ISOLATION_LEVELS = ['none', 'namespaces', 'sandbox', 'container'] as const
-export type IsolationLevel = (typeof ISOLATION_LEVELS)[number]
 
 export interface CommandStage {
   /** Such as `compile` or `run`: lower-case letters, digits, dashes and underscores. */

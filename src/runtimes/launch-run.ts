@@ -14,7 +14,7 @@ export interface LaunchOutcome {
 }
 
 export interface LaunchRun {
-  readonly launcher: Launcher
+  readonly launcher: Pick<Launcher, 'start'>
   readonly clock: Clock
   readonly order: LaunchOrder
   readonly wallMs: number | undefined

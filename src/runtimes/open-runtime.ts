@@ -41,7 +41,7 @@ export interface OpenRuntime {
 }
 
 /** Numbers that distributions give to nobody. */
-const OWN_USER: RoomUser = { uid: 65_521, gid: 65_521 }
+export const OWN_USER: RoomUser = { uid: 65_521, gid: 65_521 }
 
 /**
  * Opens a runtime that works here, or tells why none does. Where we are root a room belongs to another user if that

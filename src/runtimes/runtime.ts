@@ -1,4 +1,5 @@
 import type { Command, Limits } from '../model/command.ts'
+import type { IsolationLevel } from '../model/isolation.ts'
 
 /**
  * Runs one command in a room, within limits. A command that exits with 1, is killed, runs out of time or cannot even
@@ -21,17 +22,10 @@ export interface Runtime {
 
 export type RuntimeName = 'bare' | 'unshare' | 'sandbox' | 'docker' | 'apptainer'
 
-/**
- * How far a room keeps a command from everything else. `none`: another environment and, if so set up, another user;
- * `namespaces`: own processes, mounts, network and user, only chosen files in sight, but every system call of the kernel
- * in reach; `sandbox`: system calls filtered as well; `container`: an image's files instead of the machine's.
- */
-export type Isolation = 'none' | 'namespaces' | 'sandbox' | 'container'
-
 export type Probe =
   | {
       readonly works: true
-      readonly isolation: Isolation
+      readonly isolation: IsolationLevel
       readonly limits: KeptLimits
       readonly keeps: Kept
       readonly notes: readonly string[]

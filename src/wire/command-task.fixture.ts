@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import type { DigestFunction } from '../base/digest.ts'
-import {
-  type CommandResult,
-  type CommandTask,
-  ISOLATION_LEVELS,
-  STAGE_CAUSES,
-  SYMLINK_RULES,
-} from '../model/command-task.ts'
+import { type CommandResult, type CommandTask, STAGE_CAUSES, SYMLINK_RULES } from '../model/command-task.ts'
+import { ISOLATION_LEVELS } from '../model/isolation.ts'
 import { aDigest, aTimestamp, maybe, someText } from './messages.fixture.ts'
 
 const someBytes = fc.uint8Array({ maxLength: 30 })

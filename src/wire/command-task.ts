@@ -2,13 +2,8 @@ import type { Digest, DigestFunction } from '../base/digest.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import { digestOf } from '../base/hashing/hash-of.ts'
 import type { Limits } from '../model/command.ts'
-import {
-  type CommandStage,
-  type CommandTask,
-  ISOLATION_LEVELS,
-  type StageInput,
-  SYMLINK_RULES,
-} from '../model/command-task.ts'
+import { type CommandStage, type CommandTask, type StageInput, SYMLINK_RULES } from '../model/command-task.ts'
+import { ISOLATION_LEVELS } from '../model/isolation.ts'
 import { actionKeyOf } from './action-key.ts'
 import { MOST_TASK_BYTES, mustBeCommandTask, tooLarge } from './command-task-rules.ts'
 import { DIGEST_SHAPE, digestFromProto, digestToProto, optionalDigestFromProto } from './digest.ts'

@@ -13,12 +13,12 @@ import type { BlobStore } from '../storage/blob-store.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../storage/memory-store.ts'
 import { type AttemptTools, attempt, strictest } from './attempt.ts'
+import { remoteTarget } from './cas/remote-target.ts'
 import { openFileCache } from './inputs/file-cache.ts'
 import { safePlacement, type User } from './inputs/place-inputs.ts'
 import { inputStage } from './inputs/stage-inputs.ts'
 import { storeSource } from './inputs/store-source.ts'
 import type { BlobTarget } from './outputs/blob-target.ts'
-import { storeTarget } from './outputs/store-target.ts'
 import { openRooms } from './rooms.ts'
 import { program, putTree, scratch } from './trees.fixture.ts'
 
@@ -53,7 +53,7 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
     }),
     runtime: bare.runtime,
     outputs: { bulk, rules: { ...limited, mostBytes: 1 << 30 } },
-    target: wrapTarget(storeTarget(store)),
+    target: wrapTarget(remoteTarget(store)),
     clock: realClock,
     worker: 'w1',
     limits: { wallMs: 20_000, outputBytes: 100_000 },

@@ -3,7 +3,8 @@ import type { DigestFunction } from '../base/digest.ts'
 import { FaultError } from '../base/fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import type { Command, Limits } from '../model/command.ts'
-import type { Isolation, Room, RunEnd, RunHooks, Runtime } from '../runtimes/runtime.ts'
+import type { IsolationLevel } from '../model/isolation.ts'
+import type { Room, RunEnd, RunHooks, Runtime } from '../runtimes/runtime.ts'
 import { usageToAuxiliary } from '../wire/execution-usage.ts'
 import type { InputStage } from './inputs/stage-inputs.ts'
 import type { BlobTarget } from './outputs/blob-target.ts'
@@ -38,7 +39,7 @@ export interface AttemptTools {
   /** Standard output and error up to this length travel in the result itself. */
   readonly inlineBytes: number
   /** Of its rooms, as the runtime found them at the start; by the name of the runtime when it is left out. */
-  readonly isolation?: Isolation
+  readonly isolation?: IsolationLevel
 }
 
 /** A command that ran has a result, however it ended; `end.cause` tells a door whether it counts as one. */

@@ -116,7 +116,7 @@ test('a stage reads a blob, and finds files where the task put them: some closed
   const grid = await gridWithWorker()
   const big = Buffer.alloc(3 * 1024 * 1024, 'x')
   const { result } = await runCommand(grid, {
-    workingDirectory: 'deep/work',
+    workingDirectory: 'deep/place',
     stages: [
       sh(
         'wc -c; cat ../../tree/a; cat data/ro data/rw; echo more >> data/rw; cat data/rw; ./tool; test -w data/ro || echo shut; pwd',
@@ -129,14 +129,14 @@ test('a stage reads a blob, and finds files where the task put them: some closed
       root: await putTree(grid.blobs, { tree: { a: 'A\n' } }),
       placed: [
         {
-          path: 'deep/work/data/ro',
+          path: 'deep/place/data/ro',
           digest: await putBlob(grid.blobs, 'closed\n'),
           executable: false,
           writable: false,
         },
-        { path: 'deep/work/data/rw', digest: await putBlob(grid.blobs, 'open\n'), executable: false, writable: true },
+        { path: 'deep/place/data/rw', digest: await putBlob(grid.blobs, 'open\n'), executable: false, writable: true },
         {
-          path: 'deep/work/tool',
+          path: 'deep/place/tool',
           digest: await putBlob(grid.blobs, '#!/bin/sh\necho tool\n'),
           executable: true,
           writable: false,
@@ -147,7 +147,7 @@ test('a stage reads a blob, and finds files where the task put them: some closed
   })
   const lines = textOf(stageOf(result).stdout).split('\n')
   expect(lines.slice(0, 8)).toEqual([`${big.length}`, 'A', 'closed', 'open', 'open', 'more', 'tool', 'shut'])
-  expect(lines[8]).toMatch(/deep\/work$/)
+  expect(lines[8]).toMatch(/deep\/place$/)
   expect(await contentOf(grid.blobs, result.outputs.files[0]?.digest)).toBe('open\nmore\n')
 })
 

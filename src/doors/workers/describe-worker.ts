@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
-import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/command-task.ts'
+import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/worker-registration.ts'
 
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */

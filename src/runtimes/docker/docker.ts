@@ -144,7 +144,7 @@ async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<Ru
       return launch
     },
   }
-  const ended = await launchRun({ launcher: launcher as Launcher, clock, order, wallMs: undefined, hooks }, signal)
+  const ended = await launchRun({ launcher, clock, order, wallMs: undefined, hooks }, signal)
   const outcome = { ...ended, stopped: ended.stopped ?? (launch?.isLate === true ? ('timeout' as const) : undefined) }
   return containerEnd(outcome, limits, command.argv[0] as string)
 }

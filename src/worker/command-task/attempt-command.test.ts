@@ -7,10 +7,10 @@ import { realClock } from '../../runtimes/rooms.fixture.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
 import type { AttemptTools } from '../attempt.ts'
+import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
-import { storeTarget } from '../outputs/store-target.ts'
 import { openRooms } from '../rooms.ts'
 import { putBlob, scratch } from '../trees.fixture.ts'
 import { attemptCommand, type CommandAttempt } from './attempt-command.ts'
@@ -33,7 +33,7 @@ async function bench(more: Partial<AttemptTools> = {}) {
     inputs: inputStage({ source, cache, bulk, placement: 'copy', user: undefined, rules, directoryBytes: 1 << 20 }),
     runtime: bare.runtime,
     outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
-    target: storeTarget(store),
+    target: remoteTarget(store),
     clock: realClock,
     worker: 'w1',
     limits: { outputBytes: 100_000 },

@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
-import { isolatesAs } from '../../runtimes/isolation.ts'
-import type { Isolation, RuntimeName } from '../../runtimes/runtime.ts'
+import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
+import type { RuntimeName } from '../../runtimes/runtime.ts'
 import type { AttemptTools } from '../attempt.ts'
 import { passing } from '../daemon-gate.ts'
 import type { WantedInputs } from '../inputs/stage-inputs.ts'
@@ -73,7 +73,7 @@ const wantedInputs = (task: CommandTask): WantedInputs => {
 }
 
 /** What the rooms of a runtime are, where nobody asked it. */
-const ISOLATION_OF: Readonly<Record<RuntimeName, Isolation>> = {
+const ISOLATION_OF: Readonly<Record<RuntimeName, IsolationLevel>> = {
   bare: 'none',
   unshare: 'namespaces',
   sandbox: 'sandbox',
