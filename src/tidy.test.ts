@@ -19,12 +19,14 @@ const ARROWS = {
   wire: GROUND,
   storage: [...GROUND, 'wire', 'grpc'],
   stagers: [...GROUND, 'storage'],
-  engine: [...GROUND, 'scheduler', 'workflow', 'storage'],
-  worker: [...GROUND, 'runtimes', 'stagers', 'storage', 'wire', 'grpc'],
-  doors: [...GROUND, 'engine', 'storage', 'wire', 'grpc'],
+  engine: [...GROUND, 'scheduler', 'storage'],
+  languages: GROUND,
+  submissions: [...GROUND, 'workflow', 'engine', 'storage', 'stagers', 'wire'],
+  worker: [...GROUND, 'languages', 'runtimes', 'stagers', 'storage', 'wire', 'grpc'],
+  doors: [...GROUND, 'engine', 'languages', 'submissions', 'storage', 'wire', 'grpc'],
   client: [...GROUND, 'wire', 'grpc'],
   check: [...GROUND, 'client', 'wire', 'grpc'],
-  cli: [...GROUND, 'client', 'check', 'workflow', 'cwl-runner', 'app'],
+  cli: [...GROUND, 'languages', 'client', 'check', 'workflow', 'cwl-runner', 'app'],
 }
 const ALL = [...Object.keys(ARROWS), 'app']
 const REACH: Reach = { ...ARROWS, app: ALL, testing: ALL } // and only tests import testing

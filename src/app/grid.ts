@@ -16,6 +16,7 @@ import { type LogStreams, logStreams } from '../doors/log-streams/log-streams.ts
 import { workersDoor } from '../doors/workers/grpc.ts'
 import { createEngine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
+import { TASK_FORM_PROPERTY } from '../model/task-form.ts'
 import { sqliteJournal } from '../storage/journal/sqlite/sqlite-journal.ts'
 import type { Config } from './config.ts'
 import { gridGauges, gridMeter } from './metrics-grid.ts'
@@ -107,4 +108,5 @@ const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   noWorkerGraceMs: set.no_worker_grace_seconds * 1000,
   reconnectGraceMs: set.reconnect_grace_seconds * 1000,
   strategy: set.strategy,
+  namesOffered: [TASK_FORM_PROPERTY], // nobody has come yet is no reason to refuse
 })

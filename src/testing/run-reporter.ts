@@ -3,26 +3,49 @@ import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/nod
 
 /**
  * Says after a run what was skipped and why, then counts in one line. What could not even be loaded counts as a
- * failure. WINDLASS_TEST_COUNTS names a file that gets the same three numbers, for the script that runs all checks.
+ * failure. WINDLASS_TEST_COUNTS names a file that gets the same three numbers, for the script that runs all checks, and
+ * after them what failed: a line each.
  */
 export default class RunReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     const skipped = tests.filter((test) => test.result().state === 'skipped')
     const broken = modules.flatMap((module) => module.errors()).length + suiteErrors(modules) + unhandled.length
-    const failed = broken + tests.filter((test) => test.result().state === 'failed').length
+    const failing = tests.filter((test) => test.result().state === 'failed')
+    const failed = broken + failing.length
     const passed = tests.filter((test) => test.result().state === 'passed').length
     for (const [reason, names] of byReason(skipped)) {
       console.log(`skipped: ${reason}\n${names.map((name) => `  ${name}`).join('\n')}`)
     }
     console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`)
     const file = process.env.WINDLASS_TEST_COUNTS
-    if (file !== undefined) writeFileSync(file, `${passed} ${failed} ${skipped.length}\n`)
+    if (file === undefined) return
+    const lines = [
+      `${passed} ${failed} ${skipped.length}`,
+      ...failing.map(inOneLine),
+      ...errorsAround(modules, unhandled),
+    ]
+    writeFileSync(file, `${lines.join('\n')}\n`)
   }
 }
 
 const suiteErrors = (modules: readonly TestModule[]): number =>
   modules.flatMap((module) => [...module.children.allSuites()]).flatMap((suite) => suite.errors()).length
+
+const inOneLine = (test: TestCase): string =>
+  `${test.module.relativeModuleId} > ${test.fullName}: ${firstLine(test.result().errors?.[0]?.message)}`
+
+/** What no test can be blamed for. */
+const errorsAround = (modules: readonly TestModule[], unhandled: readonly SerializedError[]): string[] => [
+  ...modules.flatMap((module) =>
+    [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())].map(
+      ({ message }) => `${module.relativeModuleId}: ${firstLine(message)}`,
+    ),
+  ),
+  ...unhandled.map(({ message }) => `outside of any test: ${firstLine(message)}`),
+]
+
+const firstLine = (message = ''): string => message.split('\n', 1)[0]?.slice(0, 300) ?? ''
 
 function byReason(skipped: readonly TestCase[]): Map<string, string[]> {
   const groups = new Map<string, string[]>()

@@ -14,11 +14,12 @@ import { DEFAULT_REAPI_LIMITS } from '../../src/doors/reapi/limits.ts'
 import { pausedUploads } from '../../src/doors/reapi/uploads.ts'
 import { tellingFaults } from '../../src/doors/telling-faults.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
-import { type Grid, openGrid } from '../../src/engine/grid.fixture.ts'
+import { type Grid, LINUX, openGrid } from '../../src/engine/grid.fixture.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { createServer } from '../../src/grpc/server.ts'
 import { GrpcError } from '../../src/grpc/status.ts'
+import { TASK_FORM_PROPERTY } from '../../src/model/task-form.ts'
 import { alwaysHoldingEmptyBlob } from '../../src/storage/always-holding-empty-blob.ts'
 import { put } from '../../src/storage/blobs.fixture.ts'
 import { type MemoryRecords, memoryJournal } from '../../src/storage/journal/memory-journal.ts'
@@ -99,6 +100,7 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   const grid = await openGrid(memoryJournal(options.records), {
     results: actionResultsCache(() => instance.actions),
     ...options.engine,
+    scheduler: { namesOffered: [TASK_FORM_PROPERTY], ...options.engine?.scheduler },
     ...(options.clock && { clock: options.clock }),
   })
   const { engine, clock } = grid
@@ -137,6 +139,8 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   ) => decoded<T>(told, (await channel.unary(path, encoded(asked, json))).message)
   return {
     ...grid,
+    worker: (id, { properties = LINUX, ...rest } = {}) =>
+      grid.worker(id, { ...rest, properties: [...properties, { name: TASK_FORM_PROPERTY, value: 'action' }] }),
     instance,
     channel,
     execute: (request, metadata) => stream('Execute', encoded('ExecuteRequest', request), metadata),

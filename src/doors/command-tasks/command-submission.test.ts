@@ -18,12 +18,17 @@ test('a task brings what the grid must know of it: needs, time, and the blobs th
       { name: 'OSFamily', value: 'Linux' },
       { name: 'memory', value: '1Gi' },
     ],
+    isolation: 'sandbox',
   })
   const submission = commandSubmission(task, order)
   expect(submission).toMatchObject({
     instance: 'i',
     origin: 'snippet',
-    properties: [{ name: 'OSFamily', value: 'Linux' }],
+    properties: [
+      { name: 'OSFamily', value: 'Linux' },
+      { name: 'isolation', value: 'sandbox' },
+      { name: 'runs', value: 'command' },
+    ],
     demands: { memoryBytes: 1024 ** 3 },
     timeoutMs: 12_000,
     affinity: [digest('a').hash],
@@ -50,4 +55,15 @@ test('what may be cached has a key, which changes with what the door adds to it'
   expect(plain).toMatchObject({ cacheable: true, actionKey: expect.stringMatching(/^sha256\//) })
   expect(salted.actionKey).not.toBe(plain.actionKey)
   expect(salted).not.toHaveProperty('salt')
+})
+
+test('what is one command with small files is asked of workers that know no more than that', () => {
+  const properties = (task: Parameters<typeof commandTaskOf>[0]) =>
+    commandSubmission(commandTaskOf(task), order).properties
+  expect(properties({ stages: [run] })).toEqual([{ name: 'runs', value: 'plain' }])
+  expect(properties({ stages: [run, { ...run, name: 'again' }] })).toEqual([{ name: 'runs', value: 'command' }])
+  expect(properties({ stages: [run], inputs: { root: digest('a') } })).toEqual([{ name: 'runs', value: 'command' }])
+  expect(commandSubmission(commandTaskOf({ stages: [run] }), { ...order, form: 'snippet' }).properties).toEqual([
+    { name: 'runs', value: 'snippet' },
+  ])
 })

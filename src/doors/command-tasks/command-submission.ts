@@ -1,9 +1,12 @@
 import type { OperationStatus } from '../../engine/status.ts'
 import type { Submission } from '../../engine/submission.ts'
+import type { PlatformProperty } from '../../model/command.ts'
 import { blobsReadBy, type CommandOrigin, type CommandResult, type CommandTask } from '../../model/command-task.ts'
+import type { TaskForm } from '../../model/task-form.ts'
 import { commandKeyOf, commandTaskFromProto, commandTaskToProto } from '../../wire/command-task.ts'
 import { commandResultFromProto } from '../../wire/command-task-result.ts'
 import { platformNeeds } from '../execution/platform-needs.ts'
+import { needing, plainestForm } from './task-form-need.ts'
 
 type FromTask = 'origin' | 'spec' | 'roots' | 'actionKey' | 'cacheable'
 
@@ -12,16 +15,21 @@ export interface CommandOrder extends Omit<Submission, FromTask> {
   readonly origin: CommandOrigin
   /** What else changes the result, such as the version of a compiler: part of the key of a task that may be cached. */
   readonly salt?: string
+  /** Who must understand it; by what is in the task unless said. */
+  readonly form?: TaskForm
 }
 
 /** Beyond the time of its stages, for what is done between them. */
 const BETWEEN_STAGES_MS = 1000
 
 /** A command task as the grid takes it. Throws `invalid` for one that nobody could run. */
-export function commandSubmission(task: CommandTask, { salt, ...order }: CommandOrder): Submission {
+export function commandSubmission(
+  task: CommandTask,
+  { salt, form = plainestForm(task), ...order }: CommandOrder,
+): Submission {
   const timeoutMs = wholeTime(task)
   return {
-    ...platformNeeds(task.platform),
+    ...needing(form, platformNeeds([...task.platform, ...isolationNeed(task)])),
     ...(task.inputs.root && { affinity: [task.inputs.root.hash] }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...order,
@@ -30,6 +38,10 @@ export function commandSubmission(task: CommandTask, { salt, ...order }: Command
     ...(task.cacheable && { actionKey: commandKeyOf(task, salt), cacheable: true }),
   }
 }
+
+/** Workers offer the level of their rooms, and all below it. */
+const isolationNeed = ({ isolation }: CommandTask): PlatformProperty[] =>
+  isolation === 'none' ? [] : [{ name: 'isolation', value: isolation }]
 
 /** Undefined when one of the stages may take for ever. */
 function wholeTime({ stages }: CommandTask): number | undefined {

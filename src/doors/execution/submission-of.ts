@@ -7,6 +7,7 @@ import type { Action } from '../../wire/execution-action.ts'
 import type { ExecuteRequest } from '../../wire/execution-request.ts'
 import { actionWishToProto } from '../../wire/execution-wish.ts'
 import { REQUEST_METADATA_HEADER, requestMetadataFromProto } from '../../wire/request-metadata.ts'
+import { needing } from '../command-tasks/task-form-need.ts'
 import { type ExecutionLimits, ORIGIN } from './execution-tools.ts'
 import { platformNeeds } from './platform-needs.ts'
 import type { Work } from './read-action.ts'
@@ -22,7 +23,7 @@ export function submissionOf(request: ExecuteRequest, work: Work, options: Submi
     priority,
     origin: ORIGIN,
     spec: actionSpecToProto({ actionDigest, inline }),
-    ...platformNeeds(action.platform ?? command.platform),
+    ...needing('action', platformNeeds(action.platform ?? command.platform)),
     affinity: [action.inputRootDigest.hash],
     timeoutMs: timeoutOf(action, options.limits),
     // What must not be cached must not be shared with an identical one either.

@@ -1,6 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
 import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
+import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/worker-registration.ts'
 
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
@@ -16,6 +17,10 @@ function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
   return level < 0 ? [{ name, value }] : ISOLATION_LEVELS.slice(0, level + 1).map((each) => ({ name, value: each }))
 }
 
+/** Whoever asks for the spec reads all that may be in it; the rest know actions by their digest only. */
+const formsOf = ({ wantsSpec }: WorkerRegistration): readonly TaskForm[] =>
+  wantsSpec ? ['action', 'command', 'plain', 'snippet'] : ['action']
+
 /** A registration in the engine's words. */
 export function describeWorker(registration: WorkerRegistration, way: 'asks' | 'streams'): WorkerDescription {
   const { worker, slots, prefetch, platform, labels, group, resources, preemptible, running, version } = registration
@@ -25,7 +30,8 @@ export function describeWorker(registration: WorkerRegistration, way: 'asks' | '
     worker,
     slots,
     properties: [
-      ...platform.flatMap(alsoKnownAs),
+      ...platform.filter(({ name }) => name !== TASK_FORM_PROPERTY).flatMap(alsoKnownAs),
+      ...formsOf(registration).map((value) => ({ name: TASK_FORM_PROPERTY, value })),
       ...labels.map(({ name, value }) => ({ name: `label:${name}`, value })),
       ...(group === '' ? [] : [{ name: 'group', value: group }]),
     ],

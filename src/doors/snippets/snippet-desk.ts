@@ -1,0 +1,55 @@
+import type { OutputListener } from '../../engine/output-ring.ts'
+import type { InstanceName } from '../../model/instance-name.ts'
+import type { LanguageOffer } from '../../model/language.ts'
+import type { SnippetRequest, SnippetState, SnippetStatus } from '../../model/snippet.ts'
+import type { Durability } from '../../storage/journal/fact.ts'
+import type { Delivery } from './callbacks/delivery-log.ts'
+
+/**
+ * Where every interface to run code comes in: the REST one, those of other runners that we speak, WebSockets. A refusal is
+ * a FaultError: `invalid` for the caller's words, `unavailable` when no live worker has the language, `exhausted` when the
+ * queue or a quota is full; where interfaces have a word of their own for it, a SnippetRefusal.
+ */
+export interface SnippetDesk {
+  /** What live workers offer, by name. */
+  languages(): readonly LanguageOffer[]
+  /** Resolves when it is on record in this word (`power` unless said), or was already under its key. */
+  submit(request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
+  /** The same once more, under a new name and without its key; undefined when nothing has that name. */
+  rerun(id: string): Promise<SnippetStatus | undefined>
+  find(id: string): Promise<SnippetStatus | undefined>
+  /** First how it stands, then each change; last comes the end. The answer ends it. */
+  watch(id: string, watcher: SnippetWatcher): () => void
+  /** Resolves with how it stands when it is over, or when the time is up. */
+  wait(id: string, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<SnippetStatus>
+  cancel(id: string): Promise<void>
+  list(query: SnippetQuery, cursor?: string): Promise<SnippetPage>
+  /** In words, what it waits for, or what came of it. */
+  why(id: string): Promise<readonly string[]>
+  /** What it prints while it runs; undefined when it does not run here. */
+  listenOutput(id: string, wake: () => void): OutputListener | undefined
+  /** What came of its callback; undefined when it has none, or nobody remembers it. */
+  delivery(id: string): Delivery | undefined
+  /** Milliseconds that one like it took of late; undefined when nobody knows. */
+  estimateMs(request: Pick<SnippetRequest, 'language' | 'files'>): number | undefined
+}
+
+export interface SnippetWatcher {
+  told(status: SnippetStatus): void
+  failed(error: Error): void
+}
+
+export interface SnippetQuery {
+  readonly instance: InstanceName
+  readonly states: readonly SnippetState[] | undefined
+  readonly language: string | undefined
+  /** All of these must be in its metadata. */
+  readonly metadata: Readonly<Record<string, string>>
+  readonly limit: number | undefined
+}
+
+/** A page may be short, or even empty, and still have one that follows. */
+export interface SnippetPage {
+  readonly snippets: readonly SnippetStatus[]
+  readonly next: string | undefined
+}

@@ -1,0 +1,74 @@
+import type { Limits } from './command.ts'
+
+/** A language as its file in `languages/` describes it: all that is needed to run code in it, and to see that it works. */
+export interface Language {
+  /** Lower-case letters, digits, `+`, `#` and dashes: `python`, `c++`. */
+  readonly name: string
+  /** For people. */
+  readonly title: string
+  readonly aliases: readonly string[]
+  /** What a file is called whose name nobody said. */
+  readonly fileName: string
+  /**
+   * Where the name of a file matters to the language, as Java has it: a regular expression whose first group, if it is found in
+   * the code, is that name without its extension.
+   */
+  readonly fileNamePattern?: string
+  /** Of the files that `{files}` stands for, with their dots; that of `fileName` when left out. */
+  readonly extensions?: readonly string[]
+  /** Undefined for what is run as it is written. */
+  readonly compile: LanguageStage | undefined
+  readonly run: LanguageStage
+  readonly probe: LanguageProbe
+  readonly selfTest: LanguageSelfTest
+  /** The packages of Debian that bring it. */
+  readonly debian?: readonly string[]
+  /** It runs in a system of its own, made of these packages of Debian besides the above. */
+  readonly libraries?: { readonly debian: readonly string[] }
+}
+
+/**
+ * In `argv` and in the values of `env` these stand for themselves: `{file}` the first file's name, `{files}` (an argument
+ * of its own) the names of all that the language compiles, `{stem}` the first file's name without its extension. What the
+ * caller gives as arguments comes after.
+ */
+export interface LanguageStage {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** The most it gets when nobody says otherwise. */
+  readonly limits: Limits
+}
+
+/** How a host is asked whether it has the language, and which version of it. */
+export interface LanguageProbe {
+  /** All of them must be in the PATH. */
+  readonly programs: readonly string[]
+  readonly argv: readonly string[]
+  /** A regular expression whose first group is the version, as in `3.11.2`. */
+  readonly pattern: string
+}
+
+export interface LanguageSelfTest {
+  readonly code: string
+  readonly stdin: string
+  /** Exactly what it prints. */
+  readonly stdout: string
+}
+
+/** A language as live workers offer it. */
+export interface LanguageOffer {
+  readonly name: string
+  readonly title: string
+  readonly aliases: readonly string[]
+  readonly fileName: string
+  readonly compiled: boolean
+  /** The newest first. */
+  readonly versions: readonly string[]
+}
+
+/**
+ * The property by which workers offer languages: `python`, and `python@3.11.2` for the version. A worker that knows no
+ * version offers the name alone.
+ */
+export const LANGUAGE_PROPERTY = 'language'
+export const languageWithVersion = (name: string, version: string): string => `${name}@${version}`
