@@ -90,8 +90,9 @@ describeOnSmallDisk('on a disk that is full', () => {
     await writeUntilFull()
     disk.fill('filler')
     const refused = client.blob(100_000)
-    for (const call of [client.put(refused), client.write(refused), client.write(client.blob(9 * MiB))]) {
-      const { message, ...rest } = await refusal(call)
+    const large = client.blob(9 * MiB)
+    for (const call of [() => client.put(refused), () => client.write(refused), () => client.write(large)]) {
+      const { message, ...rest } = await refusal(call())
       expect(rest).toEqual(FULL)
       expect(message).toBe('disk space is exhausted; retry in 5000 ms')
     }
