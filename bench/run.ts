@@ -44,6 +44,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),
   },
+  interactive: {
+    about: 'a key and its echo through server, worker, sandbox and terminal, beside bare pipes (--smoke, --rounds N)',
+    load: () => import('./interactive/bench.ts'),
+  },
   rooms: {
     about: 'what a room of each kind costs beside a plain spawn, and from a fat worker (--smoke, --rounds N)',
     load: () => import('./rooms/bench.ts'),

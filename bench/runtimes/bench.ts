@@ -81,6 +81,7 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 const clock = {
+  monotonic: () => performance.now(),
   after(ms: number, callback: () => void) {
     const timer = setTimeout(callback, ms)
     return () => clearTimeout(timer)

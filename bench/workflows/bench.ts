@@ -1,109 +1,115 @@
 /**
  * What a CWL runner adds to the commands that it runs: whole runs, from the start of the program to its end, of
- * `cwl-runner` and of cwltool where that is installed. They take turns, so that a noisy neighbour disturbs both alike.
+ * `cwl-runner` without a server and by way of one with two workers, and of cwltool where that is installed. They take
+ * turns, so that a noisy neighbour disturbs all alike.
  */
-import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { tethered } from '../child.ts'
+import { startWorkflowServer } from '../../test/submissions/workflow-server.ts'
 import { median } from '../middle.ts'
+import { type Contestant, contestants, hasCwltool } from './contestants.ts'
 import { type Workload, workloadsIn } from './documents.ts'
+import { suiteTimes } from './suite.ts'
+import { type Run, timed } from './timed.ts'
 
-const RUNNER = fileURLToPath(new URL('../../bin/cwl-runner', import.meta.url))
-const FLAGS = ['--no-container', '--quiet']
-/** Of cwltool's time for one echo. */
+/** Of cwltool's time for one echo without a server, and for the conformance suite by way of one. */
 const ECHO_BAR = 1 / 4
+const SUITE_BAR = 1 / 8
 
-interface Contestant {
-  readonly name: string
-  readonly argv: readonly string[]
-}
-
-interface Run {
-  readonly wallMs: number
-  readonly cpuMs: number
-}
+type Medians = ReadonlyMap<string, Run>
 
 export async function run(args: readonly string[]): Promise<number> {
-  const options = { smoke: { type: 'boolean', default: false }, rounds: { type: 'string' } } as const
+  const options = {
+    smoke: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    slots: { type: 'string' },
+    huge: { type: 'boolean', default: false },
+  } as const
   const { values } = parseArgs({ args: [...args], options })
   const rounds = Number(values.rounds ?? (values.smoke ? 1 : 5))
-  const hasCwltool = spawnSync('cwltool', ['--version']).status === 0
-  const contestants: readonly Contestant[] = [
-    { name: 'windlass', argv: [RUNNER, ...FLAGS] },
-    ...(hasCwltool ? [{ name: 'cwltool', argv: ['cwltool', ...FLAGS, '--parallel'] }] : []),
-  ]
   const folder = mkdtempSync(join(tmpdir(), 'windlass-bench-workflows-'))
+  const server = await startWorkflowServer({ slots: Number(values.slots ?? 2) })
+  process.once('exit', () => void server.stop())
   try {
-    console.log(
-      `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
-    )
-    if (!hasCwltool) console.log('cwltool is not installed: no comparison')
-    const workloads = workloadsIn(folder).filter(({ steps }) => !values.smoke || steps <= 20)
-    let met = true
-    for (const workload of workloads) {
-      const medians = await measure(workload, { contestants, folder, rounds })
+    const load = loadavg()[0]?.toFixed(1)
+    console.log(`${cpus().length} × ${cpus()[0]?.model.trim()}, load ${load}, Node ${process.version}`)
+    if (!hasCwltool()) console.log('cwltool is not installed: no comparison')
+    const all = new Map<string, Medians>()
+    for (const workload of workloadsIn(folder).filter(({ steps }) => wanted(steps, values))) {
+      const medians = await measure(workload, { all: contestants(server.url), folder, rounds })
       console.log(row(workload, medians))
-      const [ours, theirs] = [medians.get('windlass'), medians.get('cwltool')]
-      if (workload.steps === 1 && ours && theirs) met = ours.wallMs <= theirs.wallMs * ECHO_BAR
+      all.set(workload.name, medians)
     }
-    return values.smoke || met ? 0 : 1
+    const suite = process.env.WINDLASS_CWL_SUITE
+    const misses = [...barsMissed(all), ...(suite && !values.smoke ? await suiteMissed(suite, server.url) : [])]
+    for (const miss of misses) console.log(`missed: ${miss}`)
+    return values.smoke || misses.length === 0 ? 0 : 1
   } finally {
+    await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
+const wanted = (steps: number, { smoke, huge }: { smoke: boolean; huge: boolean }): boolean =>
+  smoke ? steps <= 20 : huge || steps <= 1000
+
 interface Turns {
-  readonly contestants: readonly Contestant[]
+  readonly all: readonly Contestant[]
   readonly folder: string
   readonly rounds: number
 }
 
-async function measure(
-  { name, words }: Workload,
-  { contestants, folder, rounds }: Turns,
-): Promise<ReadonlyMap<string, Run>> {
-  const runs = new Map<string, Run[]>(contestants.map((one) => [one.name, []]))
+async function measure({ name, words, steps }: Workload, { all, folder, rounds }: Turns): Promise<Medians> {
+  const runs = new Map<string, Run[]>(all.map((one) => [one.name, []]))
   for (let round = 0; round <= rounds; round += 1) {
-    for (const one of contestants) {
+    for (const one of all) {
       const outdir = join(folder, 'out')
-      const took = await timed([...one.argv, `--outdir=${outdir}`, ...words], `${one.name}: ${name}`)
+      const argv = one.argv(`bench-${steps}-${name.length}-${round}`)
+      const took = await timed([...argv, `--outdir=${outdir}`, ...words], `${one.name}: ${name}`)
       rmSync(outdir, { recursive: true, force: true })
       if (round > 0) runs.get(one.name)?.push(took) // the first fills caches
     }
   }
   return new Map(
-    [...runs].map(([who, all]) => [
+    [...runs].map(([who, some]) => [
       who,
-      { wallMs: median(all.map((one) => one.wallMs)), cpuMs: median(all.map((one) => one.cpuMs)) },
+      { wallMs: median(some.map((one) => one.wallMs)), cpuMs: median(some.map((one) => one.cpuMs)) },
     ]),
   )
 }
 
-/** The shell knows what its children have used, those of a contestant included. */
-function timed([program = '', ...words]: readonly string[], what: string): Promise<Run> {
-  const script = 'TIMEFORMAT="%R %U %S"; time "$0" "$@" 2>/dev/null >/dev/null'
-  return new Promise((resolve, reject) => {
-    const child = tethered(spawn('bash', ['-c', script, program, ...words], { stdio: ['ignore', 'ignore', 'pipe'] }))
-    let told = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      told += text
-    })
-    child.once('close', (code) => {
-      const [real = Number.NaN, user = Number.NaN, system = Number.NaN] = told.trim().split(/\s+/).map(Number)
-      if (code === 0) resolve({ wallMs: real * 1000, cpuMs: (user + system) * 1000 })
-      else reject(new Error(`${what} failed with exit code ${code}`))
-    })
-  })
-}
-
-function row({ name, steps }: Workload, medians: ReadonlyMap<string, Run>): string {
+function row({ name, steps }: Workload, medians: Medians): string {
   const cells = [...medians].map(([who, { wallMs, cpuMs }]) => {
     const each = steps > 1 ? `, ${(wallMs / steps).toFixed(1)} ms a step` : ''
     return `${who} ${wallMs.toFixed(0)} ms (CPU ${cpuMs.toFixed(0)}${each})`
   })
   return `${name.padEnd(30)} ${cells.join('  ·  ')}`
+}
+
+/** A bar that cannot be held against anything is not missed. */
+function barsMissed(all: ReadonlyMap<string, Medians>): readonly string[] {
+  const wall = (workload: string, who: string): number => all.get(workload)?.get(who)?.wallMs ?? Number.NaN
+  /** What a step adds, over the start of the program and its first step. */
+  const step = (who: string): number => (wall('a chain of 20 cat', who) - wall('one echo', who)) / 19
+  console.log(`a step of the chain: server ${step('server').toFixed(1)} ms, cwltool ${step('cwltool').toFixed(1)} ms`)
+  return [
+    wall('one echo', 'embedded') > wall('one echo', 'cwltool') * ECHO_BAR && 'one echo, embedded: 1/4 of cwltool',
+    step('server') > step('cwltool') && 'a step by way of the server: as short as one of cwltool',
+    wall('a scatter of 1000 echo', 'server') > wall('a scatter of 1000 echo', 'cwltool') &&
+      'a scatter of 1000 by way of the server: as fast as cwltool',
+  ].filter((miss) => miss !== false)
+}
+
+async function suiteMissed(folder: string, url: string): Promise<readonly string[]> {
+  const { tests, passed, serverMs, sample } = await suiteTimes(folder, url, hasCwltool())
+  console.log(`the conformance suite: server ${(serverMs / 1000).toFixed(1)} s, ${passed} of ${tests} passed`)
+  if (sample === undefined) return []
+  const { tests: some, serverMs: ours, cwltoolMs: theirs } = sample
+  const times = (theirs / ours).toFixed(1)
+  console.log(
+    `${some} of its tests: server ${(ours / 1000).toFixed(1)} s, cwltool ${(theirs / 1000).toFixed(1)} s: ${times} times`,
+  )
+  return ours > theirs * SUITE_BAR ? ['the suite: in 1/8 of the time of cwltool'] : []
 }

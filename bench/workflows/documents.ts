@@ -9,7 +9,13 @@ export interface Workload {
   readonly steps: number
 }
 
-const tool = (more: object): object => ({ cwlVersion: 'v1.2', class: 'CommandLineTool', ...more })
+/** Nothing is taken from a cache: a chain of the same command over the same bytes would be run once. */
+const tool = (more: object): object => ({
+  cwlVersion: 'v1.2',
+  class: 'CommandLineTool',
+  requirements: { WorkReuse: { enableReuse: false } },
+  ...more,
+})
 
 const ECHO = tool({
   baseCommand: 'echo',
@@ -73,6 +79,7 @@ export function workloadsIn(folder: string): readonly Workload[] {
     { name: 'a chain of 20 cat', words: [write('chain.cwl', chain(20)), job], steps: 20 },
     { name: 'a scatter of 100 echo', words: [wide, words(100)], steps: 100 },
     { name: 'a scatter of 1000 echo', words: [wide, words(1000)], steps: 1000 },
+    { name: 'a scatter of 10000 echo', words: [wide, words(10_000)], steps: 10_000 },
     {
       name: 'a scatter of 100 expressions',
       words: [write('sums.cwl', scatter('sum.cwl', 'string[]')), words(100)],

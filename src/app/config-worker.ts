@@ -83,6 +83,10 @@ export const worker = z
       z.string().min(1).default('http://127.0.0.1:8980'),
       'The server that this worker works for: http://, https://, grpc://, grpcs:// or unix:/path.',
     ),
+    protocol: field(
+      z.enum(['grpc', 'http']).default('grpc'),
+      'How the worker speaks to the server: http is for networks where nothing else passes.',
+    ),
     cas_url: field(z.string().min(1).optional(), 'Where inputs are fetched and outputs stored.', {
       otherwise: 'server_url',
     }),
@@ -113,6 +117,11 @@ export const worker = z
     labels: field(
       z.record(z.string(), z.string()).default({}),
       'Further properties, which tasks ask for as "label:NAME".',
+    ),
+    languages: field(
+      z.array(z.string().min(1)).optional(),
+      'Languages that this worker offers, if they work here; none for [].',
+      { otherwise: 'all that work here' },
     ),
     group: field(z.string().default(''), 'The group of this worker, which tasks ask for as "group".'),
     preemptible: field(z.boolean().default(false), 'Whether this machine may be taken away at short notice.'),

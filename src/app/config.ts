@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { capabilities, execution } from './config-execution.ts'
 import { field, fieldsOf } from './config-field.ts'
 import { grpc } from './config-grpc.ts'
+import { limits } from './config-http-limits.ts'
 import { http, server } from './config-server.ts'
+import { snippets } from './config-snippets.ts'
 import { storage } from './config-storage.ts'
 import { worker } from './config-worker.ts'
 
@@ -22,7 +24,18 @@ const log = z
  * Everything that can be set, once: names and defaults of the settings file, the WINDLASS_ variables and the
  * reference page all come from here. Parts get plain values out of it, never the whole.
  */
-export const configSchema = z.strictObject({ server, http, grpc, log, storage, execution, capabilities, worker })
+export const configSchema = z.strictObject({
+  server,
+  http,
+  limits,
+  grpc,
+  log,
+  storage,
+  execution,
+  capabilities,
+  snippets,
+  worker,
+})
 
 export type Config = z.output<typeof configSchema>
 

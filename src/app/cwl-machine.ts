@@ -8,7 +8,7 @@ import { slots } from '../cwl-runner/slots.ts'
 import { bareRuntime } from '../runtimes/bare.ts'
 import { localLauncher } from '../runtimes/launcher/local-launcher.ts'
 import { removeTree } from '../runtimes/remove-tree.ts'
-import { systemClock } from './clock.ts'
+import { lastingClock, systemClock } from './clock.ts'
 
 export interface MachineOptions {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -34,13 +34,7 @@ export function openCwlMachine(options: MachineOptions): Machine & { close(): Pr
     name: basename(rooms),
     folder,
     useGroups: true,
-    clock: {
-      // What has to be killed must not be outlived.
-      after(ms, callback) {
-        const timer = setTimeout(callback, ms)
-        return () => clearTimeout(timer)
-      },
-    },
+    clock: lastingClock,
     send: (pid, name) => void process.kill(pid, name),
   })
   const known = (names: readonly string[]) =>

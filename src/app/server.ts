@@ -14,6 +14,7 @@ import { formatAddress } from './bind-address.ts'
 import type { Config } from './config.ts'
 import { servedHosts } from './config-exposure.ts'
 import { grpcLimits } from './config-grpc.ts'
+import { callerRates, httpLimits, socketLimits } from './config-http-limits.ts'
 import { type Grid, openGridIfPossible } from './grid.ts'
 import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
@@ -54,14 +55,16 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     limits: grpcLimits(config.grpc),
     ...(tls && { tls }),
   })
-  const door = httpDoors(config, { metrics, readiness, storage, clock, log })
+  const door = httpDoors(config, { metrics, readiness, storage, grid, clock, log })
 
-  const { grpcAddress, http } = await listen(config, { grpc, door, clock, tls }).catch(async (error: unknown) => {
-    grpc.close()
-    await grid?.close()
-    await storage.close()
-    throw error
-  })
+  const { grpcAddress, http } = await listen(config, { grpc, door, grid, clock, log, tls }).catch(
+    async (error: unknown) => {
+      grpc.close()
+      await grid?.close()
+      await storage.close()
+      throw error
+    },
+  )
 
   readiness.release('starting')
   for (const name of ['', ...services.map((service) => service.name)]) health.set(name, true)
@@ -114,6 +117,7 @@ interface HttpParts {
   readonly metrics: ReturnType<typeof createMetrics>
   readonly readiness: ReturnType<typeof createReadiness>
   readonly storage: Storage
+  readonly grid: Grid | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -121,7 +125,7 @@ interface HttpParts {
 /** Everything that is answered over HTTP. */
 function httpDoors(
   config: Config,
-  { metrics, readiness, storage, clock, log }: HttpParts,
+  { metrics, readiness, storage, grid, clock, log }: HttpParts,
 ): ReturnType<typeof httpDoor> {
   const door = httpDoor({
     readiness: readiness.state,
@@ -130,9 +134,13 @@ function httpDoors(
     meter: metrics.meter,
     allowedHosts: servedHosts(config),
     allowedOrigins: config.http.allowed_origins,
+    maxBodyBytes: config.limits.max_body_bytes,
+    trustedProxies: config.limits.trusted_proxies,
+    rates: { ...callerRates(config.limits), clock },
     version: version(),
     log,
   })
+  for (const each of grid?.doors ?? []) door.route('/', each)
   door.route('/', httpCacheDoor({ instances: storage.instances, clock, log }))
   return door
 }
@@ -140,14 +148,24 @@ function httpDoors(
 interface Doors {
   readonly grpc: GrpcServer
   readonly door: ReturnType<typeof httpDoor>
+  readonly grid: Grid | undefined
   readonly clock: Clock
+  readonly log: Log
   readonly tls: ServerTls | undefined
 }
 
-async function listen(config: Config, { grpc, door, clock, tls }: Doors) {
+async function listen(config: Config, { grpc, door, grid, clock, log, tls }: Doors) {
   const grpcAddress = await listenAt(config.server.address, '--grpc', grpc.listen)
   const http = await listenAt(config.server.http_address, '--http', (address) =>
-    listenHttp(door, address, { clock, ...(tls && { tls }) }),
+    listenHttp(door, address, {
+      clock,
+      log,
+      sockets: grid?.sockets ?? [],
+      limits: httpLimits(config.limits),
+      socketLimits: socketLimits(config.limits),
+      trustedProxies: config.limits.trusted_proxies,
+      ...(tls && { tls }),
+    }),
   )
   return { grpcAddress, http }
 }

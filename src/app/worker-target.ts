@@ -53,7 +53,7 @@ export const channelTo = (
     ...(secure && { tls }),
   })
 
-function readTls({ ca_file, cert_file, key_file }: Config['worker']['tls']): ClientTls {
+export function readTls({ ca_file, cert_file, key_file }: Config['worker']['tls']): ClientTls {
   const read = (key: string, path: string | undefined) => {
     if (path === undefined) return {}
     try {

@@ -24,6 +24,7 @@ import { storeSource } from '../worker/inputs/store-source.ts'
 import { openRooms } from '../worker/rooms.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
+import { toolchainFolders } from './language-folders.ts'
 import { openBackend } from './worker-runtime.ts'
 
 export interface WorkerToolsOptions {
@@ -39,7 +40,8 @@ export interface WorkerToolsOptions {
   readonly surroundings: Readonly<Record<string, string | undefined>>
   /** Who commands run as; undefined for the worker's own user. */
   readonly user: RoomUser | undefined
-  readonly cas: Channel
+  /** A server to ask, or the stores themselves. */
+  readonly cas: Channel | ((instance: string) => BlobStore)
   readonly clock: Clock
 }
 
@@ -79,14 +81,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     throw error
   })
   const rooms = await openRooms(join(folder, 'rooms'), user)
-  const upstream = openUpstream({
-    channel: cas,
-    clock,
-    timeoutMs: CAS_TIMEOUT_MS,
-    newId: randomUUID,
-    random: Math.random,
-  })
-  const store = (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk })
+  const store = typeof cas === 'function' ? cas : storesBehind(cas, { clock, bulk })
 
   const make = (instance: string): InstanceTools => {
     const blobs = store(instance)
@@ -120,6 +115,12 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   }
 }
 
+function storesBehind(channel: Channel, { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> }) {
+  const random = Math.random
+  const upstream = openUpstream({ channel, clock, timeoutMs: CAS_TIMEOUT_MS, newId: randomUUID, random })
+  return (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk })
+}
+
 const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
   const { backend, folder, user, env, clock, worker, containers, surroundings } = options
   return openBackend(backend, {
@@ -134,6 +135,7 @@ const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
     arch: process.arch,
     uid: process.getuid?.() ?? 0,
     user,
+    readable: toolchainFolders(),
   })
 }
 

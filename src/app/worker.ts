@@ -3,18 +3,20 @@ import { arch, availableParallelism, hostname, loadavg, platform, totalmem } fro
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
+import type { Language } from '../model/language.ts'
+import { INTERACTIVE_PROPERTY } from '../model/live-input.ts'
 import type { NamedValue, WorkerRegistration } from '../wire/worker-registration.ts'
 import { type Daemon, startDaemon } from '../worker/daemon.ts'
 import { runLease } from '../worker/daemon-attempt.ts'
 import { selfCheck } from '../worker/daemon-check.ts'
-import { grpcLink } from '../worker/links/grpc-link.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { version } from './version.ts'
 import { holdWorkFolder } from './worker-folder.ts'
-import { openChannels, type WorkerChannels } from './worker-target.ts'
+import { openWorkerLanguages, type WorkerLanguages } from './worker-languages.ts'
 import { openWorkerTools, type WorkerTools } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
+import { openWays, type WorkerWays } from './worker-ways.ts'
 
 export interface RunningWorker {
   readonly id: string
@@ -29,85 +31,110 @@ export interface WorkerSurroundings {
   readonly clock: Clock
   readonly log: Log
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Those that it may offer, if they work here; none when left out. */
+  readonly languages?: readonly Language[]
 }
 
 /** All parts of a worker, checked before it asks for work. */
 export async function startWorker(
   config: Config,
-  { clock, log: outer, env }: WorkerSurroundings,
+  { clock, log: outer, env, languages = [] }: WorkerSurroundings,
 ): Promise<RunningWorker> {
   const { worker: settings, server } = config
   const id = settings.worker_id ?? `${hostname()}-${randomBytes(3).toString('hex')}`
   const slots = settings.max_concurrent_tasks ?? availableParallelism()
   const log = outer.child({ worker: id })
   const user = commandUser(settings.host.user ?? accountFor(settings.backend), process.getuid?.() ?? 0)
-  const folder = holdWorkFolder({ named: settings.host.work_dir, dataDir: server.data_dir, pid: process.pid, user })
-  const channels = openChannels(settings, clock)
-  // Nothing else may do so while a worker waits for its server to come back.
-  const alive = setInterval(() => {}, 2 ** 30)
-  let tools: WorkerTools | undefined
-  let closed: Promise<void> | undefined
-  const closeAll = async (): Promise<void> => {
-    await tools?.close()
-    channels.close()
-    folder.release()
-    clearInterval(alive)
-  }
-  const close = (): Promise<void> => (closed ??= closeAll())
+  const opened = new AsyncDisposableStack()
   try {
-    tools = await openWorkerTools({
-      worker: id,
-      backend: settings.backend,
-      folder: folder.path,
-      cacheBytes: settings.host.cache_bytes,
-      env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
-      user,
-      containers: settings.docker,
-      surroundings: env,
-      cas: channels.cas,
-      clock,
-    })
-    const { notes, isolation } = await selfCheck({
+    const folder = holdWorkFolder({ named: settings.host.work_dir, dataDir: server.data_dir, pid: process.pid, user })
+    opened.defer(folder.release)
+    // Nothing else may do so while a worker waits for its server to come back.
+    const alive = setInterval(() => {}, 2 ** 30)
+    opened.defer(() => clearInterval(alive))
+    const ways = opened.adopt(openWays(settings, { clock, env }), ({ close }) => close())
+    const tools = opened.adopt(
+      await openWorkerTools({
+        worker: id,
+        backend: settings.backend,
+        folder: folder.path,
+        cacheBytes: settings.host.cache_bytes,
+        env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
+        user,
+        containers: settings.docker,
+        surroundings: env,
+        cas: ways.cas,
+        clock,
+      }),
+      ({ close }) => close(),
+    )
+    const probe = await selfCheck({
       store: tools.store(''),
-      storeName: channels.casName,
+      storeName: ways.casName,
       runtime: tools.runtime,
       folder: folder.path,
       leastFreeBytes: settings.host.min_free_bytes,
     })
+    const { notes, isolation } = probe
     for (const note of notes) log.info({ runtime: tools.runtime.name }, note)
     log.info({ slots, isolation, folder: folder.path, server: settings.server_url }, 'ready to work')
-    const daemon = work({ settings, id, slots, tools, channels, isolation }, { clock, log })
+    const room = { least: leastRoom(config), probe, here: tools.of(''), roomName }
+    const spoken = openWorkerLanguages({ ...room, languages, server, clock, log })
+    opened.defer(spoken.close)
+    const parts = { settings, id, slots, tools, ways, isolation, holdsReins: probe.keeps.reins, languages: spoken }
+    const daemon = work(parts, { clock, log })
+    spoken.begin(() => daemon.offerAgain())
+    let closed: Promise<void> | undefined
+    const close = (): Promise<void> => (closed ??= opened.disposeAsync()) // who asks second waits for the first
     const ended = daemon.ended.finally(close)
     ended.catch(() => {}) // told to whoever asks
     return { id, slots, ended, stop: () => daemon.stop().finally(close) }
   } catch (error) {
-    await close()
+    await opened.disposeAsync()
     throw error
   }
 }
+
+/** What must stand between the machine and code from anybody. */
+const leastRoom = ({ snippets }: Config): IsolationLevel => (snippets.allow_bare ? 'none' : 'namespaces')
+
+let trials = 0
+const roomName = (): string => `language-${process.pid}-${++trials}`
 
 interface Parts {
   readonly settings: Config['worker']
   readonly id: string
   readonly slots: number
   readonly tools: WorkerTools
-  readonly channels: WorkerChannels
+  readonly ways: WorkerWays
   readonly isolation: IsolationLevel
+  /** What is done to commands while they run can reach them. */
+  readonly holdsReins: boolean
+  readonly languages: WorkerLanguages
 }
 
 function work(
-  { settings, id, slots, tools, channels, isolation }: Parts,
+  { settings, id, slots, tools, ways, isolation, holdsReins, languages }: Parts,
   { clock, log }: Pick<WorkerSurroundings, 'clock' | 'log'>,
 ): Daemon {
   let rooms = 0
+  const said = registrationOf({ settings, id, slots, isolation })
+  const link = ways.link(id, hostname())
+  const canBeTypedTo = holdsReins && link.inputTaken !== undefined
   return startDaemon({
-    link: grpcLink({ channel: channels.server, clock, worker: id, random: Math.random }),
+    link,
     clock,
     log,
-    registration: registrationOf({ settings, id, slots, isolation }),
+    registration: {
+      ...said,
+      get platform() {
+        const typing = canBeTypedTo ? [{ name: INTERACTIVE_PROPERTY, value: 'yes' }] : []
+        return [...languages.property(), ...typing, ...said.platform]
+      },
+    },
     run: ({ lease, begun }, hooks, signal) => {
       const room = `room-${process.pid}-${++rooms}`
-      const here = tools.of(lease.instance)
+      const here = languages.within(tools.of(lease.instance))
       return runLease({ lease, here, hooks, room, ...(lease.prefetch && { begun }) }, signal)
     },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,

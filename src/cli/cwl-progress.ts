@@ -4,6 +4,8 @@ import { commandLines } from './cwl-lines.ts'
 
 /** Shows a run on standard error: a line that is kept up to date for a person, one for each end for a log. */
 export interface CwlProgress extends RunWatch {
+  /** So many bytes of inputs have gone to a server. */
+  sent(bytes: number): void
   /** Takes the line away. */
   close(): void
 }
@@ -20,9 +22,10 @@ const lineOf = (path: string, words: string): string => `${path === '' ? '' : `[
 
 function shownProgress(terminal: Terminal): CwlProgress {
   const isLive = terminal.errIsTerminal
-  const counts = { waiting: 0, running: 0, done: 0, failed: 0 }
+  const counts = { waiting: 0, running: 0, done: 0, cached: 0, failed: 0 }
   const running = new Set<string>()
   const lines = commandLines()
+  let sentBytes = 0
   const draw = (): void => {
     if (!isLive) return
     const parts = Object.entries(counts).filter(([name, count]) => count > 0 || name === 'done')
@@ -43,18 +46,23 @@ function shownProgress(terminal: Terminal): CwlProgress {
       running.add(path)
       draw()
     },
-    ended(path, isDone) {
+    ended(path, isDone, isCached = false) {
       if (running.delete(path)) counts.running -= 1
       else counts.waiting -= 1
       counts[isDone ? 'done' : 'failed'] += 1
+      if (isCached) counts.cached += 1
       for (const line of lines.end(path)) say(path, line)
       if (isLive) draw()
-      else say(path, isDone ? 'done' : 'failed')
+      else say(path, isDone ? (isCached ? 'done before' : 'done') : 'failed')
     },
     printed(path, bytes) {
       for (const line of lines.add(path, bytes)) say(path, line)
     },
     noted: say,
+    sent(bytes) {
+      sentBytes += bytes
+      if (isLive) terminal.err(`${CLEAR_LINE}${(sentBytes / 1e6).toFixed(1)} MB of inputs sent`)
+    },
     close() {
       if (isLive) terminal.err(CLEAR_LINE)
     },
@@ -78,6 +86,7 @@ function quietProgress(terminal: Terminal): CwlProgress {
     },
     printed: (path, bytes) => keep(path, lines.add(path, bytes)),
     noted() {},
+    sent() {},
     close() {},
   }
 }

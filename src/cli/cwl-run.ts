@@ -1,12 +1,12 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { systemClock } from '../app/clock.ts'
-import { openCwlMachine } from '../app/cwl-machine.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import { type OpenedProcess, openProcess } from '../cwl-runner/open-process.ts'
-import { runLocally } from '../cwl-runner/run-locally.ts'
-import { cwlProgress } from './cwl-progress.ts'
+import type { Outcome } from '../workflow/run/state.ts'
+import { outputJson } from '../workflow/values/output-json.ts'
+import { type CwlProgress, cwlProgress } from './cwl-progress.ts'
 import { Verdict } from './verdict.ts'
 
 export interface CwlRunFlags {
@@ -14,6 +14,10 @@ export interface CwlRunFlags {
   readonly quiet?: true
   readonly parallel?: number
   readonly container: boolean
+  readonly server?: string
+  readonly instance: string
+  readonly ca?: string
+  readonly label?: readonly string[]
 }
 
 export interface CwlRunOrder {
@@ -56,25 +60,54 @@ async function judged(run: () => Promise<number>, terminal: Terminal): Promise<n
   }
 }
 
-async function runOrder({ flags, ...named }: CwlRunOrder, terminal: Terminal, signal: AbortSignal): Promise<number> {
+async function runOrder(order: CwlRunOrder, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const { flags, ...named } = order
   const opened: OpenedProcess = await openProcess({ ...named, cwd: resolve() })
   const outdir = openOutdir(flags.outdir)
   const progress = cwlProgress(terminal, { isQuiet: flags.quiet === true })
-  const { parallel, container: useContainers } = flags
-  const machine = openCwlMachine({ env: terminal.env, parallel, useContainers, watch: progress, signal })
   try {
-    const outcome = await runLocally({ ...opened, machine, outdir, clock: systemClock })
+    const outcome = await (flags.server === undefined ? runHere : runThere)(order, {
+      ...{ opened, outdir, progress, terminal, signal },
+    })
     progress.close()
     if (outcome.kind === 'done') {
-      terminal.out(`${JSON.stringify(outcome.outputs, undefined, 4)}\n`)
+      terminal.out(`${outputJson(outcome.outputs)}\n`)
       return 0
     }
     for (const line of failureLines(outcome.path, outcome.why)) terminal.err(line)
     return outcome.unsupported ? UNSUPPORTED : 1
   } finally {
     progress.close()
+  }
+}
+
+interface Surroundings {
+  readonly opened: OpenedProcess
+  readonly outdir: string
+  readonly progress: CwlProgress
+  readonly terminal: Terminal
+  readonly signal: AbortSignal
+}
+
+async function runHere({ flags }: CwlRunOrder, here: Surroundings): Promise<Outcome> {
+  const { opened, outdir, progress: watch, terminal, signal } = here
+  const { parallel, container: useContainers } = flags
+  const { openCwlMachine } = await import('../app/cwl-machine.ts')
+  const { runLocally } = await import('../cwl-runner/run-locally.ts')
+  const machine = openCwlMachine({ env: terminal.env, parallel, useContainers, watch, signal })
+  try {
+    return await runLocally({ ...opened, machine, outdir, clock: systemClock })
+  } finally {
     await machine.close()
   }
+}
+
+async function runThere({ process: name, flags }: CwlRunOrder, here: Surroundings): Promise<Outcome> {
+  const { opened, outdir, progress, signal } = here
+  const { runOnServer } = await import('./cwl-server.ts')
+  const { server = '' } = flags
+  const { watch, sent } = { watch: progress, sent: progress.sent }
+  return runOnServer({ ...opened, name, flags: { ...flags, server }, outdir, watch, sent, signal })
 }
 
 const failureLines = (path: string, why: string): readonly string[] =>

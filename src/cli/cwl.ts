@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
+import { gathered } from './cas-flags.ts'
 import type { CwlRunFlags } from './cwl-run.ts'
 
 const RUN_HELP = `
@@ -11,6 +12,9 @@ object goes to standard output, everything else to standard error.
 A tool that asks for a container runs by docker or podman. Where there is neither, a tool for which the container is a
 hint runs without, and one that requires it is refused.
 
+With --server, commands run on the workers of a server: inputs are sent there, outputs come back, and the server carries
+on by itself when the connection breaks. Ctrl+C cancels the run.
+
 Exit codes:
   0    done
   1    the workflow failed, or the documents are wrong
@@ -20,7 +24,8 @@ Exit codes:
 
 Examples:
   windlass cwl run align.cwl job.yml
-  windlass cwl run --outdir results --quiet packed.cwl#main job.json >outputs.json`
+  windlass cwl run --outdir results --quiet packed.cwl#main job.json >outputs.json
+  windlass cwl run --server http://grid:8080 align.cwl job.yml`
 
 /** Workflows in the Common Workflow Language. */
 export function cwlCommand(terminal: Terminal): Command {
@@ -37,6 +42,10 @@ export function cwlCommand(terminal: Terminal): Command {
     .option('--quiet', 'say nothing but what went wrong')
     .option('-p, --parallel <number>', 'use so many processors at most', wholeNumber)
     .option('--no-container', 'run no containers: what requires one is refused')
+    .option('-s, --server <url>', 'run it on a Windlass server, by its HTTP address: http://host:8080')
+    .option('--instance <name>', 'the instance of the server to use', '')
+    .option('--label <name=value>', 'what the server is to remember with it; may be repeated', gathered)
+    .option('--ca <file>', 'trust the certificates in this PEM file instead of the system’s')
     .version(`windlass ${version()}`, '--version', 'print the version')
     .addHelpText('after', RUN_HELP)
     .action(async (process: string, job: string | undefined, flags: CwlRunFlags) => {

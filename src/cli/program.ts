@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Co
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   cas: async () => (await import('./cas.ts')).casCommand,
+  languages: async () => (await import('./languages.ts')).languagesCommand,
   worker: async () => (await import('./worker.ts')).workerCommand,
   tasks: async () => (await import('./tasks.ts')).tasksCommand,
   task: async () => (await import('./task.ts')).taskCommand,

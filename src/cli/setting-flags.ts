@@ -7,6 +7,12 @@ export const SETTING_FLAGS = [
   { flag: '--http', value: '<address>', key: 'server.http_address', help: 'serve HTTP here' },
   { flag: '--data', value: '<dir>', key: 'server.data_dir', help: 'keep everything in this directory' },
   { flag: '--insecure', value: '', key: 'server.insecure', help: 'allow addresses that other machines can reach' },
+  {
+    flag: '--allow-bare-snippets',
+    value: '',
+    key: 'snippets.allow_bare',
+    help: 'run code from anybody though nothing keeps it from this machine',
+  },
 ] as const
 
 /** What a command that reads settings takes: a file, and flags that go over it. */
@@ -16,9 +22,12 @@ export function addSettingFlags(command: Command): Command {
   return command.option('-v, --verbose', 'log more, and show where an error came from')
 }
 
+/** As commander names it: `allowBareSnippets`. */
+const optionOf = (flag: string): string => flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+
 /** The settings that were given as flags. */
 export function givenFlags(options: Readonly<Record<string, unknown>>): FlagSetting[] {
-  const given: FlagSetting[] = SETTING_FLAGS.map(({ flag, key }) => ({ flag, key, value: options[flag.slice(2)] }))
+  const given: FlagSetting[] = SETTING_FLAGS.map(({ flag, key }) => ({ flag, key, value: options[optionOf(flag)] }))
   given.push({ flag: '--verbose', key: 'log.level', value: options.verbose === true ? 'debug' : undefined })
   return given.filter(({ value }) => value !== undefined)
 }

@@ -74,6 +74,7 @@ function workerArgs(
     ...['--server-url', url, '--data', dataDir],
     ...(options.config === undefined ? [] : ['--config', options.config]),
     ...(options.slots === undefined ? [] : ['--slots', options.slots]),
+    ...(options.allowBareSnippets === true ? ['--allow-bare-snippets'] : []),
     ...(options.verbose === true ? ['--verbose'] : []),
   ]
 }

@@ -5,17 +5,20 @@ import { whenInputEnds } from '../app/parent.ts'
 import { runUntilSignal, type SignalSource } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { startWorker } from '../app/worker.ts'
+import { languagesToOffer } from '../app/worker-languages.ts'
 import { invalid } from '../base/fault.ts'
 
 export interface DaemonFlags {
   readonly serverUrl?: string
   readonly casUrl?: string
+  readonly protocol?: string
   readonly backend?: string
   readonly whileInput?: boolean
   readonly config?: string
   readonly slots?: string
   readonly id?: string
   readonly data?: string
+  readonly allowBareSnippets?: true
   readonly json?: true
   readonly verbose?: true
 }
@@ -31,7 +34,8 @@ export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): P
   let failure: Error | undefined
   let isStopping = false
   const start = async () => {
-    const worker = await startWorker(config, { clock: systemClock, log, env })
+    const languages = languagesToOffer(config.server.data_dir, config.worker.languages)
+    const worker = await startWorker(config, { clock: systemClock, log, env, languages })
     terminal.out(
       flags.json
         ? `${JSON.stringify({ ready: true, worker: worker.id, slots: worker.slots })}\n`
@@ -62,10 +66,12 @@ function settingsOf(flags: DaemonFlags): FlagSetting[] {
     { flag: '--server-url', key: 'worker.server_url', value: flags.serverUrl },
     // With a server on the command line, a store in the file belongs to another.
     { flag: '--cas-url', key: 'worker.cas_url', value: flags.casUrl ?? flags.serverUrl },
+    { flag: '--protocol', key: 'worker.protocol', value: flags.protocol },
     { flag: '--backend', key: 'worker.backend', value: flags.backend },
     { flag: '--slots', key: 'worker.max_concurrent_tasks', value: slots },
     { flag: '--id', key: 'worker.worker_id', value: flags.id },
     { flag: '--data', key: 'server.data_dir', value: flags.data },
+    { flag: '--allow-bare-snippets', key: 'snippets.allow_bare', value: flags.allowBareSnippets },
     { flag: '--verbose', key: 'log.level', value: flags.verbose === true ? 'debug' : undefined },
   ]
   return given.filter(({ value }) => value !== undefined)

@@ -13,7 +13,8 @@ Commands run in the strongest room that works here, a sandbox if there is bubble
 Examples:
   windlass worker daemon                                       for the server on this machine
   windlass worker daemon --server-url http://server:8980 --slots 4
-  windlass worker daemon --server-url http://server:8980 --cas-url http://cache:8980 --backend host --config worker.toml`
+  windlass worker daemon --server-url http://server:8980 --cas-url http://cache:8980 --backend host --config worker.toml
+  windlass worker daemon --protocol http --server-url https://server.example:8080   where nothing but HTTP passes`
 
 const EXECUTE_HELP = `
 Fetches an action with its inputs, runs it, and stores its outputs: what a worker does, without a server that asks for it.
@@ -43,10 +44,12 @@ const daemonCommand = (terminal: Terminal): Command =>
     .description('take tasks from a server until stopped')
     .option('--server-url <url>', 'the server to work for: http://host:port, https://host:port or unix:/path')
     .option('--cas-url <url>', 'where inputs and outputs are, when that is another server')
+    .addOption(new Option('--protocol <name>', 'how it speaks to the server').choices(['grpc', 'http']))
     .addOption(backend())
     .option('-c, --config <file>', 'read settings from a TOML file')
     .option('--slots <number>', 'tasks to run at a time (one per processor)')
     .option('--id <name>', 'the name of this worker, unlike that of any other')
+    .option('--allow-bare-snippets', 'take code from anybody though nothing keeps it from this machine')
     .option('--data <dir>', 'keep rooms and inputs below this directory')
     .option('--json', 'print one line of JSON when it begins')
     .addOption(new Option('--while-input', 'stop when standard input ends').hideHelp())

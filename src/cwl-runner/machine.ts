@@ -22,7 +22,8 @@ export interface Machine {
 export interface RunWatch {
   queued(path: string): void
   started(path: string): void
-  ended(path: string, isDone: boolean): void
+  /** `isCached`: nothing was run, for the result was known. */
+  ended(path: string, isDone: boolean, isCached?: boolean): void
   /** What a command prints that goes into no file. */
   printed(path: string, bytes: Uint8Array): void
   /** Something that the user should know and that is no failure. */

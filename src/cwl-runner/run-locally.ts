@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
 import type { Expressions } from '../workflow/expressions/expressions.ts'
+import { needsJavaScript } from '../workflow/process/needs-javascript.ts'
 import type { Process } from '../workflow/process/process.ts'
 import { drive } from '../workflow/run/drive.ts'
 import { loadOntology } from '../workflow/run/ontologies.ts'
@@ -9,7 +10,6 @@ import { asFault } from './as-fault.ts'
 import { deliver } from './deliver.ts'
 import { fetchLocal } from './fetch-local.ts'
 import type { Machine } from './machine.ts'
-import { needsJavaScript } from './needs-javascript.ts'
 import type { OpenedProcess } from './open-process.ts'
 import { commandRunner } from './run-command.ts'
 
@@ -38,7 +38,8 @@ export async function runLocally({ process, inputs, machine, outdir, clock }: Lo
   }
 }
 
-async function expressionsFor(process: Process, clock: Clock): Promise<Expressions> {
+/** The machine for JavaScript, where there is any to run. */
+export async function expressionsFor(process: Process, clock: Clock): Promise<Expressions> {
   if (needsJavaScript(process)) {
     const { quickJsExpressions } = await import('../workflow/expressions/quickjs.ts')
     return quickJsExpressions(clock)

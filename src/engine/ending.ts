@@ -3,6 +3,7 @@ import { sameFencing } from '../model/fencing.ts'
 import type { Effect } from '../scheduler/effects.ts'
 import { sealEnd } from './end-envelope.ts'
 import type { Ending, LiveTask, Operation, Report } from './live-task.ts'
+import { endInputs } from './sending-inputs.ts'
 import type { Shell } from './shell.ts'
 import { markDue } from './watching.ts'
 
@@ -48,6 +49,7 @@ function wake(shell: Shell, task: LiveTask, ending: Ending): void {
   task.meter.ended(ending.state, ranFrom === undefined ? undefined : ending.at - ranFrom)
   answerReports(task, 'applied')
   task.output?.end()
+  endInputs(task)
   markDue(shell, task)
 }
 

@@ -1,4 +1,5 @@
 import { silentLog } from '../base/log.ts'
+import type { InputEvent } from '../model/live-input.ts'
 import { DEFAULT_OPTIONS } from '../scheduler/options.ts'
 import { createScheduler } from '../scheduler/scheduler.ts'
 import type { HistoryPage, HistoryQuery, Recovered } from '../storage/journal/journal.ts'
@@ -7,6 +8,7 @@ import { closeShell } from './closing.ts'
 import { dispatchAll } from './dispatching.ts'
 import { DEFAULTS, type EngineOptions } from './engine-options.ts'
 import { silentMeter } from './grid-meter.ts'
+import { input } from './inputting.ts'
 import {
   type EngineFigures,
   explain,
@@ -56,6 +58,12 @@ export interface Engine {
   why(operation: string): Promise<readonly string[]>
   /** What it prints while it runs; undefined when it does not run here. `wake` says that there is more to read. */
   listenOutput(operation: string, wake: () => void): OutputListener | undefined
+  /**
+   * Does something to a task while it runs: only for one that is interactive. What comes before its start waits for it.
+   * Resolves when it has reached the program, or the task is over; a FaultError says why it never will: `absent`,
+   * `invalid`, or `exhausted` when too much is on its way. What was given first arrives first.
+   */
+  input(operation: string, event: InputEvent): Promise<void>
   figures(): EngineFigures
   /** No new tasks for it; it is told to shut down once it is empty, if so wished. False when it is not there. */
   drainWorker(worker: string, wish?: { readonly shutdown?: boolean }): boolean
@@ -83,6 +91,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     operations: () => openOperations(shell),
     why: (operation) => explain(shell, operation),
     listenOutput: (operation, wake) => listenOutput(shell, operation, wake),
+    input: (operation, event) => input(shell, operation, event),
     figures: () => figuresOf(shell),
     drainWorker(worker, { shutdown = false } = {}) {
       if (!shell.links.has(worker)) return false

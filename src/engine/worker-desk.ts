@@ -1,4 +1,5 @@
 import { type Ask, ask } from './asking.ts'
+import { inputTaken } from './inputting.ts'
 import type { Shell } from './shell.ts'
 import type {
   AttemptReport,
@@ -29,6 +30,8 @@ export interface WorkerDesk {
   /** It was handed back, or could not be delivered: queued again, and nobody's fault. */
   returned(word: WorkersWord, what: string): void
   output(printed: Printed): void
+  /** What was done to the attempt has reached it, up to this number. */
+  inputTaken(word: WorkersWord, number: number): void
   /** Its connection is gone without a word. Nothing happens when another session has taken its place. */
   disconnected(worker: string, session: WorkerSession): void
   /** It leaves: what it holds is queued again. */
@@ -46,6 +49,7 @@ export const workerDesk = (shell: Shell): WorkerDesk => ({
   finished: (word, report) => finished(shell, word, report),
   returned: (word, what) => returned(shell, word, what),
   output: (printed) => output(shell, printed),
+  inputTaken: (word, number) => inputTaken(shell, word, number),
   disconnected(worker, session) {
     if (shell.links.get(worker)?.session === session) shell.dispatch({ kind: 'disconnected', worker })
   },

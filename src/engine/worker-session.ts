@@ -1,5 +1,6 @@
 import type { Digest } from '../base/digest.ts'
 import type { InstanceName } from '../model/instance-name.ts'
+import type { InputEvent } from '../model/live-input.ts'
 import type { WorkerState } from '../model/worker-state.ts'
 import type { StopWhy } from '../scheduler/effects.ts'
 import type { Outcome, Property, Resources } from '../scheduler/events.ts'
@@ -42,6 +43,12 @@ export interface TaskLease {
   readonly prefetch: boolean
 }
 
+/** Of all that is done to one task, from 1 on: sent again on a new session when the worker did not say that it has it. */
+export interface NumberedInput {
+  readonly number: number
+  readonly event: InputEvent
+}
+
 export type WorkerOrder = 'drain' | 'resume' | 'shutdown' | 'register'
 
 /**
@@ -54,6 +61,8 @@ export interface WorkerSession {
   begin(attemptId: string): void
   stop(attemptId: string, why: StopWhy): void
   order(order: WorkerOrder): void
+  /** Somebody does something to an attempt that runs. Missing where there is no way to tell the worker. */
+  input?(attemptId: string, input: NumberedInput): void
   /** Nothing more comes this way: the worker is gone, or has registered anew. */
   over(what: string): void
 }

@@ -6,6 +6,7 @@ import type { LiveTask, Report } from './live-task.ts'
 import { noteNames } from './offered-names.ts'
 import { OutputRing } from './output-ring.ts'
 import { recordLate } from './recording.ts'
+import { sendInputs } from './sending-inputs.ts'
 import type { Shell } from './shell.ts'
 import { dropLink, newLink, type WorkerLink } from './worker-link.ts'
 import type { AttemptReport, WorkerDescription, WorkerPulse, WorkerSession } from './worker-session.ts'
@@ -74,6 +75,7 @@ export function started(shell: Shell, worker: string, attemptId: string): boolea
   const task = currentTask(shell, worker, attempt)
   // Its end came by another way and overtook this: to the scheduler it would be an attempt that it does not know.
   if (task?.ending === undefined) shell.dispatch({ kind: 'started', worker, ...attempt })
+  if (task !== undefined) sendInputs(shell, task)
   return task !== undefined
 }
 
@@ -156,7 +158,7 @@ function supersede(shell: Shell, { worker, attempt, task }: Stale, outcome: Outc
 }
 
 /** The task, if this is the attempt that counts. */
-function currentTask(shell: Shell, worker: string, { task: id, fencing }: Attempt): LiveTask | undefined {
+export function currentTask(shell: Shell, worker: string, { task: id, fencing }: Attempt): LiveTask | undefined {
   const task = shell.tasks.get(id)
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
 }

@@ -2,6 +2,7 @@ import type { Digest, DigestFunction } from '../base/digest.ts'
 import type { ExecutedActionMetadata } from './action-result.ts'
 import type { EnvVariable, InlineFile, Limits, PlatformProperty } from './command.ts'
 import type { IsolationLevel } from './isolation.ts'
+import type { TerminalSize } from './live-input.ts'
 
 /**
  * A task that a door of ours has written itself, such as a snippet or a step of a workflow: one or more commands that
@@ -42,6 +43,8 @@ export interface CommandStage {
 export type StageInput =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'blob'; readonly digest: Digest }
+  /** What somebody types while it runs, at a terminal or not. At most one stage of a task, for there is one who types. */
+  | { readonly kind: 'live'; readonly terminal: TerminalSize | undefined }
 
 /** Laid out together; a path that comes twice is a mistake. Paths go from the root of the inputs, with slashes. */
 export interface CommandTaskInputs {
@@ -185,6 +188,10 @@ export const commandTaskOf = ({ stages, inputs, outputs, ...task }: CommandWish)
     ...outputs,
   },
 })
+
+/** Whether somebody types to it. */
+export const isInteractive = ({ stages }: Pick<CommandTask, 'stages'>): boolean =>
+  stages.some(({ stdin }) => stdin?.kind === 'live')
 
 /** The blobs that a task reads, to be kept while it is open. What is in the tree is named by its root. */
 export function blobsReadBy({ inputs, stages }: CommandTask): Digest[] {

@@ -19,6 +19,8 @@ export interface Language {
   /** Undefined for what is run as it is written. */
   readonly compile: LanguageStage | undefined
   readonly run: LanguageStage
+  /** An interpreter of it may be started ahead of the code that it will run; undefined for one that must not be. */
+  readonly warm?: LanguageWarmth | undefined
   readonly probe: LanguageProbe
   readonly selfTest: LanguageSelfTest
   /** The packages of Debian that bring it. */
@@ -37,6 +39,17 @@ export interface LanguageStage {
   readonly env: Readonly<Record<string, string>>
   /** The most it gets when nobody says otherwise. */
   readonly limits: Limits
+}
+
+/**
+ * It opens its first file after everything else that takes long at its start, and reads it once from the front. Code that it could
+ * not read so, or with files that it looks for before, is run without a head start.
+ */
+export interface LanguageWarmth {
+  /** Names of files that it looks for while it starts. */
+  readonly exceptFiles: readonly string[]
+  /** A regular expression for code that it would begin to read anew; `^` is the beginning of any line. */
+  readonly exceptCode?: string | undefined
 }
 
 /** How a host is asked whether it has the language, and which version of it. */

@@ -8,6 +8,7 @@ import { mustBeName, mustBeRunnable, programProblem, workingDirectoryOf } from '
 import { foldersOf, launchLimits, limitedArgv } from './resource-limits.ts'
 import { cancelledBeforeStart, notStarted, runEnd } from './run-end.ts'
 import type { KeptLimits, Probe, Room, Run, RunEnd, Runtime } from './runtime.ts'
+import { argvInTerminal, TERMINAL_PROCESSES } from './terminal/terminal-argv.ts'
 
 export interface BareOptions {
   readonly launcher: Launcher
@@ -47,7 +48,7 @@ export function bareRuntime(options: BareOptions): Runtime {
       const env = environmentOf(command, room, options.env)
       const problem = programProblem(command.argv[0] as string, cwd, env.get('PATH'))
       if (problem !== undefined) return notStarted(problem.code, problem.what)
-      const argv = limitedArgv(await prlimit, command.argv, limits)
+      const argv = limitedArgv(await prlimit, argvInTerminal(run, env, {}), limits)
       if (signal.aborted) return cancelledBeforeStart
       const order = orderOf(run, { argv, env, cwd, options })
       return runEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal), limits)
@@ -62,7 +63,7 @@ interface OrderParts {
   readonly options: BareOptions
 }
 
-const orderOf = ({ room, limits, hooks }: Run, { argv, env, cwd, options }: OrderParts): LaunchOrder => ({
+const orderOf = ({ room, limits, hooks, terminal }: Run, { argv, env, cwd, options }: OrderParts): LaunchOrder => ({
   name: room.name,
   argv,
   env: [...env],
@@ -70,8 +71,12 @@ const orderOf = ({ room, limits, hooks }: Run, { argv, env, cwd, options }: Orde
   user: options.user,
   hasInput: hooks.stdin !== undefined,
   outputBytes: limits.outputBytes ?? options.outputBytes,
-  limits: launchLimits(limits),
+  limits: {
+    ...launchLimits(limits),
+    ...(limits.pids !== undefined && terminal && { pids: limits.pids + TERMINAL_PROCESSES }),
+  },
   folders: foldersOf(room),
+  hasTerminal: terminal !== undefined,
 })
 
 /** The command's own words come last, and win. */
@@ -104,5 +109,6 @@ function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user }: Ba
     !facts.pipes && 'no mkfifo: output goes through sockets, and commands cannot open /dev/stdout',
     user === undefined && 'commands run as the user of the worker',
   ].filter((note) => note !== false)
-  return { works: true, isolation: 'none', limits, keeps: { network: false, readOnly: false, rootfs: false }, notes }
+  const keeps = { network: false, readOnly: false, rootfs: false, reins: true, terminal: true }
+  return { works: true, isolation: 'none', limits, keeps, notes }
 }

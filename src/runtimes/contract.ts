@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limitsContract } from './limits/contract.ts'
 import { emptyRoom, runOf, shell } from './rooms.fixture.ts'
 import type { Run, RunEnd, Runtime } from './runtime.ts'
+import { reinsContract } from './terminal/contract.ts'
 
 export interface RuntimeUnderTest {
   readonly runtime: Runtime
@@ -328,6 +329,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
     })
 
     limitsContract(() => made.runtime)
+    reinsContract(() => made.runtime)
 
     test('twenty at a time do not mix', async () => {
       using room = emptyRoom()

@@ -2,13 +2,15 @@ import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
 import { CapturedOutput } from './captured-output.ts'
 import type { Launch, LaunchEnd, Launcher, LaunchOrder } from './launcher/launcher.ts'
-import type { Output, RunHooks } from './runtime.ts'
+import type { Output, Release, RunHooks } from './runtime.ts'
 
 /** What came of an order, and which of the two that may stop it from outside did. */
 export interface LaunchOutcome {
   readonly end: Exclude<LaunchEnd, { kind: 'lost' }>
   readonly stopped: 'timeout' | 'cancelled' | undefined
   readonly wallMs: number
+  /** The time that it was given. */
+  readonly allowedMs?: number | undefined
   readonly stdout: Output
   readonly stderr: Output
 }
@@ -19,6 +21,8 @@ export interface LaunchRun {
   readonly order: LaunchOrder
   readonly wallMs: number | undefined
   readonly hooks: RunHooks
+  /** As a run has it; its order must say so, too. */
+  readonly held?: Promise<Release> | undefined
 }
 
 /** Carries one order through: output to who listens, input from who speaks, an end when its time is up. */
@@ -28,15 +32,19 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   const ended = Promise.withResolvers<LaunchEnd>()
   let startedAt = clock.monotonic()
   let stopped: LaunchOutcome['stopped']
+  let allowedMs = run.held === undefined ? run.wallMs : undefined
   const timeFromNow = (): (() => void) =>
-    run.wallMs === undefined ? () => {} : clock.after(run.wallMs, () => stop('timeout'))
+    allowedMs === undefined ? () => {} : clock.after(allowedMs, () => stop('timeout'))
   let forgetTime = timeFromNow() // and anew when it has started: a slow start is not the command's
+  const begin = (): void => {
+    startedAt = clock.monotonic()
+    forgetTime()
+    if (stopped === undefined) forgetTime = timeFromNow()
+    hooks.started?.()
+  }
   const launch = launcher.start(order, {
     started() {
-      startedAt = clock.monotonic()
-      forgetTime()
-      if (stopped === undefined) forgetTime = timeFromNow()
-      hooks.started?.()
+      if (run.held === undefined) begin()
     },
     output(stream, bytes) {
       captured[stream].add(bytes)
@@ -55,13 +63,19 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   const cancel = (): void => stop('cancelled')
   signal.addEventListener('abort', cancel)
   if (signal.aborted) cancel() // while the order was being written
+  void run.held?.then(({ wallMs }) => {
+    allowedMs = wallMs
+    begin()
+    launch.release?.()
+  })
   if (order.hasInput) void feed(launch, hooks.stdin, ended.promise)
+  hooks.reins?.({ signal: (name) => launch.signal?.(name), resize: (size) => launch.resize?.(size) })
   const end = await ended.promise
   forgetTime()
   signal.removeEventListener('abort', cancel)
   if (end.kind === 'lost') throw new FaultError({ kind: 'unavailable', what: end.what })
-  const wallMs = clock.monotonic() - startedAt
-  return { end, stopped, wallMs, stdout: captured.stdout.output(), stderr: captured.stderr.output() }
+  const wallMs = (end.kind === 'exited' ? end.exit.wallMs : undefined) ?? clock.monotonic() - startedAt
+  return { end, stopped, wallMs, allowedMs, stdout: captured.stdout.output(), stderr: captured.stderr.output() }
 }
 
 /** Until one of the two has had enough. A source that fails has ended: what the command makes of that is its affair. */

@@ -12,7 +12,8 @@ export function runEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
   if (end.kind === 'refused') return refused(end.code, end.what)
   const { code, signal, over, pidsRefused, hasSurvivors, usage } = end.exit
   const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal])
-  const { cause, reason } = causeOf({ exitCode, signal, stopped, over, pidsRefused, limits })
+  const { allowedMs = limits.wallMs } = outcome
+  const { cause, reason } = causeOf({ exitCode, signal, stopped, over, pidsRefused, allowedMs, limits })
   const refusal = `it was refused more than ${limits.pids} processes`
   const notes = [
     reason,
@@ -36,6 +37,7 @@ interface Evidence {
   readonly stopped: LaunchOutcome['stopped']
   readonly over: LaunchExit['over']
   readonly pidsRefused: boolean
+  readonly allowedMs: number | undefined
   readonly limits: Limits
 }
 
@@ -44,9 +46,9 @@ interface Verdict {
   readonly reason?: string
 }
 
-function causeOf({ exitCode, signal, stopped, over, pidsRefused, limits }: Evidence): Verdict {
+function causeOf({ exitCode, signal, stopped, over, pidsRefused, allowedMs, limits }: Evidence): Verdict {
   if (stopped === 'cancelled') return { cause: 'cancelled', reason: 'it was cancelled' }
-  if (stopped === 'timeout') return { cause: 'timeout', reason: `it ran for longer than ${limits.wallMs} ms` }
+  if (stopped === 'timeout') return { cause: 'timeout', reason: `it ran for longer than ${allowedMs} ms` }
   if (over === 'cpu' || signal === 'SIGXCPU')
     return { cause: 'cpu-time', reason: `it used more than ${limits.cpuMs} ms of processor time` }
   // A compiler whose helper was killed for want of memory exits with 1, and the want of memory is still the reason.

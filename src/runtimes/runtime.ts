@@ -1,5 +1,6 @@
 import type { Command, Limits } from '../model/command.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
+import type { InputSignal, TerminalSize } from '../model/live-input.ts'
 
 /**
  * Runs one command in a room, within limits. A command that exits with 1, is killed, runs out of time or cannot even
@@ -46,6 +47,9 @@ export interface Kept {
   readonly readOnly: boolean
   /** It may see another system than that of this machine. */
   readonly rootfs: boolean
+  /** Somebody may hold its reins; and it may have a terminal, which is refused where it may not. */
+  readonly reins: boolean
+  readonly terminal: boolean
 }
 
 /** The directory, and what belongs to it, that one attempt runs in. */
@@ -68,6 +72,18 @@ export interface Run {
   /** What holds, after a worker's own limits were laid over the command's. */
   readonly limits: Limits
   readonly hooks: RunHooks
+  /** It runs at a terminal of this size, which takes the place of all three standard streams; undefined for none. */
+  readonly terminal?: TerminalSize | undefined
+  /**
+   * It is started ahead of time, and waits for something of its own accord; when this resolves it begins, and only then its
+   * time is counted, `started` is said, and what it uses is looked after. Only rooms with namespaces can be asked for this.
+   */
+  readonly held?: Promise<Release> | undefined
+}
+
+/** What is known only when a command that was held begins. */
+export interface Release {
+  readonly wallMs: number | undefined
 }
 
 /** All optional: whoever only wants the end needs none. */
@@ -76,8 +92,18 @@ export interface RunHooks {
   /** As it comes, up to the limit, and the tail of what is more; the bytes are valid during the call only. */
   readonly stdout?: (bytes: Uint8Array) => void
   readonly stderr?: (bytes: Uint8Array) => void
-  /** What the command reads; nothing when left out. */
+  /** What the command reads, for as long as it comes; nothing when left out. */
   readonly stdin?: AsyncIterable<Uint8Array>
+  /** Hears, once, what can be done to the command while it runs. */
+  readonly reins?: (reins: Reins) => void
+}
+
+/** What can be done to a command that runs. What comes before its program is there waits for it; after its end nothing happens. */
+export interface Reins {
+  /** To its first process; at a terminal to all that are in its foreground, as keys would. */
+  signal(name: InputSignal): void
+  /** Nothing, where there is no terminal. */
+  resize(size: TerminalSize): void
 }
 
 /**

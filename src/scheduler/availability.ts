@@ -12,7 +12,7 @@ export const hasSlot = (grid: Grid, worker: Worker): boolean =>
   takesTasks(worker) && worker.used < slotsFor(grid, worker) && (!worker.pulls || worker.asked > 0)
 
 export const mayStage = (grid: Grid, worker: Worker): boolean =>
-  worker.staged.length < worker.prefetch &&
+  worker.staged < worker.prefetch &&
   takesTasks(worker) &&
   worker.keptFor === undefined &&
   worker.used >= slotsFor(grid, worker)

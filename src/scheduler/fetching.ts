@@ -1,4 +1,5 @@
 import type { Grid } from './grid.ts'
+import type { Lease } from './lease.ts'
 import type { Task } from './task.ts'
 
 /**
@@ -7,17 +8,20 @@ import type { Task } from './task.ts'
  * done with it: the reads do not wait for one another, and what comes next finds them under way. It is the sum that
  * keeps the reads from being optimised away.
  */
-export function fetchForEnding(grid: Grid, task: Task): void {
-  const { lane, invocation, instance, lease, demand } = task
-  let sum = lane.active + invocation.queued + instance.active
-  sum += demand.cpu > 0 ? 1 : 0
-  const worker = lease?.worker
+export function fetchForEnding(grid: Grid, task: Task, lease: Lease): void {
+  const { lane, invocation, instance, demand, id } = task
+  const { worker, workerId } = lease
+  let sum = grid.tasks.fetch(task) + lane.active + invocation.queued + instance.active + id.length + workerId.length
+  sum += (demand.cpu > 0 ? 1 : 0) + task.attempt + lease.charged
   if (worker !== undefined) {
-    const { tasks, staged, free } = worker
-    sum += tasks.length + (free.cpu > 0 ? 1 : 0)
-    const next = staged[0]
+    const { firstStaged, free, turn } = worker
+    sum += (free.cpu > 0 ? 1 : 0) + turn
     // Which will most likely have the slot.
-    if (next !== undefined) sum += next.lane.active + (next.lease === undefined ? 0 : next.lease.stagedAt)
+    if (firstStaged !== undefined) {
+      const { task: next, stagedAt } = firstStaged
+      sum += stagedAt
+      if (next !== undefined) sum += next.demand.cpu > 0 ? 1 : 0
+    }
   }
   grid.fetched = sum
 }

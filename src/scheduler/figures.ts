@@ -27,7 +27,7 @@ export function figuresOf(grid: Grid): Figures {
   for (const worker of workers.values()) {
     slots.total += worker.slots
     slots.used += worker.used
-    slots.staged += worker.staged.length
+    slots.staged += worker.staged
   }
   const byInstance = new Map<InstanceName, Count>()
   for (const { name, queued, active, unfinished } of instances.values())

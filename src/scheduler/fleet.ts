@@ -4,6 +4,7 @@ import type { Attempt, Heartbeat, Register } from './events.ts'
 import { Gauges } from './gauges.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
+import { heldTasks } from './held-leases.ts'
 import { attach, detach } from './leases.ts'
 import { classFor, classIdle } from './matchmaking.ts'
 import { unpark } from './queueing.ts'
@@ -18,7 +19,7 @@ import { leaseEndsAt, quietUntil, watchWorker } from './worker-watch.ts'
 /** A worker comes, or comes again: then what it had before is what it lists, and the rest has lapsed. */
 export function register(grid: Grid, event: Register): void {
   const before = grid.workers.get(event.worker)
-  const had = before === undefined ? [] : [...before.tasks]
+  const had = before === undefined ? [] : heldTasks(before)
   if (before !== undefined) {
     for (const task of had) detach(grid, task)
     remove(grid, before, 'it registered again')
@@ -79,8 +80,10 @@ function add(grid: Grid, event: Register): Worker {
     state: 'OFFLINE',
     class: own,
     free: gauges,
-    tasks: [],
-    staged: [],
+    firstHeld: undefined,
+    lastHeld: undefined,
+    firstStaged: undefined,
+    staged: 0,
     used: 0,
     slots: Math.max(1, Math.floor(event.slots) || 1),
     prefetch: event.pulls ? 0 : Math.max(0, Math.floor(event.prefetch ?? 0) || 0),
@@ -147,7 +150,7 @@ function remove(grid: Grid, worker: Worker, what: string): void {
 
 /** Gone without a word: what it held is lost with it. */
 export function loseWorker(grid: Grid, worker: Worker, what: string): void {
-  const tasks = [...worker.tasks]
+  const tasks = heldTasks(worker)
   remove(grid, worker, what)
   for (const task of tasks) {
     if (task.lease?.staged) yieldTask(grid, task, what)
@@ -157,7 +160,7 @@ export function loseWorker(grid: Grid, worker: Worker, what: string): void {
 
 /** Gone in good order, or taken away: nothing of that is the tasks' doing. */
 export function dismissWorker(grid: Grid, worker: Worker, what: string): void {
-  const tasks = [...worker.tasks]
+  const tasks = heldTasks(worker)
   remove(grid, worker, what)
   for (const task of tasks) yieldTask(grid, task, `worker ${worker.id}: ${what}`)
 }
@@ -175,7 +178,7 @@ export function heartbeat(grid: Grid, worker: Worker, { holds, load, draining }:
 
 function renew(grid: Grid, worker: Worker, holds: readonly Attempt[] | undefined): void {
   const listed = holds === undefined ? undefined : new Map(holds.map((attempt) => [attempt.task, attempt]))
-  for (const task of [...worker.tasks]) {
+  for (const task of heldTasks(worker)) {
     const { lease } = task
     if (lease === undefined) continue
     const claimed = listed?.get(task.id)
@@ -192,7 +195,7 @@ function renew(grid: Grid, worker: Worker, holds: readonly Attempt[] | undefined
 export function drain(grid: Grid, worker: Worker): void {
   if (isLive(worker)) ceaseLive(grid, worker)
   moveWorker(grid, worker, { move: 'drain', what: 'it takes no new tasks' })
-  for (const task of [...worker.tasks]) {
+  for (const task of heldTasks(worker)) {
     const { lease } = task
     if (!lease?.staged) continue
     const { fencing } = lease

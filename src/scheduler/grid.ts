@@ -7,6 +7,7 @@ import type { Instant } from './events.ts'
 import { GaugeTable } from './gauges.ts'
 import { KeyedHeap } from './keyed-heap.ts'
 import type { Lane } from './lane.ts'
+import { LaneTable } from './lane-table.ts'
 import { LazyHeap } from './lazy-heap.ts'
 import { LeaseStock } from './lease.ts'
 import { Ledger } from './ledger.ts'
@@ -39,7 +40,7 @@ export interface Grid {
   readonly tasks: TaskTable
   readonly workers: Map<string, Worker>
   readonly instances: Map<InstanceName, Instance>
-  readonly lanes: Map<string, Lane>
+  readonly lanes: LaneTable
   readonly classes: Map<string, WorkerClass>
   readonly pools: Map<string, Pool>
   /** At how many of them those that nobody needs are forgotten. */
@@ -78,22 +79,26 @@ export interface Grid {
   drain: { rate: number; at: Instant }
 }
 
-/** Clients name instances and properties without end; what they named is kept for as long as it is not too much. */
-export const FEWEST_SWEPT = { lanes: 16_384, instances: 4096 }
+/**
+ * Clients name instances and properties without end; what they named is kept for as long as it is not too much. Ten
+ * thousand signatures in a few sizes are not: these would only be made again, with all that is worked out for them.
+ */
+export const FEWEST_SWEPT = { lanes: 65_536, instances: 4096 }
 
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 
 export function makeGrid(options: SchedulerOptions): Grid {
   const ledger = new Ledger()
+  const seed = Math.floor(options.random() * 2 ** 32)
   return {
     options,
     now: options.startedAt,
     effects: [],
-    tasks: new TaskTable(Math.floor(options.random() * 2 ** 32)),
+    tasks: new TaskTable(seed),
     workers: new Map(),
     instances: new Map(),
-    lanes: new Map(),
+    lanes: new LaneTable(seed),
     classes: new Map(),
     pools: new Map(),
     sweepAt: { ...FEWEST_SWEPT },

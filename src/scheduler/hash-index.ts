@@ -20,6 +20,11 @@ export class HashIndex {
     return -1
   }
 
+  /** Reads where the hash would be, and does nothing with it. */
+  fetch(hash: number): number {
+    return this.#slots[2 * (hash & this.#mask)] as number
+  }
+
   numberAt(place: number): number {
     return (this.#slots[2 * place + 1] as number) - 1
   }

@@ -8,7 +8,8 @@ import type { Task } from './task.ts'
  * of arrival. Which lane a task is in says which workers can serve it; its turn it waits for in a line of the pool.
  */
 export interface Lane extends Wants {
-  readonly key: string
+  /** Its place in the table of all lanes; set by the table. */
+  number: number
   pool: Pool
   head: Task | undefined
   tail: Task | undefined
@@ -26,6 +27,7 @@ export interface Lane extends Wants {
 
 /** What decides which classes of workers serve it. */
 export interface Wants {
+  /** In the order of their names, and of the values of one name. */
   readonly properties: readonly Property[]
   readonly refusesPreemptible: boolean
   readonly bucket: number
@@ -40,9 +42,9 @@ export interface Ask {
 const FIRST_GUESS_MS = 1000
 const LEARNING = 0.2
 
-export function makeLane(key: string, { properties, refusesPreemptible, bucket }: Wants, pool: Pool): Lane {
+export function makeLane({ properties, refusesPreemptible, bucket }: Wants, pool: Pool): Lane {
   return {
-    key,
+    number: 0,
     properties,
     refusesPreemptible,
     bucket,
@@ -58,14 +60,11 @@ export function makeLane(key: string, { properties, refusesPreemptible, bucket }
   }
 }
 
-/** Lengths before the texts: no choice of characters makes two different asks look the same. */
-export function laneKey({ properties, refusesPreemptible, demand }: Ask): string {
-  const sorted = isInOrder(properties) ? properties : [...properties].sort(byName)
-  // Put together at once: a text made longer piece by piece is a chain of pieces, to be gone through when it is looked up.
-  const parts = [`${refusesPreemptible ? 'r' : ''}${bucketNumber(demand)};`]
-  for (const { name, value } of sorted) parts.push(`${name.length}:`, name, `${value.length}:`, value)
-  return parts.join('')
-}
+export const wantsOf = ({ properties, refusesPreemptible, demand }: Ask): Wants => ({
+  properties: isInOrder(properties) ? properties : [...properties].sort(byName),
+  refusesPreemptible,
+  bucket: bucketNumber(demand),
+})
 
 const byName = (one: Property, other: Property): number =>
   compare(one.name, other.name) || compare(one.value, other.value)

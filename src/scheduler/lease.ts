@@ -1,29 +1,35 @@
 import type { Fencing } from '../model/fencing.ts'
 import type { Instant } from './events.ts'
 import { HashIndex } from './hash-index.ts'
+import type { StagedList } from './staged-list.ts'
 import type { Task } from './task.ts'
 import type { Worker } from './worker.ts'
 
 /** A worker's right to one attempt. */
 export class Lease {
-  /** Its place in the stock. */
-  readonly number: number
+  // In this order they lie in memory: first what is looked at when a staged one begins, last what no decision needs.
   /** Undefined when it has ended. */
   task: Task | undefined = undefined
-  workerId = ''
+  /** Staged ahead of a free slot, and not to be started. */
+  staged = false
+  /** The list of what is staged that it is in, and its place there. */
+  stagedIn: StagedList | undefined = undefined
+  stagedAt = 0
+  /** Its neighbours among those that the worker holds. */
+  nextHeld: Lease | undefined = undefined
+  previousHeld: Lease | undefined = undefined
   /** Undefined while the worker of before a restart has not come back. */
   worker: Worker | undefined = undefined
+  workerId = ''
   epoch = 0
   counter = 0
   grantedAt: Instant = 0
-  renewedAt: Instant = 0
   startedAt: Instant | undefined = undefined
-  /** Staged ahead of a free slot, and not to be started. */
-  staged = false
-  /** Its place in the list of what is staged; −1 when it is not there. */
-  stagedAt = -1
   /** Slot time that was charged for it when it was granted. */
   charged = 0
+  /** Its place in the stock. */
+  readonly number: number
+  renewedAt: Instant = 0
   /** When it ends if the worker does not confirm that it stopped. */
   stopBy: Instant | undefined = undefined
 
@@ -63,7 +69,6 @@ export class LeaseStock {
     lease.renewedAt = grantedAt
     lease.startedAt = undefined
     lease.staged = staged
-    lease.stagedAt = -1
     lease.charged = charged
     lease.stopBy = undefined
     this.#byFencing.add(fencingHash(lease), lease.number)

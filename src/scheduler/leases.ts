@@ -1,12 +1,13 @@
 import { noteInputs } from './affinity.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveTask } from './grid.ts'
+import { hold, letGo, unstage } from './held-leases.ts'
 import { estimateFor } from './lane.ts'
 import type { Lease } from './lease.ts'
 import { dequeue } from './queueing.ts'
 import { charge, servedOf, settle } from './shares.ts'
 import type { Task } from './task.ts'
-import { giveRoom, takeOut, takeRoom, type Worker } from './worker.ts'
+import { giveRoom, takeRoom, type Worker } from './worker.ts'
 import { quietUntil, watchWorker } from './worker-watch.ts'
 
 /** How many slots' worth a task is: one that takes four processors is charged for four. */
@@ -50,11 +51,9 @@ export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Work
 export function attach(task: Task, lease: Lease, worker: Worker): void {
   holdLease(task, lease)
   lease.worker = worker
-  worker.tasks.push(task)
-  if (lease.staged) {
-    worker.staged.push(task)
-    task.lane.pool.staged.add(task)
-  } else {
+  hold(worker, lease)
+  if (lease.staged) task.lane.pool.staged.add(lease)
+  else {
     worker.used++
     takeRoom(worker, task.demand)
   }
@@ -73,9 +72,8 @@ export function holdLease(task: Task, lease: Lease): void {
 export function begin(grid: Grid, task: Task, worker: Worker): void {
   const { lease } = task
   if (lease === undefined) return
-  takeOut(worker.staged, task)
-  task.lane.pool.staged.delete(task)
-  lease.staged = false
+  unstage(worker, lease)
+  lease.stagedIn?.delete(lease)
   worker.used++
   takeRoom(worker, task.demand)
   grid.effects.push({ kind: 'begin', task: task.id, worker: worker.id, fencing: lease.fencing })
@@ -83,17 +81,16 @@ export function begin(grid: Grid, task: Task, worker: Worker): void {
 
 /** Takes the task off its worker, without ending the lease. */
 export function detach(grid: Grid, task: Task): void {
-  const worker = task.lease?.worker
-  if (task.lease === undefined || worker === undefined) return
-  takeOut(worker.tasks, task)
-  if (task.lease.staged) {
-    takeOut(worker.staged, task)
-    task.lane.pool.staged.delete(task)
-  } else {
+  const { lease } = task
+  const worker = lease?.worker
+  if (lease === undefined || worker === undefined) return
+  letGo(worker, lease)
+  if (lease.staged) lease.stagedIn?.delete(lease)
+  else {
     worker.used--
     giveRoom(worker, task.demand)
   }
-  task.lease.worker = undefined
+  lease.worker = undefined
   freeWorker(grid, worker)
 }
 

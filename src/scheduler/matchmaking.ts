@@ -1,6 +1,6 @@
-import { type Amounts, bucketFloor, bucketNumber, sameAmounts } from './demand.ts'
+import { type Amounts, bucketFloor, sameAmounts } from './demand.ts'
 import { FEWEST_SWEPT, type Grid } from './grid.ts'
-import { type Ask, type Lane, laneKey, makeLane } from './lane.ts'
+import { type Ask, type Lane, makeLane, wantsOf } from './lane.ts'
 import { joinPool, leavePool, makePool, type Pool, poolKey } from './pool.ts'
 import type { Task } from './task.ts'
 import { classKey, makeClass, type Offer, serves, type WorkerClass } from './worker-class.ts'
@@ -13,17 +13,16 @@ import { classKey, makeClass, type Offer, serves, type WorkerClass } from './wor
 const MOST_IDLE_CLASSES = 256
 
 export function laneFor(grid: Grid, ask: Ask): Lane {
-  const key = laneKey(ask)
-  const known = grid.lanes.get(key)
+  const wants = wantsOf(ask)
+  const known = grid.lanes.get(wants)
   if (known !== undefined) return known
   if (grid.lanes.size >= grid.sweepAt.lanes) sweepLanes(grid)
-  const wants = { ...ask, bucket: bucketNumber(ask.demand) }
   const least = bucketFloor(wants.bucket)
   const classes = [...grid.classes.values()].filter((one) => serves(one, wants, least))
   const pool = grid.pools.get(poolKey(wants.bucket, classes)) ?? addPool(grid, wants.bucket, classes)
-  const lane = makeLane(key, wants, pool)
+  const lane = makeLane(wants, pool)
   pool.lanes.add(lane)
-  grid.lanes.set(key, lane)
+  grid.lanes.add(lane)
   return lane
 }
 
@@ -31,7 +30,7 @@ export function laneFor(grid: Grid, ask: Ask): Lane {
 function sweepLanes(grid: Grid): void {
   for (const lane of grid.lanes.values()) {
     if (lane.unfinished > 0) continue
-    grid.lanes.delete(lane.key)
+    grid.lanes.delete(lane)
     lane.pool.lanes.delete(lane)
     dropIfEmpty(grid, lane.pool)
   }
@@ -122,10 +121,10 @@ function moveLanes(lanes: readonly Lane[], from: Pool, to: Pool): void {
     lane.pool = to
     for (let task = lane.head; task !== undefined; task = task.laneNext) if (task.strand !== undefined) moved.push(task)
   }
-  for (const task of from.staged.oldest(from.staged.size)) {
-    if (task.lane.pool !== to) continue
-    from.staged.delete(task)
-    to.staged.add(task)
+  for (const lease of from.staged.oldest(from.staged.size)) {
+    if (lease.task?.lane.pool !== to) continue
+    from.staged.delete(lease)
+    to.staged.add(lease)
   }
   moved.sort((one, other) => one.acceptedAt - other.acceptedAt)
   for (const task of moved) {

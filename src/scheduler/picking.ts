@@ -36,7 +36,7 @@ export function fill(grid: Grid, worker: Worker): void {
 
 function takeNext(grid: Grid, worker: Worker): boolean {
   if (worker.keptFor !== undefined) return takeKept(grid, worker, worker.keptFor)
-  const own = worker.staged.length > 0 ? stagedHere(worker) : undefined
+  const own = stagedHere(worker)
   if (own !== undefined) {
     begin(grid, own, worker)
     return true
@@ -60,7 +60,10 @@ function takeKept(grid: Grid, worker: Worker, pool: Pool): boolean {
 }
 
 function stagedHere(worker: Worker): Task | undefined {
-  for (const task of worker.staged) if (task.state === 'assigned' && within(task.demand, worker.free)) return task
+  for (let lease = worker.firstStaged; lease !== undefined; lease = lease.nextHeld) {
+    const { task } = lease
+    if (task?.state === 'assigned' && within(task.demand, worker.free)) return task
+  }
   return undefined
 }
 
@@ -68,11 +71,11 @@ function stagedHere(worker: Worker): Task | undefined {
 function recallStaged(grid: Grid, worker: Worker): Task | undefined {
   for (const pool of worker.class.pools) {
     if (pool.staged.size === 0 || !within(pool.floor, worker.free)) continue
-    for (const task of pool.staged.oldest(LOOK_AHEAD)) {
-      if (task.state !== 'assigned' || !within(task.demand, worker.free)) continue
-      const lease = release(grid, task, 0)
-      if (lease === undefined) continue
-      const { workerId, fencing } = lease
+    for (const lease of pool.staged.oldest(LOOK_AHEAD)) {
+      const { task, workerId } = lease
+      if (task?.state !== 'assigned' || !within(task.demand, worker.free)) continue
+      release(grid, task, 0)
+      const { fencing } = lease
       grid.effects.push({ kind: 'stop', task: task.id, worker: workerId, fencing, why: 'recalled' })
       moveTask(grid, task, 'yield')
       task.attempt--

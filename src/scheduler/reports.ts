@@ -26,7 +26,7 @@ function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undef
   const lease = grid.stock.find(fencing)
   const task = lease?.task
   if (lease !== undefined && task !== undefined) {
-    fetchForEnding(grid, task)
+    fetchForEnding(grid, task, lease)
     if (task.id === id && lease.workerId === worker) return { task, lease }
   }
   grid.effects.push({ kind: 'superseded', task: id, worker, fencing })

@@ -30,7 +30,7 @@ function empty(list: unknown[]): void {
 
 function offer(grid: Grid, worker: Worker): void {
   fill(grid, worker)
-  if (!worker.shutdownWhenEmpty || worker.tasks.length > 0) return
+  if (!worker.shutdownWhenEmpty || worker.firstHeld !== undefined) return
   worker.shutdownWhenEmpty = false
   grid.effects.push({ kind: 'order', worker: worker.id, order: 'shutdown' })
 }

@@ -1,47 +1,44 @@
-import type { Task } from './task.ts'
+import type { Lease } from './lease.ts'
 
-/** Gaps to a task, before the list is closed up. What leaves by chance leaves some seven behind the oldest that stays. */
+/** Gaps to a lease, before the list is closed up. What leaves by chance leaves some seven behind the oldest that stays. */
 const MOST_GAPS = 16
 /** Below this it is not worth closing up. */
 const FEWEST_GAPS = 64
 
 /**
- * The tasks of a pool that wait on a worker, oldest first. Most leave from the middle: each knows its place, and leaves
- * a gap there, so that nothing but that place is touched. Places are counted from the first that ever was, so that the
- * gaps in front go without any task being told a new place; only when gaps are all over is the list closed up.
+ * The leases of a pool's tasks that wait on a worker, oldest first. Most leave from the middle: each knows its place,
+ * and leaves a gap there, so that nothing but that place is touched. Places are counted from the first that ever was, so
+ * that the gaps in front go without any lease being told a new place; only when gaps are all over is the list closed up.
  */
 export class StagedList {
-  #places: (Task | undefined)[] = []
+  #places: (Lease | undefined)[] = []
   /** The number of the first of the places. */
   #base = 0
   #first = 0
   size = 0
 
-  add(task: Task): void {
-    if (task.lease === undefined) return
-    task.lease.stagedAt = this.#base + this.#places.push(task) - 1
+  add(lease: Lease): void {
+    lease.stagedIn = this
+    lease.stagedAt = this.#base + this.#places.push(lease) - 1
     this.size++
   }
 
-  /** Nothing happens when it is not in the list. */
-  delete(task: Task): void {
-    const { lease } = task
-    if (lease === undefined) return
+  /** One that is in this list. */
+  delete(lease: Lease): void {
     const at = lease.stagedAt - this.#base
-    if (lease.stagedAt < 0 || this.#places[at] !== task) return
     this.#places[at] = undefined
-    lease.stagedAt = -1
+    lease.stagedIn = undefined
     this.size--
     if (at === this.#first) this.#trim()
     if (this.#places.length > MOST_GAPS * this.size + FEWEST_GAPS) this.#closeUp()
   }
 
   /** So many of the oldest. */
-  oldest(count: number): Task[] {
-    const found: Task[] = []
+  oldest(count: number): Lease[] {
+    const found: Lease[] = []
     for (let at = this.#first; at < this.#places.length && found.length < count; at++) {
-      const task = this.#places[at]
-      if (task !== undefined) found.push(task)
+      const lease = this.#places[at]
+      if (lease !== undefined) found.push(lease)
     }
     return found
   }
@@ -57,9 +54,9 @@ export class StagedList {
   }
 
   #closeUp(): void {
-    this.#places = this.#places.filter((task) => task !== undefined)
+    this.#places = this.#places.filter((lease) => lease !== undefined)
     this.#base = 0
     this.#first = 0
-    for (const [at, task] of this.#places.entries()) if (task?.lease !== undefined) task.lease.stagedAt = at
+    for (const [at, lease] of this.#places.entries()) if (lease !== undefined) lease.stagedAt = at
   }
 }

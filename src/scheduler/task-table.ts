@@ -44,6 +44,11 @@ export class TaskTable {
     this.#free.push(task.number)
   }
 
+  /** Reads what deleting it will look at, and does nothing with it. */
+  fetch({ number, idHash, actionHash }: Task): number {
+    return this.#byId.fetch(idHash) + this.#byAction.fetch(actionHash) + (this.#tasks[number] === undefined ? 1 : 0)
+  }
+
   /** The task of the instance that one with this action key would be merged with. */
   identical(instance: Instance, actionKey: string): Task | undefined {
     const hash = this.#actions.of(actionKey) ^ instance.number

@@ -2,6 +2,7 @@ import { finishTask } from './endings.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
 import { ailment } from './health.ts'
+import { heldTasks } from './held-leases.ts'
 import type { Lease } from './lease.ts'
 import { lapse } from './retry.ts'
 import type { Task } from './task.ts'
@@ -26,7 +27,7 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
 /** Ends the leases whose time is up; answers when the next one's is. In a tick only. */
 export function endLeases(grid: Grid, worker: Worker): void {
-  for (const task of [...worker.tasks]) {
+  for (const task of heldTasks(worker)) {
     const { lease } = task
     if (lease !== undefined && leaseEndsAt(grid, task, lease) <= grid.now) endLease(grid, task, lease)
   }
@@ -56,8 +57,7 @@ export function watchAgain(grid: Grid, worker: Worker): void {
   const unhealthyAt = worker.lastHeard + grid.options.unhealthyAfterMs
   let next = lostAt(grid, worker)
   if (unhealthyAt > grid.now && unhealthyAt < next) next = unhealthyAt
-  for (const task of worker.tasks) {
-    if (task.lease !== undefined) next = Math.min(next, leaseEndsAt(grid, task, task.lease))
-  }
+  for (let lease = worker.firstHeld; lease !== undefined; lease = lease.nextHeld)
+    if (lease.task !== undefined) next = Math.min(next, leaseEndsAt(grid, lease.task, lease))
   watchWorker(grid, worker, next)
 }

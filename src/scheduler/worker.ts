@@ -3,12 +3,12 @@ import type { Amounts } from './demand.ts'
 import type { Instant } from './events.ts'
 import type { Gauges } from './gauges.ts'
 import type { Health } from './health.ts'
+import type { HeldLeases } from './held-leases.ts'
 import type { Pool } from './pool.ts'
-import type { Task } from './task.ts'
 import type { Room, WorkerClass } from './worker-class.ts'
 
 /** A worker that is registered. */
-export interface Worker {
+export interface Worker extends HeldLeases {
   readonly id: string
   readonly class: WorkerClass
   readonly slots: number
@@ -21,10 +21,6 @@ export interface Worker {
   readonly free: Gauges
   /** Slots taken. */
   used: number
-  /** Tasks on it that wait for a slot of it, oldest first. */
-  readonly staged: Task[]
-  /** Few, and oldest first: a list is found through faster than a set is kept. */
-  readonly tasks: Task[]
   state: WorkerState
   /** The same as `free`, by another name. */
   readonly health: Health
@@ -70,15 +66,6 @@ export function giveRoom({ free }: Worker, { cpu, memory, disk }: Amounts): void
   free.cpu = exact(free.cpu + cpu)
   free.memory += memory
   free.disk += disk
-}
-
-/** Takes one of a few out of a list in order. Splicing would make a list of what was taken out. */
-export function takeOut(list: Task[], task: Task): void {
-  let at = 0
-  while (at < list.length && list[at] !== task) at++
-  if (at === list.length) return
-  for (let i = at + 1; i < list.length; i++) list[i - 1] = list[i] as Task
-  list.pop()
 }
 
 type Place = 'classAt' | 'openAt' | 'stagerAt'

@@ -1,6 +1,7 @@
 import type { FaultError } from '../base/fault.ts'
 import { invalid } from '../base/fault.ts'
-import { blobsReadBy, type CommandStage, type CommandTask } from '../model/command-task.ts'
+import { blobsReadBy, type CommandStage, type CommandTask, isInteractive } from '../model/command-task.ts'
+import { isTerminalSize, MOST_TERMINAL_LINES } from '../model/live-input.ts'
 
 /** Whole, as it lies in the journal and travels to a worker. What is larger belongs into the store. */
 export const MOST_TASK_BYTES = 4 * 1024 * 1024
@@ -25,6 +26,8 @@ export function mustBeCommandTask(task: CommandTask): void {
     'stage',
   )
   for (const stage of stages) mustBeStage(stage)
+  if (stages.filter(({ stdin }) => stdin?.kind === 'live').length > 1) throw invalid('two stages are to be typed to')
+  if (isInteractive(task) && task.cacheable) throw invalid('a task that is typed to cannot be cached')
   mustBeInputs(inputs)
   if (task.workingDirectory !== '') mustBePath(task.workingDirectory, 'working directory')
   mustBeOutputs(outputs)
@@ -52,6 +55,8 @@ function mustBeStage({ name, argv, env, stdin, limits }: CommandStage): void {
     if (!isAmount) throw invalid(`the limit ${limit} of the stage ${name} is ${amount}`, 'range')
   }
   if (stdin?.kind === 'inline' && stdin.bytes.length > MOST_TASK_BYTES) throw tooLarge(stdin.bytes.length)
+  if (stdin?.kind === 'live' && stdin.terminal !== undefined && !isTerminalSize(stdin.terminal))
+    throw invalid(`a terminal has from 1 to ${MOST_TERMINAL_LINES} rows, and as many columns`, 'range')
 }
 
 function mustBeInputs({ files, placed }: CommandTask['inputs']): void {

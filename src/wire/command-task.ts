@@ -71,18 +71,24 @@ const stageProto = ({ stdin, limits, ...stage }: CommandStage): proto.CommandTas
   ...stage,
   stdin: stdin?.kind === 'inline' ? stdin.bytes : undefined,
   stdinDigest: stdin?.kind === 'blob' ? digestToProto(stdin.digest) : undefined,
+  live: stdin?.kind === 'live' ? { terminal: stdin.terminal } : undefined,
   limits: limitsProto(limits),
 })
 
 function stageOf(from: proto.CommandTask_Stage, fn: DigestFunction): CommandStage {
   const { name, argv, env, network, limits } = from
   const digest = optionalDigestFromProto(from.stdinDigest, fn)
-  return { name, argv, env, network, stdin: stdinOf(from.stdin, digest), limits: limitsOf(limits ?? {}) }
+  return { name, argv, env, network, stdin: stdinOf(from, digest), limits: limitsOf(limits ?? {}) }
 }
 
-function stdinOf(bytes: Uint8Array | undefined, digest: Digest | undefined): StageInput | undefined {
-  if (bytes !== undefined && digest !== undefined) throw invalid('a stage is to read two things at once')
+function stdinOf(
+  { stdin: bytes, live }: Pick<proto.CommandTask_Stage, 'stdin' | 'live'>,
+  digest: Digest | undefined,
+): StageInput | undefined {
+  if ([bytes, digest, live].filter((one) => one !== undefined).length > 1)
+    throw invalid('a stage is to read two things at once')
   if (bytes !== undefined) return { kind: 'inline', bytes }
+  if (live !== undefined) return { kind: 'live', terminal: live.terminal }
   return digest && { kind: 'blob', digest }
 }
 
@@ -109,9 +115,10 @@ function wordAt<T>(words: readonly T[], number: number, what: string): T {
 
 const VARIABLE_SHAPE: Shape = { 1: 'text', 2: 'text' }
 const NUMBERS: Shape = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [i + 1, 'number' as const]))
+const LIVE_SHAPE: Shape = { 1: { 1: 'number', 2: 'number' } }
 const TASK_SHAPE: Shape = {
   1: 'number',
-  2: { 1: 'text', 2: 'text', 3: VARIABLE_SHAPE, 4: 'bytes', 5: DIGEST_SHAPE, 6: NUMBERS, 7: 'number' },
+  2: { 1: 'text', 2: 'text', 3: VARIABLE_SHAPE, 4: 'bytes', 5: DIGEST_SHAPE, 6: NUMBERS, 7: 'number', 8: LIVE_SHAPE },
   3: DIGEST_SHAPE,
   4: { 1: 'text', 2: 'bytes', 3: 'number' },
   5: { 1: 'text', 2: DIGEST_SHAPE, 3: 'number', 4: 'number' },

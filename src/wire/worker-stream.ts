@@ -8,6 +8,14 @@ import {
   StreamLeasesResponse,
 } from './gen/windlass/worker/v1/worker.ts'
 import { decodeWellFormed } from './well-formed.ts'
+import {
+  INPUT_SHAPE,
+  INPUT_TAKEN_SHAPE,
+  type InputMessage,
+  inputMessage,
+  inputOf,
+  mustBeNumber,
+} from './worker-input.ts'
 import { LEASE_SHAPE, type LeaseMessage, leaseMessage, leaseOf } from './worker-lease.ts'
 import {
   REGISTRATION_SHAPE,
@@ -20,6 +28,8 @@ import {
 export type WorkerWord =
   | { readonly kind: 'register'; readonly registration: WorkerRegistration }
   | { readonly kind: 'started'; readonly attemptId: string }
+  /** What was done to it has reached it, up to this number. */
+  | { readonly kind: 'input-taken'; readonly attemptId: string; readonly number: number }
 
 /** What it is told. */
 export type ServerWord =
@@ -28,6 +38,7 @@ export type ServerWord =
   | { readonly kind: 'begin'; readonly attemptId: string }
   | { readonly kind: 'stop'; readonly attemptId: string; readonly why: StopWord }
   | { readonly kind: 'order'; readonly order: OrderWord }
+  | { readonly kind: 'input'; readonly input: InputMessage }
   /** From a newer server; nothing comes of it. */
   | { readonly kind: 'unknown' }
 
@@ -51,14 +62,29 @@ const ORDER_OF = {
 const ORDERS = new Map<number, OrderWord>(Object.entries(ORDER_OF).map(([word, number]) => [number, word as OrderWord]))
 
 export const workerWordToProto = (word: WorkerWord): Uint8Array =>
-  StreamLeasesRequest.encode(
-    word.kind === 'register' ? { register: registrationMessage(word.registration) } : { started: word.attemptId },
-  ).finish()
+  StreamLeasesRequest.encode(workerMessage(word)).finish()
+
+function workerMessage(word: WorkerWord): StreamLeasesRequest {
+  switch (word.kind) {
+    case 'register':
+      return { register: registrationMessage(word.registration) }
+    case 'started':
+      return { started: word.attemptId }
+    case 'input-taken':
+      return { inputTaken: { taskId: word.attemptId, number: word.number } }
+  }
+}
+
+const WORKER_WORD = {
+  name: 'StreamLeasesRequest',
+  shape: { 1: REGISTRATION_SHAPE, 2: 'text', 3: INPUT_TAKEN_SHAPE },
+} as const
 
 export function workerWordFromProto(bytes: Uint8Array): WorkerWord | undefined {
-  const named = { name: 'StreamLeasesRequest', shape: { 1: REGISTRATION_SHAPE, 2: 'text' } } as const
-  const { register, started } = decodeWellFormed(StreamLeasesRequest, bytes, named)
+  const { register, started, inputTaken } = decodeWellFormed(StreamLeasesRequest, bytes, WORKER_WORD)
   if (register !== undefined) return { kind: 'register', registration: registrationOf(register) }
+  if (inputTaken !== undefined)
+    return { kind: 'input-taken', attemptId: inputTaken.taskId, number: mustBeNumber(inputTaken.number) }
   return started === undefined ? undefined : { kind: 'started', attemptId: started }
 }
 
@@ -78,6 +104,8 @@ function serverMessage(word: ServerWord): StreamLeasesResponse {
       return { stop: { taskId: word.attemptId, reason: STOP_OF[word.why] } }
     case 'order':
       return { order: ORDER_OF[word.order] }
+    case 'input':
+      return { input: inputMessage(word.input) }
     case 'unknown':
       return {}
   }
@@ -85,15 +113,16 @@ function serverMessage(word: ServerWord): StreamLeasesResponse {
 
 const SERVER_WORD = {
   name: 'StreamLeasesResponse',
-  shape: { 1: {}, 2: { 1: LEASE_SHAPE }, 3: 'text', 4: { 1: 'text', 2: 'number' }, 5: 'number' },
+  shape: { 1: {}, 2: { 1: LEASE_SHAPE }, 3: 'text', 4: { 1: 'text', 2: 'number' }, 5: 'number', 6: INPUT_SHAPE },
 } as const
 
 export function serverWordFromProto(bytes: Uint8Array): ServerWord {
-  const { registered, leases, begin, stop, order } = decodeWellFormed(StreamLeasesResponse, bytes, SERVER_WORD)
+  const { registered, leases, begin, stop, order, input } = decodeWellFormed(StreamLeasesResponse, bytes, SERVER_WORD)
   if (registered !== undefined) return { kind: 'registered' }
   if (leases !== undefined) return { kind: 'leases', leases: leases.tasks.map(leaseOf) }
   if (begin !== undefined) return { kind: 'begin', attemptId: begin }
   if (stop !== undefined) return { kind: 'stop', attemptId: stop.taskId, why: STOPS[stop.reason] ?? 'cancelled' }
+  if (input !== undefined) return { kind: 'input', input: inputOf(input) }
   const word = ORDERS.get(order ?? 0)
   return word === undefined ? { kind: 'unknown' } : { kind: 'order', order: word }
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { RunHooks } from '../runtimes/runtime.ts'
 import type { LeaseMessage } from '../wire/worker-lease.ts'
 import type { WorkerRegistration } from '../wire/worker-registration.ts'
 import type { TaskNews } from '../wire/worker-status.ts'
+import { type LiveInput, liveInput } from './command-task/live-input.ts'
+import type { StageHooks } from './command-task/run-stages.ts'
 import { drainSlots } from './daemon-drain.ts'
 import type { LinkListener, WorkerLink } from './links/worker-link.ts'
 import { type HeldAttempt, openSlots, type Slots } from './slots.ts'
@@ -12,11 +13,12 @@ export interface DaemonOptions {
   readonly link: WorkerLink
   readonly clock: Clock
   readonly log: Log
+  /** Read whenever the server is told; what may change is a getter. */
   readonly registration: Omit<WorkerRegistration, 'running'>
   /** Never throws. */
   readonly run: (
     attempt: Pick<HeldAttempt, 'lease' | 'begun'>,
-    hooks: RunHooks,
+    hooks: StageHooks,
     signal: AbortSignal,
   ) => Promise<TaskNews>
   readonly heartbeatMs: number
@@ -31,6 +33,8 @@ export interface Daemon {
   readonly ended: Promise<void>
   /** Takes nothing new, lets attempts finish, hands back the rest and says goodbye. Asking twice is asking once. */
   stop(): Promise<void>
+  /** Says anew what is offered: the registration has changed. What runs goes on. */
+  offerAgain(): void
 }
 
 /** All that a daemon knows. */
@@ -38,6 +42,8 @@ interface Work {
   readonly options: DaemonOptions
   readonly slots: Slots
   readonly stats: { completed: number; failed: number }
+  /** Of all attempts that are held, by their ids. */
+  readonly inputs: Map<string, LiveInput>
   /** The server wants us to take nothing new. */
   isDraining: boolean
   isStopping: boolean
@@ -50,6 +56,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
     options,
     slots: openSlots(options.registration.slots, clock),
     stats: { completed: 0, failed: 0 },
+    inputs: new Map(),
     isDraining: false,
     isStopping: false,
   }
@@ -87,7 +94,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
 
   link.open(listenerOf(work, { stop: () => void stop(), refused }))
   beatOn()
-  return { ended: ended.promise, stop }
+  return { ended: ended.promise, stop, offerAgain: () => link.again?.() }
 }
 
 interface Ends {
@@ -128,6 +135,7 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
       else if (order === 'resume') work.isDraining = false
       else if (order === 'shutdown') stop()
     },
+    input: ({ attemptId, number, event }) => work.inputs.get(attemptId)?.give(number, event),
     lost: (error) => log.warn({ err: error }, 'the server is out of reach, trying again'),
     refused,
   }
@@ -141,15 +149,20 @@ function take(work: Work, lease: LeaseMessage): void {
     return
   }
   const held = slots.take(lease)
-  if (held !== undefined) void carryOut(work, held).finally(() => slots.free(held))
+  if (held === undefined) return
+  work.inputs.set(lease.attemptId, inputFor(options.link, lease.attemptId))
+  void carryOut(work, held).finally(() => {
+    work.inputs.delete(lease.attemptId)
+    slots.free(held)
+  })
 }
 
-async function carryOut({ options, slots, stats }: Work, held: HeldAttempt): Promise<void> {
+async function carryOut({ options, slots, stats, inputs }: Work, held: HeldAttempt): Promise<void> {
   const { link, log, run } = options
   const { lease, signal } = held
   const { attemptId } = lease
   log.debug({ attempt: attemptId, operation: lease.operation }, 'an attempt begins')
-  const ran = await run(held, hooksFor(link, held), signal)
+  const ran = await run(held, hooksFor(link, held, inputs.get(attemptId)), signal)
   const news = newsFor(held, ran)
   slots.reporting(held)
   if (news === undefined) return
@@ -160,7 +173,14 @@ async function carryOut({ options, slots, stats }: Work, held: HeldAttempt): Pro
   log[news.kind === 'fault' ? 'warn' : 'info'](fields, 'an attempt ended')
 }
 
-const hooksFor = (link: WorkerLink, held: HeldAttempt): RunHooks => ({
+const inputFor = (link: WorkerLink, attemptId: string): LiveInput =>
+  liveInput({
+    attached: () => link.prompt?.(attemptId),
+    taken: (number) => link.inputTaken?.(attemptId, number),
+  })
+
+const hooksFor = (link: WorkerLink, held: HeldAttempt, input: LiveInput | undefined): StageHooks => ({
+  ...(input && { input }),
   started() {
     held.phase = 'running'
     link.started(held.lease.attemptId)

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { startWorkflowServer } from '../submissions/workflow-server.ts'
+import { hasCwltest, judgedByCwltest } from './cwltest.ts'
 import { type Judgement, judge, type Runner } from './judge.ts'
 import { cwlHere } from './run-here.ts'
 import { readSuite, type SuiteTest } from './suite.ts'
@@ -17,7 +19,11 @@ const HELP = `npm run conformance:cwl -- [options]
   --processes       a process for each test, by bin/cwl-runner
   --no-container    run no containers
   --index FILE      another list of tests than conformance_tests.yaml of the suite
-  --parallel N      so many tests at a time (2)`
+  --parallel N      so many tests at a time (2)
+  --server          by way of a server with two workers, which are started for it
+  --server-url URL  by way of a server that is there already
+  --own-judge       judge by ourselves, though cwltest is installed
+With cwltest on the PATH each test is a process, and it judges; else we do, in this process, by the same rules.`
 
 const RUNNER = fileURLToPath(new URL('../../bin/cwl-runner', import.meta.url))
 
@@ -40,6 +46,9 @@ async function main(): Promise<number> {
       'no-container': { type: 'boolean' },
       index: { type: 'string' },
       parallel: { type: 'string' },
+      server: { type: 'boolean' },
+      'server-url': { type: 'string' },
+      'own-judge': { type: 'boolean' },
       help: { type: 'boolean' },
     },
   })
@@ -57,9 +66,27 @@ async function main(): Promise<number> {
       (values.only === undefined || values.only.some((part) => test.id.includes(part))) &&
       (!values.required || test.tags.includes('required')),
   )
-  const extra = values['no-container'] ? ['--no-container'] : []
-  const runner = values.processes ? byProcess : inProcess
-  return report(await judgeAll(tests, (test) => judge(test, runner, extra), Number(values.parallel ?? 2)))
+  const server = values.server ? await startWorkflowServer() : undefined
+  try {
+    const url = server?.url ?? values['server-url']
+    const extra = [
+      ...(values['no-container'] ? ['--no-container'] : []),
+      ...(url === undefined ? [] : ['--server', url]),
+    ]
+    const parallel = Number(values.parallel ?? 2)
+    if (hasCwltest() && !values['own-judge']) {
+      const ids = values.only === undefined ? [] : tests.map(({ id }) => id)
+      const tags = values.required ? ['required'] : []
+      return await judgedByCwltest({ index, runner: RUNNER, tags, ids, extra, parallel })
+    }
+    const runner = values.processes ? byProcess : inProcess
+    const started = performance.now()
+    const judged = await judgeAll(tests, (test) => judge(test, runner, extra), parallel)
+    console.log(`${((performance.now() - started) / 1000).toFixed(1)} s`)
+    return report(judged)
+  } finally {
+    await server?.stop()
+  }
 }
 
 type Judged = readonly [SuiteTest, Judgement]

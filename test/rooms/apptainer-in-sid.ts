@@ -9,6 +9,8 @@ import { requireTool } from '../../src/testing/require.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PROGRAMS = ['apptainer', 'busybox', 'gcc', 'python3']
+/** It is root's alone on some machines, and images that are one file are mounted by it. The one who tests sees another; nobody else does. */
+const FUSE = 'mknod -m 666 /tmp/fuse c 10 229 && mount --bind /tmp/fuse /dev/fuse'
 const PACKAGES = ['apptainer', 'squashfuse', 'fuse3', 'busybox-static', 'gcc', 'libc6-dev', 'python3']
 
 function main(): number {
@@ -22,7 +24,8 @@ function main(): number {
     return 0
   }
   const path = `${ROOT}/node_modules/.bin:/usr/sbin:/usr/bin:/sbin:/bin`
-  const tests = ['env', `PATH=${path}`, 'sh', '-c', 'cd "$1" && exec vitest run test/rooms/apptainer', 'sh', ROOT]
+  const script = `[ ! -e /dev/fuse ] || ${FUSE}; cd "$1" && exec vitest run test/rooms/apptainer`
+  const tests = ['env', `PATH=${path}`, 'sh', '-c', script, 'sh', ROOT]
   const { program, args } = inSid(ROOT, tests)
   return spawnSync(program, args, { stdio: 'inherit' }).status ?? 1
 }

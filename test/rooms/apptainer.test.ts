@@ -37,7 +37,7 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
     await using by = made()
     using room = emptyRoom()
     const end = await by.runtime.run(runOf(shell('echo from a file'), { room, command: { image: sif } }), never)
-    expect([end.cause, text(end.stdout.bytes)]).toEqual(['ok', 'from a file\n'])
+    expect([end.cause, text(end.stdout.bytes)], end.reason).toEqual(['ok', 'from a file\n'])
   })
 
   test('an image of a registry is unpacked once, and one that is not there is named', async () => {

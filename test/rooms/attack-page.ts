@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { aboutAttack } from './attack-programs.ts'
-import { ATTACKS, type Attack } from './attack-table.ts'
+import { ATTACKED_ROOMS, ATTACKS, type Attack } from './attack-table.ts'
 
-const DRIVERS = ['bare', 'unshare', 'sandbox'] as const
 const BETWEEN = /(<!-- attacks: .*-->\n)[\s\S]*(<!-- end -->)/
 
 /** The page as it stands, with the table as it should be. */
@@ -11,10 +10,10 @@ export const pageWithAttacks = (path: string): string =>
 
 const table = (): string =>
   [
-    `| part | attack | ${DRIVERS.join(' | ')} |`,
-    `|---|---|${DRIVERS.map(() => '---').join('|')}|`,
+    `| part | attack | ${ATTACKED_ROOMS.join(' | ')} |`,
+    `|---|---|${ATTACKED_ROOMS.map(() => '---').join('|')}|`,
     ...ATTACKS.map(rowOf),
   ].join('\n')
 
 const rowOf = ({ file, part, expected }: Attack): string =>
-  `| ${part} | \`${file}\` ${aboutAttack(file).replaceAll('|', '\\|')} | ${DRIVERS.map((each) => expected[each] ?? '–').join(' | ')} |`
+  `| ${part} | \`${file}\` ${aboutAttack(file).replaceAll('|', '\\|')} | ${ATTACKED_ROOMS.map((each) => expected[each]).join(' | ')} |`

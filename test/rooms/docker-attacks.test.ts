@@ -1,5 +1,6 @@
 import { CONTAINER_USER, dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
-import { type Attacked, addSystem, attackSuite, whyNoAttacks } from './docker-attack-suite.ts'
+import { type Attacked, attackSuite } from './attack-suite.ts'
+import { addSystem, whyNoAttackedImage } from './attacked-image.ts'
 import { type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { importImage } from './docker-image.ts'
 import { startPodman, whyNoPodman } from './docker-podman.ts'
@@ -17,17 +18,15 @@ async function attackedOn(engine: RunningEngine): Promise<Attacked> {
   return { runtime: driver.runtime, uid: CONTAINER_USER.uid, close }
 }
 
-attackSuite({
-  name: 'Docker',
-  why: whyNoDocker() ?? whyNoAttacks(),
-  start: async () => attackedOn(await startDocker()),
-  otherwise: {},
-})
-
-attackSuite({
-  name: 'Podman as root',
-  why: whyNoPodman('rootful') ?? whyNoAttacks(),
-  start: async () => attackedOn(await startPodman()),
-  // In /run there is a mark by which programs see that they are in one of its containers.
-  otherwise: { 'host-files.sh': 'through' },
-})
+attackSuite([
+  {
+    room: 'docker',
+    why: whyNoDocker() ?? whyNoAttackedImage(),
+    start: async () => attackedOn(await startDocker()),
+  },
+  {
+    room: 'podman',
+    why: whyNoPodman('rootful') ?? whyNoAttackedImage(),
+    start: async () => attackedOn(await startPodman()),
+  },
+])

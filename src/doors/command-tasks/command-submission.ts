@@ -1,7 +1,14 @@
 import type { OperationStatus } from '../../engine/status.ts'
 import type { Submission } from '../../engine/submission.ts'
 import type { PlatformProperty } from '../../model/command.ts'
-import { blobsReadBy, type CommandOrigin, type CommandResult, type CommandTask } from '../../model/command-task.ts'
+import {
+  blobsReadBy,
+  type CommandOrigin,
+  type CommandResult,
+  type CommandTask,
+  isInteractive,
+} from '../../model/command-task.ts'
+import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import type { TaskForm } from '../../model/task-form.ts'
 import { commandKeyOf, commandTaskFromProto, commandTaskToProto } from '../../wire/command-task.ts'
 import { commandResultFromProto } from '../../wire/command-task-result.ts'
@@ -19,6 +26,8 @@ export interface CommandOrder extends Omit<Submission, FromTask> {
   readonly form?: TaskForm
 }
 
+/** Offered by workers whose rooms can be of one. */
+const IMAGE = 'container-image'
 /** Beyond the time of its stages, for what is done between them. */
 const BETWEEN_STAGES_MS = 1000
 
@@ -29,19 +38,29 @@ export function commandSubmission(
 ): Submission {
   const timeoutMs = wholeTime(task)
   return {
-    ...needing(form, platformNeeds([...task.platform, ...isolationNeed(task)])),
+    ...needing(form, platformNeeds([...task.platform, ...roomNeeds(task, form), ...typingNeed(task)])),
     ...(task.inputs.root && { affinity: [task.inputs.root.hash] }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...order,
+    ...(isInteractive(task) && { interactive: true }),
     spec: commandTaskToProto(task),
     roots: blobsReadBy(task),
     ...(task.cacheable && { actionKey: commandKeyOf(task, salt), cacheable: true }),
   }
 }
 
-/** Workers offer the level of their rooms, and all below it. */
-const isolationNeed = ({ isolation }: CommandTask): PlatformProperty[] =>
-  isolation === 'none' ? [] : [{ name: 'isolation', value: isolation }]
+/**
+ * Workers offer the level of their rooms, and all below it, and whether those can be of an image. One that was written
+ * for snippets alone says nothing of its rooms: whoever lets it in answers for them.
+ */
+const roomNeeds = ({ isolation, image, platform }: CommandTask, form: TaskForm): PlatformProperty[] => [
+  ...(isolation === 'none' || form === 'snippet' ? [] : [{ name: 'isolation', value: isolation }]),
+  ...(image === undefined || platform.some(({ name }) => name === IMAGE) ? [] : [{ name: IMAGE, value: image }]),
+]
+
+/** Not every way to a worker carries what is typed. */
+const typingNeed = (task: CommandTask): PlatformProperty[] =>
+  isInteractive(task) ? [{ name: INTERACTIVE_PROPERTY, value: 'yes' }] : []
 
 /** Undefined when one of the stages may take for ever. */
 function wholeTime({ stages }: CommandTask): number | undefined {

@@ -1,16 +1,21 @@
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { routePath } from 'hono/route'
+import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
+import { apiEnvelope } from './api-envelope.ts'
 import { BodyTooLarge, bodyRules, tooLarge } from './body-rules.ts'
 import { type BrowserRules, browserRules } from './browser-rules.ts'
+import { knowingCallers } from './caller-address.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { frontPage } from './front-page.ts'
 import { type HttpError, sendError } from './http-error.ts'
 import type { HttpMeter } from './http-meter.ts'
+import { type RateLimits, rateLimits } from './rate-limits.ts'
 import { addSecurityHeaders } from './security-headers.ts'
+import { becomingSockets } from './web-sockets.ts'
 
 export interface HttpDoorOptions extends BrowserRules {
   readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] }
@@ -21,6 +26,10 @@ export interface HttpDoorOptions extends BrowserRules {
   readonly meter?: HttpMeter
   /** For bodies whose route does not say otherwise; 8 MiB unless given. */
   readonly maxBodyBytes?: number
+  /** Whose word on the caller's address is taken; see caller-address.ts. Nobody's unless given. */
+  readonly trustedProxies?: readonly string[]
+  /** How often callers may come; as often as they like unless given. */
+  readonly rates?: RateLimits & { readonly clock: Clock }
 }
 
 /**
@@ -31,8 +40,13 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   const { log, version } = options
   const app = new Hono()
   app.use(sealed(options.meter))
+  app.use(knowingCallers(options.trustedProxies ?? []))
+  app.use(shapingErrors)
   app.use(crossOrigin(options.allowedOrigins))
   app.use(browserRules(options, log))
+  // After the rules against pages: those that may not call at all use up nobody's share.
+  if (options.rates !== undefined) app.use(rateLimits(options.rates, options.rates.clock))
+  app.use(becomingSockets)
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
   app.use(bodyRules(options.maxBodyBytes ?? 8 * 1024 * 1024))
 
@@ -46,6 +60,11 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   app.notFound((c) => sendError(c, { kind: 'absent', message: `There is nothing at ${c.req.path.slice(0, 200)}` }))
   app.onError((error, c) => sendError(c, told(error, c, log)))
   return app
+}
+
+const shapingErrors: MiddlewareHandler = (c, next) => {
+  c.set('errorShape', apiEnvelope)
+  return next()
 }
 
 /** Outermost, so that refusals and errors are counted and sealed like any other answer. */

@@ -30,5 +30,12 @@ export const statusOf = ({ kind, status }: HttpError): number => status ?? HTTP_
 
 export const errorBody = ({ kind, message }: HttpError) => ({ error: { kind, message } })
 
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Another shape that callers of this path expect errors in, or undefined. */
+    errorShape: (c: Context, error: HttpError) => object | undefined
+  }
+}
+
 export const sendError = (c: Context, error: HttpError): Response =>
-  c.json(errorBody(error), statusOf(error) as ContentfulStatusCode, error.headers)
+  c.json(c.get('errorShape')?.(c, error) ?? errorBody(error), statusOf(error) as ContentfulStatusCode, error.headers)

@@ -4,8 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import { capAddresses } from './address-cap.ts'
+import { proxyList } from './caller-address.ts'
 import { openConnections } from './connections.ts'
+import { type BodyPace, cutSlowBodies } from './slow-bodies.ts'
+import type { SocketLimits } from './socket-limits.ts'
 import { answerUnreadable, unreadable } from './unreadable.ts'
+import { isForSocket, type WebSocketRoute, webSockets } from './web-sockets.ts'
 
 export type HttpAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
@@ -16,6 +22,12 @@ export interface ListenOptions {
   /** With `clientCa`, callers must show a certificate that it signed. */
   readonly tls?: { readonly cert: Pem; readonly key: Pem; readonly clientCa?: Pem }
   readonly limits?: Partial<HttpLimits>
+  /** Put into the app, behind all that stands before its routes. */
+  readonly sockets?: readonly WebSocketRoute[]
+  readonly socketLimits?: Partial<SocketLimits>
+  readonly log?: Log
+  /** Addresses that stand for many callers; see caller-address.ts. */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** What a peer may take before it is cut: each stands against a way of holding a server with almost nothing. */
@@ -27,16 +39,21 @@ export interface HttpLimits {
   readonly keepAliveMs: number
   readonly headerBytes: number
   readonly connections: number
+  /** Of proxies, as many as there may be at all. */
+  readonly connectionsPerAddress: number
+  readonly bodyPace: BodyPace
   /** How often the first two are looked at. */
   readonly checkMs: number
 }
 
-const STANDARD: HttpLimits = {
+export const HTTP_LIMITS: HttpLimits = {
   headersMs: 10_000,
   requestMs: 6 * 3_600_000,
   keepAliveMs: 75_000,
   headerBytes: 16 * 1024,
   connections: 10_000,
+  connectionsPerAddress: 2_500,
+  bodyPace: { bytesPerSecond: 250, windowMs: 20_000 },
   checkMs: 1_000,
 }
 
@@ -50,7 +67,14 @@ export interface HttpListener {
 export async function listenHttp(app: Hono, address: HttpAddress, options: ListenOptions): Promise<HttpListener> {
   const listener = getRequestListener(app.fetch, { errorHandler: unreadable }) as RequestListener
   const server = makeServer(listener, options)
+  const { connectionsPerAddress, bodyPace } = { ...HTTP_LIMITS, ...options.limits }
+  capAddresses(server, connectionsPerAddress, proxyList(options.trustedProxies ?? []))
+  cutSlowBodies(server, bodyPace, options.clock)
   const connections = openConnections(server)
+  const { clock, log, socketLimits: limits } = options
+  const sockets = webSockets(options.sockets ?? [], { clock, log, limits })
+  sockets.mount(app)
+  sockets.listen(server, listener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (connections.isIdle(socket)) answerUnreadable(error.code, socket)
     else socket.destroy() // in the middle of an answer, or before TLS is up
@@ -61,7 +85,8 @@ export async function listenHttp(app: Hono, address: HttpAddress, options: Liste
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       connections.endIdle()
-      const takeBack = options.clock.after(graceMs, connections.cut)
+      sockets.close()
+      const takeBack = clock.after(graceMs, connections.cut)
       await closed
       takeBack()
     },
@@ -69,7 +94,7 @@ export async function listenHttp(app: Hono, address: HttpAddress, options: Liste
 }
 
 function makeServer(listener: RequestListener, { tls, limits }: ListenOptions): Server {
-  const { headersMs, requestMs, keepAliveMs, headerBytes, connections, checkMs } = { ...STANDARD, ...limits }
+  const { headersMs, requestMs, keepAliveMs, headerBytes, connections, checkMs } = { ...HTTP_LIMITS, ...limits }
   const settings = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -77,6 +102,7 @@ function makeServer(listener: RequestListener, { tls, limits }: ListenOptions): 
     maxHeaderSize: headerBytes,
     connectionsCheckingInterval: checkMs,
     requireHostHeader: false, // ours says in words what is missing
+    shouldUpgradeCallback: isForSocket,
   }
   const server =
     tls === undefined

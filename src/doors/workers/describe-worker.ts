@@ -1,6 +1,8 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
 import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
+import { LANGUAGE_PROPERTY } from '../../model/language.ts'
+import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/worker-registration.ts'
 
@@ -13,6 +15,8 @@ const MOST_SLOTS = 4096
  */
 function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
   if (name === 'OSFamily') return [...new Set([value.toLowerCase(), value])].map((each) => ({ name, value: each }))
+  // A property travels with one value, and a worker speaks many languages.
+  if (name === LANGUAGE_PROPERTY) return value.split(',').map((each) => ({ name, value: each }))
   const level = name === 'isolation' ? ISOLATION_LEVELS.indexOf(value as IsolationLevel) : -1
   return level < 0 ? [{ name, value }] : ISOLATION_LEVELS.slice(0, level + 1).map((each) => ({ name, value: each }))
 }
@@ -20,6 +24,10 @@ function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
 /** Whoever asks for the spec reads all that may be in it; the rest know actions by their digest only. */
 const formsOf = ({ wantsSpec }: WorkerRegistration): readonly TaskForm[] =>
   wantsSpec ? ['action', 'command', 'plain', 'snippet'] : ['action']
+
+/** Which kinds of task it reads is told by how it registers; and who asks for tasks cannot be told what is typed. */
+const isTheirs = (name: string, way: 'asks' | 'streams'): boolean =>
+  name !== TASK_FORM_PROPERTY && (way === 'streams' || name !== INTERACTIVE_PROPERTY)
 
 /** A registration in the engine's words. */
 export function describeWorker(registration: WorkerRegistration, way: 'asks' | 'streams'): WorkerDescription {
@@ -30,7 +38,7 @@ export function describeWorker(registration: WorkerRegistration, way: 'asks' | '
     worker,
     slots,
     properties: [
-      ...platform.filter(({ name }) => name !== TASK_FORM_PROPERTY).flatMap(alsoKnownAs),
+      ...platform.filter(({ name }) => isTheirs(name, way)).flatMap(alsoKnownAs),
       ...formsOf(registration).map((value) => ({ name: TASK_FORM_PROPERTY, value })),
       ...labels.map(({ name, value }) => ({ name: `label:${name}`, value })),
       ...(group === '' ? [] : [{ name: 'group', value: group }]),

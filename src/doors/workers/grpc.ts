@@ -1,5 +1,4 @@
 import { FaultError } from '../../base/fault.ts'
-import type { TaskLease } from '../../engine/worker-session.ts'
 import type { ClientStreamingMethod, Method, ServerCall, Service, UnaryMethod } from '../../grpc/service.ts'
 import { heartbeatAnswerToProto, heartbeatFromProto, unregisterFromProto } from '../../wire/worker-heartbeat.ts'
 import { leaseQuestionFromProto, leasesToProto } from '../../wire/worker-lease.ts'
@@ -7,6 +6,7 @@ import { registrationFromProto } from '../../wire/worker-registration.ts'
 import { taskUpdateFromProto } from '../../wire/worker-status.ts'
 import { outputPieceFromProto } from '../../wire/worker-stream.ts'
 import { tellingFaults } from '../telling-faults.ts'
+import { asked } from './asked.ts'
 import { describeWorker } from './describe-worker.ts'
 import { leaseWords } from './lease-words.ts'
 import { polledSession } from './polled-session.ts'
@@ -66,34 +66,6 @@ const leaseTask = (door: WorkersDoor): UnaryMethod => ({
 function patience({ longPollMs, clock }: WorkersDoor, wishedMs: number, { deadline }: ServerCall): number {
   const untilDeadline = deadline === undefined ? longPollMs : deadline - clock.monotonic() - ANSWER_AHEAD_MS
   return Math.max(0, Math.min(wishedMs, longPollMs, untilDeadline))
-}
-
-interface Question {
-  readonly worker: string
-  readonly tasks: number
-  readonly waitMs: number
-}
-
-/** Parked until there is work. Whoever hangs up has not asked; what was about to be handed to them goes back. */
-function asked({ desk, ending }: WorkersDoor, question: Question, call: ServerCall): Promise<readonly TaskLease[]> {
-  return new Promise((resolve) => {
-    let withdraw = (): void => {}
-    const hangUp = (): void => {
-      for (const signal of [call.signal, ending]) signal.removeEventListener('abort', hangUp)
-      withdraw()
-      resolve([])
-    }
-    const answer = (leases: readonly TaskLease[]): void => {
-      for (const signal of [call.signal, ending]) signal.removeEventListener('abort', hangUp)
-      if (call.cancelled) for (const { attemptId } of leases) giveBack(attemptId)
-      resolve(call.cancelled ? [] : leases)
-    }
-    const giveBack = (attemptId: string): void =>
-      desk.returned({ worker: question.worker, attemptId }, 'its worker hung up before it was handed over')
-    for (const signal of [call.signal, ending]) signal.addEventListener('abort', hangUp, { once: true })
-    withdraw = desk.ask(question, answer)
-    if (call.cancelled || ending.aborted) hangUp()
-  })
 }
 
 const updateTaskStatus = (door: WorkersDoor): UnaryMethod => ({

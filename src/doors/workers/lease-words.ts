@@ -22,7 +22,7 @@ export function leaseWords(leases: readonly TaskLease[], telling: LeaseTelling):
     try {
       return [leaseWord(lease, telling)]
     } catch (error) {
-      refuse(lease, telling, error)
+      refuseLease(lease, telling, error)
       return []
     }
   })
@@ -56,7 +56,12 @@ function actionDigestOf({ origin, spec }: TaskLease, wantsSpec: boolean): string
   throw new FaultError({ kind: 'unavailable', what: `a worker that runs actions only was given a task from ${origin}` })
 }
 
-function refuse({ attemptId }: TaskLease, { desk, worker }: LeaseTelling, error: unknown): void {
+/** Its task hears why. */
+export function refuseLease(
+  { attemptId }: TaskLease,
+  { desk, worker }: Pick<LeaseTelling, 'desk' | 'worker'>,
+  error: unknown,
+): void {
   const what = error instanceof Error ? error.message : String(error)
   const final = error instanceof FaultError && error.fault.kind === 'invalid'
   // On its own turn: this may be within a call of the engine, which is not done with the lease yet.

@@ -15,10 +15,12 @@ export interface DoorSession extends WorkerSession {
 export interface PolledOptions {
   readonly registration: Pick<WorkerRegistration, 'wantsSpec' | 'running'>
   readonly onOver: (session: DoorSession) => void
+  /** There is something that the worker should hear before its next heartbeat, if there is a way. */
+  readonly onNews?: () => void
 }
 
 /** Of a worker that asks: leases go out as answers to `ask`, and everything else with its next heartbeat. */
-export function polledSession({ registration, onOver }: PolledOptions): DoorSession {
+export function polledSession({ registration, onOver, onNews }: PolledOptions): DoorSession {
   const { wantsSpec, running } = registration
   const attempts = new HeldAttempts(running)
   const standing = standingOrders()
@@ -34,11 +36,18 @@ export function polledSession({ registration, onOver }: PolledOptions): DoorSess
       throw new Error('a worker that asks is not sent leases')
     },
     begin() {},
-    stop: (attemptId, why) => attempts.cancel(attemptId, why),
-    order: standing.take,
+    stop(attemptId, why) {
+      attempts.cancel(attemptId, why)
+      onNews?.()
+    },
+    order(order) {
+      standing.take(order)
+      onNews?.()
+    },
     over() {
       isOver = true
       onOver(session)
+      onNews?.()
     },
   }
   return session

@@ -55,6 +55,10 @@ async function hearWorker(door: WorkersDoor, requests: Incoming, { worker, sessi
     const said = workerWordFromProto(message)
     if (said?.kind === 'register') throw invalid('a stream registers its worker once')
     if (said === undefined) continue
+    if (said.kind === 'input-taken') {
+      door.desk.inputTaken({ worker, attemptId: said.attemptId }, said.number)
+      continue
+    }
     session.attempts.begun(said.attemptId)
     // When it does not count any more, the worker is told to stop it.
     door.desk.started(worker, said.attemptId)
@@ -150,6 +154,7 @@ function streamedSession(
       for (const { attemptId, expiresAt } of leases) attempts.given(attemptId, expiresAt)
     },
     begin: (attemptId) => trySend({ kind: 'begin', attemptId }),
+    input: (attemptId, input) => trySend({ kind: 'input', input: { attemptId, ...input } }),
     stop(attemptId, why) {
       attempts.cancel(attemptId, why)
       trySend({ kind: 'stop', attemptId, why })

@@ -17,6 +17,9 @@ const UNSTARTED: readonly (readonly [RegExp, string])[] = [
   [/not a directory$/i, 'ENOTDIR'],
 ]
 
+/** Its own fault or the machine's, whatever comes after: an image that may not be mounted is no command that may not be run. */
+const UNMADE = /^container creation failed/i
+
 /** Exit code 255 is the command's own unless Apptainer says in standard error what it could not do. */
 export function apptainerEnd(outcome: LaunchOutcome, limits: Limits, program: string): RunEnd {
   const { end, stopped, stdout, stderr } = outcome
@@ -32,7 +35,7 @@ export function apptainerEnd(outcome: LaunchOutcome, limits: Limits, program: st
 }
 
 function unmade(words: string, program: string): RunEnd {
-  const [, code] = UNSTARTED.find(([pattern]) => pattern.test(words)) ?? []
+  const [, code] = UNMADE.test(words) ? [] : (UNSTARTED.find(([pattern]) => pattern.test(words)) ?? [])
   if (code === undefined) throw broken('container', words)
   const named = JSON.stringify(program.slice(0, 300))
   return notStarted(

@@ -13,6 +13,7 @@ import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart } from '../run-end.ts'
 import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
+import { noTerminal } from '../terminal/terminal-argv.ts'
 import { apptainerArgv, splitEnvironment } from './apptainer-argv.ts'
 import { apptainerEnd, mustHaveWorked } from './apptainer-end.ts'
 import { apptainerImages } from './apptainer-images.ts'
@@ -67,6 +68,7 @@ export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
       mustBeRunnable(command)
       mustBeName(room.name)
       if (room.rootfs !== undefined) throw invalid('a container has no system but that of its image', 'unsupported')
+      if (run.terminal !== undefined) throw noTerminal()
       const cwd = workingDirectoryOf(command, room)
       const made = await kit
       if (signal.aborted) return cancelledBeforeStart
@@ -86,7 +88,7 @@ async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOp
     const tried = options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, SECURED)
     const more = `of processes a command may have up to ${OWN_THREADS} more than its limit`
     const notes = [version, ...(tried === undefined ? [] : [tried]), more, ...notesOn(facts, options)]
-    const keeps = { network: true, readOnly: true, rootfs: false }
+    const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
     const limits = { ...keptLimits(facts, options), pids: facts.pids }
     return { works: true, isolation: 'container', limits, keeps, notes }
   } catch (error) {

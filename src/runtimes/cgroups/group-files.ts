@@ -18,13 +18,19 @@ export const openDoor = (path: string): number => openSync(`${path}/cgroup.procs
 /** Lets this process in. */
 export const enterBy = (door: number): void => void writeSync(door, '0')
 
+/**
+ * Who starts a process is in its group for that moment, and would be killed in its place where a copy of itself is too much:
+ * by a limit of one byte a command could end all others of its worker. It is also the least that Docker takes.
+ */
+const LEAST_MEMORY_BYTES = 6 << 20
+
 /** The two versions say the same things in different files. Nothing here is waited for: these files are memory. */
-export function limitMemory({ version, path }: GroupFolder, bytes: number): void {
+export function limitMemory({ version, path }: GroupFolder, most: number): void {
+  const bytes = Math.max(LEAST_MEMORY_BYTES, Math.trunc(most))
   if (version === 2) {
     writeFileSync(`${path}/memory.max`, `${bytes}`)
-    // Where there is no swap there is no such file, and nothing to limit; nor may there be a kill of the whole group.
+    // Where there is no swap there is no such file, and nothing to limit. Who is killed is one process, as in version 1.
     tryWrite(`${path}/memory.swap.max`, '0')
-    tryWrite(`${path}/memory.oom.group`, '1')
   } else {
     writeFileSync(`${path}/memory.limit_in_bytes`, `${bytes}`)
     tryWrite(`${path}/memory.memsw.limit_in_bytes`, `${bytes}`)

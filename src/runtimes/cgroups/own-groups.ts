@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { enter, pidsIn, tryRead, tryRemove, tryWrite } from './group-files.ts'
 import { type Hierarchy, hierarchiesOf } from './hierarchies.ts'
@@ -43,8 +43,8 @@ function ownGroup(hierarchy: Hierarchy, name: string): OwnGroup | undefined {
   const path = `${parent}/${name}`
   try {
     mkdirSync(path, { recursive: true })
-    const home = version === 1 || parent !== here ? here : delegated(parent)
-    const controllers = version === 1 ? hierarchy.controllers : passedOn(parent, path)
+    const home = version === 1 || parent !== here ? here : homeBelow(parent)
+    const controllers = version === 1 ? hierarchy.controllers : passedOn(parent, path, home)
     mustBeEnterable(path, home)
     return { version, controllers, path, home }
   } catch {
@@ -66,12 +66,11 @@ function mustBeEnterable(path: string, home: string): void {
 }
 
 /**
- * In version 2 a group with processes in it passes no controllers on to groups below (but for the root). If nobody is
+ * In version 2 a group with processes in it passes no controllers on to groups below (but for the topmost). If nobody is
  * in ours but this worker, they move one level down; a group that others live in is left as it is, and rooms do without limits.
  */
-function delegated(path: string): string {
-  const available = tryRead(`${path}/cgroup.controllers`).trim()
-  if (available === '' || tryWrite(`${path}/cgroup.subtree_control`, '+pids')) return path
+function homeBelow(path: string): string {
+  if (isTopmost(path) || tryRead(`${path}/cgroup.controllers`).trim() === '') return path
   const pids = pidsIn(path)
   const ours = [Number(readlinkSync('/proc/self')), parentPid()]
   if (!pids.every((pid) => ours.includes(pid))) return path
@@ -81,7 +80,12 @@ function delegated(path: string): string {
   return supervisor
 }
 
-function passedOn(parent: string, path: string): string[] {
+/** The only one without a type. That of a container is topmost to whoever is in there, and not to the kernel. */
+const isTopmost = (path: string): boolean => !existsSync(`${path}/cgroup.type`)
+
+/** Some controllers would be passed on by a group with processes in it, but nobody could enter it again after that. */
+function passedOn(parent: string, path: string, home: string): string[] {
+  if (home === parent && !isTopmost(parent)) return []
   const available = tryRead(`${parent}/cgroup.controllers`).trim().split(/\s+/)
   return WANTED.filter(
     (each) =>

@@ -46,6 +46,8 @@ export interface GroupLimits {
 }
 
 export interface RoomGroup {
+  /** Whether the kernel counts and limits its memory. */
+  readonly keepsMemory: boolean
   /** What `start` forks is in the group. */
   bear<T>(start: () => T): T
   isEmpty(): boolean
@@ -155,6 +157,7 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
   if (memory !== undefined && limits.memoryBytes !== undefined) limitMemory(memory, limits.memoryBytes)
   if (cpu !== undefined && limits.cpus !== undefined) limitCpus(cpu, limits.cpus)
   return {
+    keepsMemory: memory !== undefined,
     bear(start) {
       const { pids: most } = limits
       try {

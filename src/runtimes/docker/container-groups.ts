@@ -7,6 +7,7 @@ import {
   pidsIn,
   pidsRefusedIn,
   tryRead,
+  tryWrite,
 } from '../cgroups/group-files.ts'
 import { hierarchiesOf } from '../cgroups/hierarchies.ts'
 import type { ProcessTree } from '../launcher/process-tree.ts'
@@ -51,6 +52,7 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
     for (const { path } of roots) tryRemove(path + parent)
     return undefined
   }
+  for (const { version, path } of roots) if (version === 2) passMemoryOn([path, path + parent])
   // Podman has a process of its own in there, which ends a moment after its container.
   const lingering = new Set<string>()
   const removeAt = (path: string): void => {
@@ -63,6 +65,7 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
       for (const path of lingering) removeAt(path)
       const places = roots.map((root) => ({ ...root, path: `${root.path}${parent}/${name}` }))
       for (const place of places) mkdirSync(place.path, { recursive: true })
+      if (limits.memoryBytes !== undefined) for (const place of places) keepFromSwap(place)
       const remove = (): void => {
         for (const { path } of places) removeAt(path)
       }
@@ -73,6 +76,16 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
     },
     close: () => roots.map(({ path }) => removeTree(path + parent)).every(Boolean),
   }
+}
+
+/** An engine would do it, but only when it makes the group of a container, and that is too late to say anything around it. */
+function passMemoryOn(paths: readonly string[]): void {
+  for (const path of paths) tryWrite(`${path}/cgroup.subtree_control`, '+memory')
+}
+
+/** Docker that is itself in the topmost group takes swap for something that cannot be limited. */
+function keepFromSwap({ version, path }: Place): void {
+  if (version === 2) tryWrite(`${path}/memory.swap.max`, '0')
 }
 
 /** With nothing in them: of each hierarchy the top, as it is seen from here. */

@@ -18,6 +18,8 @@ export interface ContainerPlan {
   readonly hasInput: boolean
   readonly outputBytes: number
   readonly limits: LaunchLimits
+  /** By the engine: what is looked at counts pages that processes share once for each, and would end those that keep their limit. */
+  readonly isMemoryKept: boolean
   /** From its start on: how long an engine takes to make a container is not the command's affair. */
   readonly wallMs: number | undefined
   /** What counts as its disk space. */
@@ -166,7 +168,7 @@ export class ContainerLaunch implements Launch {
 
   /** What the kernel does not hold it to is looked at. */
   async #watch(id: string): Promise<void> {
-    const { limits, folders } = this.#plan
+    const { limits, folders, isMemoryKept } = this.#plan
     const { cpuMs, diskBytes: bytes, memoryBytes } = limits
     const isNeeded = cpuMs !== undefined || bytes !== undefined || memoryBytes !== undefined
     this.#tree ??= isNeeded ? treeOf(await this.#engine.state(id)) : undefined
@@ -174,7 +176,8 @@ export class ContainerLaunch implements Launch {
     if (tree === undefined) return
     const pause = (ms: number): Promise<void> => this.#pause(ms)
     const isOver = (): boolean => this.#isEnded
-    void watchLimits(limits, { tree, pause, isOver }, (limit) => this.#exceeded(limit))
+    const watched = isMemoryKept ? { ...limits, memoryBytes: undefined } : limits
+    void watchLimits(watched, { tree, pause, isOver }, (limit) => this.#exceeded(limit))
     if (bytes === undefined) return
     void watchDisk({ folders, bytes, pids: () => tree.pids(), pause, isOver }, () => this.#exceeded('disk'))
   }

@@ -16,7 +16,7 @@ export async function probeOf({ runtime, ready, options }: DockerProbe): Promise
     if (facts.os !== 'linux') throw new Error(`the engine runs containers of ${facts.os} only`)
     const tried =
       options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, secured(facts, options))
-    const keeps = { network: true, readOnly: true, rootfs: false }
+    const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
     const notes = [facts.words, ...(tried === undefined ? [] : [tried]), ...shortfalls(facts, groups !== undefined)]
     // Without a filter a container is its namespaces and no more, whatever files are in it.
     return {

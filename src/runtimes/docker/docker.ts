@@ -14,6 +14,7 @@ import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
 import type { Run, RunEnd, Runtime } from '../runtime.ts'
+import { noTerminal } from '../terminal/terminal-argv.ts'
 import { containerBody } from './container-body.ts'
 import { containerEnd } from './container-end.ts'
 import { type ContainerGroups, containerGroups } from './container-groups.ts'
@@ -85,6 +86,7 @@ export function dockerRuntime(options: DockerOptions): DockerRuntime {
       mustBeRunnable(command)
       mustBeName(room.name)
       if (room.rootfs !== undefined) throw invalid('a container has no system but that of its image', 'unsupported')
+      if (run.terminal !== undefined) throw noTerminal()
       const cwd = workingDirectoryOf(command, room)
       const long = [...command.argv, ...command.env.map(({ name, value }) => `${name}=${value}`)].find(
         (text) => Buffer.byteLength(text) > MOST_ARGUMENT_BYTES,
@@ -131,6 +133,7 @@ async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<Ru
     ...order,
     name,
     body,
+    isMemoryKept: facts.limits.memory,
     wallMs: limits.wallMs,
     folders: foldersOf(room),
     tree,

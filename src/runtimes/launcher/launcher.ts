@@ -1,3 +1,5 @@
+import type { TerminalSize } from '../../model/live-input.ts'
+
 /**
  * Starts processes and ends them whole: with a process go all that it started, wherever they went. `local-launcher.ts`
  * does it in this process, `spawner/` in a small one beside it.
@@ -40,6 +42,12 @@ export interface LaunchOrder {
   readonly hasStatus?: boolean
   /** What counts as its disk space. */
   readonly folders?: readonly string[]
+  /** How far below its first process the command's own is: those between make its room. */
+  readonly depth?: number
+  /** It makes a terminal for its command, and finds one more descriptor, after all others, to read the terminal's sizes from. */
+  readonly hasTerminal?: boolean
+  /** It waits for something of its own accord; what it uses is looked after from its release on. */
+  readonly isHeld?: boolean
 }
 
 /** A file that is there already, or one that never has a name. */
@@ -72,6 +80,11 @@ export interface Launch {
   endInput(): void
   /** Kills all processes of the order. */
   stop(): void
+  /** To the command, or to what is in the foreground of its terminal. Both wait a moment for one that is not there yet. */
+  signal?(name: NodeJS.Signals): void
+  resize?(size: TerminalSize): void
+  /** Of one that was held. */
+  release?(): void
 }
 
 export type LaunchEnd =
@@ -93,6 +106,8 @@ export interface LaunchExit {
   /** Processes could not be killed, or kept the output open: what is said here may not be all. */
   readonly hasSurvivors: boolean
   readonly usage: LaunchUsage
+  /** From its start to the end of its first process, by who started it: whoever is told of both hears of them late. */
+  readonly wallMs?: number
 }
 
 export interface LaunchUsage {

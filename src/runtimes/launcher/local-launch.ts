@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { TerminalSize } from '../../model/live-input.ts'
 import type { RoomGroup } from '../cgroups/room-groups.ts'
+import { commandProcess, terminalOf } from './command-processes.ts'
 import { watchDisk } from './disk-watch.ts'
 import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
 import type { LaunchTools } from './local-launcher.ts'
@@ -13,6 +15,9 @@ const KILL_ROUNDS = 400
 const MOST_PAUSE_MS = 25
 /** When every process is dead its output ends at once, unless it was given to a stranger. */
 const DRAIN_MS = 1000
+/** Looks, a few milliseconds apart, for a command that is about to be there. */
+const LOOK_ROUNDS = 200
+const LOOK_MS = 5
 
 /** One order, from the start of its first process to the death of its last. */
 export class LocalLaunch implements Launch {
@@ -21,8 +26,12 @@ export class LocalLaunch implements Launch {
   readonly #listener: LaunchListener
   readonly #over = Promise.withResolvers<void>()
   readonly #begun = Promise.withResolvers<void>()
+  readonly #released = Promise.withResolvers<void>()
   #streams: ProcessStreams | undefined
   #tree: ProcessTree | undefined
+  #leader: number | undefined
+  #startedAt = 0
+  #size: TerminalSize | undefined
   #overLimit: LaunchExit['over']
   #isEnding = false
   #isStopped = false
@@ -54,6 +63,47 @@ export class LocalLaunch implements Launch {
     this.#tree?.kill()
   }
 
+  signal(name: NodeJS.Signals): void {
+    void this.#whenThere(() => {
+      const target = this.#target()
+      if (target !== undefined) this.#tools.send(target, name)
+      return target !== undefined
+    })
+  }
+
+  resize(size: TerminalSize): void {
+    this.#size = size
+    void this.#whenThere(() => {
+      if (this.#size !== size) return true // another came while this one waited
+      const terminal = terminalOf(this.#tree?.pids() ?? [])
+      if (terminal === undefined) return false
+      this.#streams?.tellTerminal(`/dev/pts/${terminal.number} ${size.rows} ${size.columns}\n`)
+      return true
+    })
+  }
+
+  release(): void {
+    this.#released.resolve()
+  }
+
+  /** A negative one is a group of processes. */
+  #target(): number | undefined {
+    const { hasTerminal = false, depth = 0 } = this.#order
+    // Who makes its room has other children before it.
+    if (this.#leader === undefined || this.#streams?.hasSpoken() !== true) return undefined
+    if (!hasTerminal) return commandProcess(this.#leader, depth)
+    const terminal = terminalOf(this.#tree?.pids() ?? [])
+    return terminal && -terminal.foreground
+  }
+
+  async #whenThere(act: () => boolean): Promise<void> {
+    await this.#begun.promise
+    for (let round = 0; round < LOOK_ROUNDS && !this.#isEnding && !this.#isStopped; round++) {
+      if (act()) return
+      await this.#tools.pause(LOOK_MS)
+    }
+  }
+
   /** Resolves when nothing of it is left, a little after its end was told. */
   get over(): Promise<void> {
     return this.#over.promise
@@ -81,6 +131,7 @@ export class LocalLaunch implements Launch {
 
   #spawn(streams: ProcessStreams): ChildProcess {
     const { argv, env, cwd, user, name } = this.#order
+    this.#startedAt = this.#tools.monotonic()
     const mark = this.#tools.groups === undefined ? [[MARKER, this.#tools.markerPrefix + name] as const] : []
     return spawn(argv[0] as string, argv.slice(1), {
       cwd,
@@ -92,13 +143,21 @@ export class LocalLaunch implements Launch {
   }
 
   #follow(child: ChildProcess, leader: number, group: RoomGroup | undefined): void {
-    const { send, pause, markerPrefix } = this.#tools
+    const { send, markerPrefix } = this.#tools
     const mark = markerPrefix + this.#order.name
     const tree = group ? groupTree(group) : markedTree({ mark, leader, since: startOf(leader) }, send)
     this.#tree = tree
+    this.#leader = leader
     child.once('exit', (code, signal) => void this.#end(tree, { code, signal }))
     if (this.#isStopped) tree.kill() // before it had begun
     queueMicrotask(() => this.#listener.started())
+    // Nothing happens in there before, and several that are looked at again and again would cost something.
+    if (this.#order.isHeld === true) void this.#released.promise.then(() => this.#watch(tree))
+    else this.#watch(tree)
+  }
+
+  #watch(tree: ProcessTree): void {
+    const { pause } = this.#tools
     const isOver = (): boolean => this.#isEnding
     const { limits, folders = [] } = this.#order
     void watchLimits(limits, { tree, pause, isOver }, (limit) => this.#exceeded(limit))
@@ -116,6 +175,7 @@ export class LocalLaunch implements Launch {
   /** The first process has ended; with it goes whatever it has left behind. */
   async #end(tree: ProcessTree, { code, signal }: Pick<LaunchExit, 'code' | 'signal'>): Promise<void> {
     this.#isEnding = true
+    const wallMs = this.#tools.monotonic() - this.#startedAt
     const isQuiet = await this.#killRest(tree)
     const isDrained = await this.#streams?.drained(isQuiet ? DRAIN_MS : 0, this.#tools.after)
     const { outOfMemory, pidsRefused } = tree.events()
@@ -123,7 +183,8 @@ export class LocalLaunch implements Launch {
     const over = this.#overLimit ?? (outOfMemory ? 'memory' : undefined)
     const hasSurvivors = !isQuiet || isDrained !== true
     const status = this.#streams?.status()
-    this.#listener.ended({ kind: 'exited', exit: { code, signal, over, status, pidsRefused, hasSurvivors, usage } })
+    const exit = { code, signal, over, status, pidsRefused, hasSurvivors, usage, wallMs }
+    this.#listener.ended({ kind: 'exited', exit })
     // Who waits for the end need not wait for this.
     tree.remove()
     this.#streams?.finish(!hasSurvivors)

@@ -15,7 +15,7 @@ export interface LocalLauncherOptions {
   /** Control groups are used wherever they can be, unless this says no. */
   readonly useGroups: boolean
   /** Of the spawner process: one that keeps it alive, for it must not end before what it has to kill. */
-  readonly clock: Pick<Clock, 'after'>
+  readonly clock: Pick<Clock, 'after' | 'monotonic'>
   readonly send: SendSignal
 }
 
@@ -24,6 +24,7 @@ export interface LaunchTools {
   readonly warmth: Warmth | undefined
   readonly pipes: PipePool
   readonly after: Clock['after']
+  readonly monotonic: Clock['monotonic']
   readonly pause: (ms: number) => Promise<void>
   readonly send: SendSignal
   readonly markerPrefix: string
@@ -49,6 +50,7 @@ export function localLauncher(options: LocalLauncherOptions): Launcher {
       ),
     pipes: pipePool(options.folder),
     after: (ms, callback) => clock.after(ms, callback),
+    monotonic: () => clock.monotonic(),
     pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
     send,
     markerPrefix,

@@ -89,7 +89,7 @@ interface MarkedUsage {
   readonly memoryBytes: number
 }
 
-function residentBytes(pid: number): number {
+export function residentBytes(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(tryRead(`/proc/${pid}/status`))?.[1]
   return Number(kib ?? 0) * 1024
 }
@@ -101,18 +101,23 @@ const allPids = (): number[] =>
 
 const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/environ`).split('\0').includes(entry)
 
-interface Stat {
+export interface Stat {
   readonly isDead: boolean
   readonly isStopped: boolean
   readonly parent: number
+  readonly group: number
   readonly session: number
+  /** The number of its device; 0 for none. */
+  readonly terminal: number
+  /** The group of processes in front of that terminal. */
+  readonly foreground: number
   readonly cpuUserMs: number
   readonly cpuSystemMs: number
   readonly startedAt: number
 }
 
 /** The fields of proc(5) from the third on: the name before them is in brackets, and may have anything in it. */
-function statOf(pid: number): Stat | undefined {
+export function statOf(pid: number): Stat | undefined {
   const text = tryRead(`/proc/${pid}/stat`)
   if (text === '') return undefined
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -122,7 +127,10 @@ function statOf(pid: number): Stat | undefined {
     isDead: state === 'Z' || state === 'X',
     isStopped: state === 'T' || state === 't',
     parent: number(4),
+    group: number(5),
     session: number(6),
+    terminal: number(7),
+    foreground: number(8),
     // With those of its children that have ended and were waited for.
     cpuUserMs: (number(14) + number(16)) * TICK_MS,
     cpuSystemMs: (number(15) + number(17)) * TICK_MS,

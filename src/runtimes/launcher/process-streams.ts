@@ -6,6 +6,7 @@ import { handedFiles } from './handed-files.ts'
 import type { LaunchListener, LaunchOrder, OutputName } from './launcher.ts'
 import { OutputWindow } from './output-window.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
+import { terminalLine } from './terminal-line.ts'
 
 /** The standard streams of one process: two windows on what it writes, and what it is given to read. */
 export interface ProcessStreams {
@@ -14,8 +15,12 @@ export interface ProcessStreams {
   started(child: ChildProcess): void
   write(bytes: Uint8Array): Promise<void>
   endInput(): void
+  /** For who sees to its terminal; lost where there is none, and when it does not listen. */
+  tellTerminal(line: string): void
   /** Resolves when all output has been handed over, or with false when it has not ended after so long. */
   drained(ms: number, after: Clock['after']): Promise<boolean>
+  /** It has written to its status, or has none: its room is made. */
+  hasSpoken(): boolean
   /** What it wrote to its status, when all is drained. */
   status(): string | undefined
   finish(isQuiet: boolean): void
@@ -35,11 +40,14 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
   const outputs = pool.isAvailable ? NAMES.map(() => pool.forOutput()) : undefined
   const told = order.hasStatus === true && pool.isAvailable ? pool.forOutput() : undefined
   const input = order.hasInput && pool.isAvailable ? pool.forInput() : undefined
-  const pipes: readonly Pipe[] = [...(outputs ?? []), ...[input, told].filter((pipe) => pipe !== undefined)]
+  const terminal = terminalLine(order, pool)
+  const others = [input, told].filter((pipe) => pipe !== undefined)
+  const pipes: readonly Pipe[] = [...(outputs ?? []), ...others, ...terminal.pipes]
   const stdin = input?.theirs ?? (order.hasInput ? 'pipe' : 'ignore')
   let reader: Writable | undefined = input?.ours
   let ended: Promise<unknown> = Promise.resolve()
   let status: string | undefined
+  let hasSpoken = order.hasStatus !== true
   const flow = new Flow(order, ears)
   reader?.on('error', () => {}) // the process has closed its end: nobody minds
   return {
@@ -48,6 +56,7 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
       ...(outputs?.map(({ theirs }) => theirs) ?? ['pipe', 'pipe']),
       ...handed.fds,
       ...(order.hasStatus === true ? [told?.theirs ?? 'pipe'] : []),
+      ...terminal.stdio,
     ] as StdioOptions,
     started(child) {
       for (const pipe of pipes) pipe.started()
@@ -59,6 +68,7 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
         child.stderr,
       ]
       const words = told?.ours ?? (child.stdio[3 + handed.fds.length] as Socket | null | undefined)
+      words?.once('data', () => (hasSpoken = true))
       const heard = order.hasStatus === true ? wordsOf(words ?? null).then((text) => (status = text)) : undefined
       ended = Promise.all([...sources.map((source, i) => flow.handOver(source, NAMES[i] as OutputName)), heard])
     },
@@ -68,14 +78,9 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
         else reader.write(bytes, () => resolve())
       }),
     endInput: () => void reader?.end(),
-    drained: (ms, after) =>
-      new Promise((resolve) => {
-        const giveUp = after(ms, () => resolve(false))
-        void ended.then(() => {
-          giveUp()
-          resolve(true)
-        })
-      }),
+    tellTerminal: terminal.tell,
+    drained: (ms, after) => within(ended, ms, after),
+    hasSpoken: () => hasSpoken,
     status: () => status,
     finish(isQuiet) {
       handed.close()
@@ -84,6 +89,15 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
     },
   }
 }
+
+const within = (ended: Promise<unknown>, ms: number, after: Clock['after']): Promise<boolean> =>
+  new Promise((resolve) => {
+    const giveUp = after(ms, () => resolve(false))
+    void ended.then(() => {
+      giveUp()
+      resolve(true)
+    })
+  })
 
 /** Both outputs of one process, counted together. */
 class Flow {

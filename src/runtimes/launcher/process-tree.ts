@@ -1,6 +1,6 @@
 import type { RoomGroup } from '../cgroups/room-groups.ts'
 import type { LaunchUsage, SendSignal } from './launcher.ts'
-import { killMarked, type MarkedTree, markedProcesses, usageOf } from './marked-processes.ts'
+import { killMarked, type MarkedTree, markedProcesses, residentBytes, usageOf } from './marked-processes.ts'
 
 /** All processes of one order. */
 export interface ProcessTree {
@@ -24,17 +24,25 @@ export interface TreeUsage {
   readonly memoryBytes: number
 }
 
+/** A group may be without a controller of memory, in which case somebody has to look at that. */
 export function groupTree(group: RoomGroup): ProcessTree {
+  let seenBytes = 0
+  const total = (): LaunchUsage => {
+    const usage = group.usage()
+    return group.keepsMemory ? { ...usage, how: 'counted' } : { ...usage, peakMemoryBytes: seenBytes, how: 'sampled' }
+  }
   return {
-    needsLooks: false,
+    needsLooks: !group.keepsMemory,
     isEmpty: () => group.isEmpty(),
     pids: () => group.pids(),
     kill: () => group.kill(),
     look() {
       const { cpuUserMs = 0, cpuSystemMs = 0 } = group.usage()
-      return { cpuMs: cpuUserMs + cpuSystemMs, memoryBytes: 0 }
+      const memoryBytes = group.keepsMemory ? 0 : group.pids().reduce((all, pid) => all + residentBytes(pid), 0)
+      seenBytes = Math.max(seenBytes, memoryBytes)
+      return { cpuMs: cpuUserMs + cpuSystemMs, memoryBytes }
     },
-    total: () => ({ ...group.usage(), how: 'counted' }),
+    total,
     events: () => group.events(),
     remove: () => void group.remove(),
   }

@@ -54,6 +54,19 @@ export function limitsContract(runtime: () => Runtime): void {
     expect(end).toMatchObject({ cause: 'out-of-memory' })
   })
 
+  test('a limit that is too small for anything ends nobody but the command', async () => {
+    using room = emptyRoom()
+    const started = Promise.withResolvers<void>()
+    const hooks = { started: started.resolve }
+    const other = go(runOf(shell('sleep 1; echo still here'), { room, hooks }))
+    await started.promise
+    const grow = ['awk', 'BEGIN { s = "x"; while (length(s) < 2000000000) s = s s }']
+    const small = { ...room, name: `${room.name}-b` }
+    const end = await go(runOf(grow, { room: small, limits: { memoryBytes: 1, wallMs: 20_000 } }))
+    expect(end).toMatchObject({ cause: 'out-of-memory' })
+    expect(text((await other).stdout.bytes)).toBe('still here\n')
+  })
+
   test('so many processes and no more', async (context) => {
     await keeping(context, ({ limits }) => limits.pids === 'all', 'the number of processes')
     using room = emptyRoom()

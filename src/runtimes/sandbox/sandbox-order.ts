@@ -6,6 +6,7 @@ import { type SystemPart, systemOf } from '../namespaces/system-view.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import type { Run } from '../runtime.ts'
+import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 import { bwrapArgv } from './bwrap-argv.ts'
 
 /** What is made once, and used by every run. */
@@ -21,6 +22,9 @@ export interface SandboxKit {
 
 /** The program outside and the first process inside. */
 const OWN_PROCESSES = 2
+const ownProcesses = ({ terminal }: Run): number => OWN_PROCESSES + (terminal === undefined ? 0 : TERMINAL_PROCESSES)
+/** From the program outside to the command. */
+const DEPTH = 2
 /** It takes so many arguments, its own included. */
 const MOST_ARGUMENTS = 9000
 /** To make a room it needs some itself. */
@@ -37,19 +41,21 @@ export function sandboxOrder(run: Run, kit: SandboxKit, options: RoomRuntimeOpti
   const system = rootfs === undefined ? kit.system : systemOf(rootfs)
   const problem = rootfs === undefined && problemInside(command.argv[0] as string, env.get('PATH'), system)
   if (problem) return problem
+  const fds = { handed: [{ path: kit.filter }], hasStatus: true }
   const argv = [
     ...limited(run, kit),
     ...[kit.bwrap, ...bwrapArgv({ ...kit, system, room, env, cwd, network: command.network }), '--'],
     ...(rootfs === undefined ? countedInside(run, kit) : []),
-    ...command.argv,
+    ...argvInTerminal(run, env, fds),
   ]
   if (argv.length > MOST_ARGUMENTS) return { code: 'E2BIG', what: `${argv.length} arguments are too many (E2BIG)` }
   const { pids } = limits
   return {
     ...{ name: room.name, argv, env: [], cwd: '/', user: options.user, hasInput: hooks.stdin !== undefined },
     outputBytes: limits.outputBytes ?? options.outputBytes,
-    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_PROCESSES },
-    ...{ handed: [{ path: kit.filter }], hasStatus: true, folders: foldersOf(room) },
+    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + ownProcesses(run) },
+    ...{ ...fds, folders: foldersOf(room), depth: DEPTH, hasTerminal: run.terminal !== undefined },
+    isHeld: run.held !== undefined,
   }
 }
 
@@ -65,5 +71,7 @@ function limited({ limits }: Run, { prlimit }: SandboxKit): readonly string[] {
  * Where no control group counts processes, the kernel counts them per user of a user namespace, and each room has one of its
  * own: so the limit is the room's. Root is not counted.
  */
-const countedInside = ({ limits: { pids } }: Run, { facts, prlimit }: SandboxKit): readonly string[] =>
-  pids === undefined || facts.pids === 'all' ? [] : [prlimit, `--nproc=${pids + 1}`, '--']
+function countedInside(run: Run, { facts, prlimit }: SandboxKit): readonly string[] {
+  const { pids } = run.limits
+  return pids === undefined || facts.pids === 'all' ? [] : [prlimit, `--nproc=${pids + ownProcesses(run) - 1}`, '--']
+}

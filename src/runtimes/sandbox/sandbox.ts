@@ -40,7 +40,7 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
         await tryRoom(runtime, options, SECURED)
         const unsized = takesSizes ? [] : ['this bubblewrap (before 0.7) gives /dev/shm no size: memory limits hold it']
         const notes = [...unsized, ...notesOn(facts, options)]
-        const keeps = { network: true, readOnly: true, rootfs: true }
+        const keeps = { network: true, readOnly: true, rootfs: true, reins: true, terminal: true }
         return { works: true, isolation: 'sandbox', limits: keptLimits(facts, options), keeps, notes }
       } catch (error) {
         return { works: false, reason: error instanceof Error ? error.message : String(error) }
@@ -51,8 +51,8 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
       const order = sandboxOrder(run, await ready(), options)
       if ('what' in order) return notStarted(order.code, order.what)
       if (signal.aborted) return cancelledBeforeStart
-      const { limits, hooks } = run
-      return sandboxEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal), limits)
+      const { limits, hooks, held } = run
+      return sandboxEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks, held }, signal), limits)
     },
   }
   return runtime

@@ -10,6 +10,9 @@ export const FRAME = {
   endInput: 4,
   stop: 5,
   expect: 6,
+  signal: 7,
+  resize: 8,
+  release: 9,
   /** And back. */
   hello: 16,
   started: 17,

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import type { TerminalSize } from '../../model/live-input.ts'
 import type { Launch, Launcher, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, localLauncher } from '../launcher/local-launcher.ts'
 import { closeInherited } from './close-inherited.ts'
@@ -46,6 +47,15 @@ export function serveSpawner(spawner: SpawnerProcess): void {
         return
       case FRAME.stop:
         launch?.stop()
+        return
+      case FRAME.signal:
+        launch?.signal?.(jsonIn(payload) as NodeJS.Signals)
+        return
+      case FRAME.resize:
+        launch?.resize?.(jsonIn(payload) as TerminalSize)
+        return
+      case FRAME.release:
+        launch?.release?.()
         return
       case FRAME.expect:
         launcher?.expect()

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Launch, LaunchEnd, LauncherFacts, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, sweep } from '../launcher/local-launcher.ts'
-import { droppedIn, FRAME, FrameReader, type FrameTaker, FrameWriter, jsonIn } from './frames.ts'
+import { droppedIn, FRAME, type FrameKind, FrameReader, type FrameTaker, FrameWriter, jsonIn } from './frames.ts'
 import type { SpawnerOpening } from './serve-spawner.ts'
 
 export interface SpawnerLinkOptions extends SpawnerOpening {
@@ -102,6 +102,9 @@ export class SpawnerLink {
         }),
       endInput: () => this.#say(FRAME.endInput, number),
       stop: () => this.#say(FRAME.stop, number),
+      signal: (name) => this.#say(FRAME.signal, number, name),
+      resize: (size) => this.#say(FRAME.resize, number, size),
+      release: () => this.#say(FRAME.release, number),
     }
   }
 
@@ -111,8 +114,10 @@ export class SpawnerLink {
     await this.#exited
   }
 
-  #say(kind: typeof FRAME.endInput | typeof FRAME.stop, number: number): void {
-    if (this.#launches.has(number)) this.#writer.send(kind, number)
+  #say(kind: FrameKind, number: number, value?: unknown): void {
+    if (!this.#launches.has(number)) return
+    if (value === undefined) this.#writer.send(kind, number)
+    else this.#writer.json(kind, number, value)
   }
 
   readonly #hear: FrameTaker = (kind, number, payload) => {

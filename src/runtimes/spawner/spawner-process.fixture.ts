@@ -3,6 +3,8 @@ import { serveSpawner } from './serve-spawner.ts'
 
 serveSpawner({
   clock: {
+    // biome-ignore lint/plugin: this file is the wiring of a process of its own
+    monotonic: () => performance.now(),
     after(ms, callback) {
       // biome-ignore lint/style/noRestrictedGlobals: this file is the wiring of a process of its own
       const timer = setTimeout(callback, ms)

@@ -14,6 +14,7 @@ import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } f
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
 import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
+import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 import { DEVICES, mountTable } from './mount-table.ts'
 import { ROOM_SCRIPT } from './room-script.ts'
 import { unshareEnd } from './unshare-end.ts'
@@ -29,6 +30,8 @@ interface Kit {
 
 /** The program outside and the script inside. */
 const OWN_PROCESSES = 2
+/** From the program outside to the command. */
+const DEPTH = 2
 const TOOLS = ['unshare', 'prlimit', 'setpriv', 'mount', 'env', 'sh'] as const
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 const NAMESPACES = [
@@ -58,7 +61,7 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
         const { facts } = await kit
         await tryRoom(runtime, options, SECURED)
         const notes = ['system calls are not filtered: a room is as safe as the kernel', ...notesOn(facts, options)]
-        const keeps = { network: true, readOnly: true, rootfs: false }
+        const keeps = { network: true, readOnly: true, rootfs: false, reins: true, terminal: true }
         return { works: true, isolation: 'namespaces', limits: keptLimits(facts, options), keeps, notes }
       } catch (error) {
         return { works: false, reason: error instanceof Error ? error.message : String(error) }
@@ -69,8 +72,8 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
       const order = orderOf(run, await kit, options)
       if ('what' in order) return notStarted(order.code, order.what)
       if (signal.aborted) return cancelledBeforeStart
-      const { limits, hooks } = run
-      return unshareEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal), limits)
+      const { limits, hooks, held } = run
+      return unshareEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks, held }, signal), limits)
     },
   }
   return runtime
@@ -88,13 +91,15 @@ function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder |
   const problem = problemInside(command.argv[0] as string, env.get('PATH'), kit.system)
   if (problem !== undefined) return problem
   const { pids } = limits
-  const inside = pids === undefined || kit.facts.pids === 'all' ? [] : [`--nproc=${pids}`]
+  const own = run.terminal === undefined ? 0 : TERMINAL_PROCESSES
+  const inside = pids === undefined || kit.facts.pids === 'all' ? [] : [`--nproc=${pids + own}`]
+  const fds = { handed: [{ text: mountTable({ ...kit, room, network }) }], hasStatus: true }
   const argv = [
     ...[kit.unshare, ...NAMESPACES, ...(network ? [] : ['--net'])],
     ...['/bin/sh', '-c', ROOM_SCRIPT, 'sh', kit.root, pathInside(cwd, room)],
     ...[...env].map(([name, value]) => `${name}=${value}`),
     // Also without limits: after it a program may have any name, where env would take one with an = for a variable.
-    ...[kit.prlimit, '--core=0', ...limitFlags(limits), ...inside, '--', ...command.argv],
+    ...[kit.prlimit, '--core=0', ...limitFlags(limits), ...inside, '--', ...argvInTerminal(run, env, fds)],
   ]
   return {
     ...{
@@ -106,8 +111,9 @@ function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder |
       hasInput: hooks.stdin !== undefined,
     },
     outputBytes: limits.outputBytes ?? options.outputBytes,
-    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_PROCESSES },
-    ...{ handed: [{ text: mountTable({ ...kit, room, network }) }], hasStatus: true, folders: foldersOf(room) },
+    limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_PROCESSES + own },
+    ...{ ...fds, folders: foldersOf(room), depth: DEPTH, hasTerminal: run.terminal !== undefined },
+    isHeld: run.held !== undefined,
   }
 }
 

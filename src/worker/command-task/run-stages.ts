@@ -6,11 +6,14 @@ import type { Room, RunEnd, RunHooks, Runtime } from '../../runtimes/runtime.ts'
 import { type AttemptTools, strictest } from '../attempt.ts'
 import type { StagedInputs } from '../inputs/stage-inputs.ts'
 import type { OutputBlob } from '../outputs/blob-target.ts'
+import type { LiveInput } from './live-input.ts'
 import { stageStream } from './stage-stream.ts'
 
 /** What is told of a task while it runs: `stage` before each, and `started` once. */
-export interface StageHooks extends Omit<RunHooks, 'stdin'> {
+export interface StageHooks extends Omit<RunHooks, 'stdin' | 'reins'> {
   readonly stage?: (name: string) => void
+  /** What somebody does to it while it runs; without it a stage that is to be typed to reads nothing. */
+  readonly input?: LiveInput
 }
 
 export interface StagesOrder {
@@ -75,15 +78,26 @@ async function runStage(stage: CommandStage, run: StageRun, signal: AbortSignal)
     network: stage.network,
     cacheable: task.cacheable,
   }
-  const { stage: _, ...rest } = hooks
+  const { stage: _, input, ...rest } = hooks
   const begun = Promise.withResolvers<void>()
   const started = (): void => {
     begun.resolve()
     hooks.started?.()
   }
-  const stdin = stage.stdin && inputOnce(begun.promise, inputOf(stage.stdin, staged))
+  const { stdin: wanted } = stage
+  if (wanted?.kind === 'live') {
+    const { terminal } = wanted
+    const live = input?.attach({ hasTerminal: terminal !== undefined })
+    const typed = live && { stdin: inputOnce(begun.promise, live.stdin), reins: live.reins }
+    const held = strictest(limits, { outputFloodBytes: limits.outputBytes ?? LIVE_OUTPUT_BYTES })
+    return await runtime.run({ command, room, limits: held, terminal, hooks: { ...rest, started, ...typed } }, signal)
+  }
+  const stdin = wanted && inputOnce(begun.promise, inputOf(wanted, staged))
   return await runtime.run({ command, room, limits, hooks: { ...rest, started, ...(stdin && { stdin }) } }, signal)
 }
+
+/** Of one who is typed to. Where other output is cut, this ends: nobody wants to sit in front of a program that fell silent. */
+const LIVE_OUTPUT_BYTES = 16 * 1024 * 1024
 
 /** A program that is not there yet cannot read: what is given to it too early would be lost on the way. */
 async function* inputOnce(begun: Promise<void>, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -92,7 +106,7 @@ async function* inputOnce(begun: Promise<void>, input: AsyncIterable<Uint8Array>
 }
 
 /** A blob is read from the worker's cache, where it was checked and is held. */
-function inputOf(input: StageInput, staged: StagedInputs): AsyncIterable<Uint8Array> {
+function inputOf(input: Exclude<StageInput, { kind: 'live' }>, staged: StagedInputs): AsyncIterable<Uint8Array> {
   if (input.kind === 'inline') return once(input.bytes)
   const path = staged.pathOf(input.digest)
   return path === undefined ? once(new Uint8Array()) : piecesOf(path)

@@ -45,6 +45,7 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
 
   return {
     open: (listener) => stream.open(listener),
+    again: () => stream.again(),
     started: (attemptId) => stream.say({ kind: 'started', attemptId }),
     async report(attemptId, news) {
       outputs.ended(attemptId, 'result' in news && news.result !== undefined)
@@ -54,6 +55,8 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
       return (await update(attemptId, { kind: 'fault', what, hopeless: true })) === STATUS.ok ? 'taken' : 'dropped'
     },
     output: (attemptId, stream, bytes) => outputs.print(attemptId, stream, bytes),
+    prompt: (attemptId) => outputs.prompt(attemptId),
+    inputTaken: (attemptId, number) => stream.say({ kind: 'input-taken', attemptId, number }),
     async heartbeat(pulse) {
       try {
         const message = heartbeatToProto({ worker, ...pulse })

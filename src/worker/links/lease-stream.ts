@@ -22,6 +22,8 @@ export interface LeaseStream {
   say(word: WorkerWord): void
   /** The server does not know us any more. */
   renew(): void
+  /** We have something else to say of ourselves. */
+  again(): void
   /** We are about to say goodbye: that the stream ends then is no loss. */
   leave(): void
 }
@@ -31,9 +33,11 @@ const PATH = '/windlass.worker.v1.WorkerLink/StreamLeases'
 export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptions): LeaseStream {
   let call: ClientCall | undefined
   let isLeaving = false
+  let isAgain = false
   const tries = backoff(clock, random)
 
   const once = async (listener: LinkListener): Promise<void> => {
+    isAgain = false
     call = channel.open(PATH, { signal })
     call.write(workerWordToProto({ kind: 'register', registration: listener.registration() }))
     for await (const message of call) {
@@ -50,6 +54,7 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
         await once(listener)
       } catch (error) {
         if (signal.aborted || isLeaving) return
+        if (isAgain) continue
         const refusal = refusalOf(error)
         if (refusal !== undefined) return listener.refused(refusal)
         listener.lost(error)
@@ -65,6 +70,11 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
     open: (listener) => void keep(listener),
     say: (word) => void call?.write(workerWordToProto(word)),
     renew: () => call?.cancel('the server does not know us'),
+    again() {
+      if (call === undefined) return // it is about to be said
+      isAgain = true
+      call.cancel('we have more to say of ourselves')
+    },
     leave() {
       isLeaving = true
     },
@@ -83,6 +93,8 @@ function tell(listener: LinkListener, word: ServerWord): void {
       return listener.stop(word.attemptId, word.why)
     case 'order':
       return listener.order(word.order)
+    case 'input':
+      return listener.input(word.input)
     case 'unknown':
   }
 }

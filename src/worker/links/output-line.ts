@@ -22,6 +22,8 @@ const LONG_PAUSE_MS = 5 * 60_000
 export interface OutputLine {
   /** The bytes are read at once. */
   print(attemptId: string, stream: OutputPiece['stream'], bytes: Uint8Array): void
+  /** Somebody waits for what it prints: it goes as soon as what came with it has come. */
+  prompt(attemptId: string): void
   /** It prints nothing more. What is in its result need not be sent any more. */
   ended(attemptId: string, hasResult: boolean): void
   close(): void
@@ -40,29 +42,31 @@ interface Gathered {
   length: number
   /** With what is gathered. */
   printed: number
+  /** Somebody waits for it; and it is about to be sent. */
+  isPrompt: boolean
+  isDue: boolean
 }
 
 type Streams = Readonly<Record<OutputPiece['stream'], Gathered>>
 
-export function outputLine({ channel, clock, worker }: OutputLineOptions): OutputLine {
+export const outputLine = ({ channel, clock, worker }: OutputLineOptions): OutputLine =>
+  gatheredOutput({ clock, worker, open: (caughtUp) => wayTo(channel, clock, caughtUp) })
+
+export interface GatheredOptions {
+  readonly clock: Clock
+  readonly worker: string
+  /** The way to the server; it says when there is room again after it was behind. */
+  readonly open: (caughtUp: () => void) => OutputWay
+}
+
+/** The same by whatever way. */
+export function gatheredOutput({ clock, worker, open }: GatheredOptions): OutputLine {
   const attempts = new Map<string, Streams>()
-  const way = wayTo(channel, clock, () => sendAll())
+  const way = open(() => sendAll())
   let isTimed = false
   let stopTimer = (): void => {}
 
-  const send = (attemptId: string, gathered: Gathered): void => {
-    const { stream, buffer, printed } = gathered
-    const start = printed - gathered.length
-    let sent = 0
-    while (sent < gathered.length && way.state() === 'open') {
-      const bytes = buffer.subarray(sent, Math.min(gathered.length, sent + PIECE_BYTES))
-      way.write(outputPieceToProto({ worker, attemptId, stream, bytes, at: start + sent }))
-      sent += bytes.length
-    }
-    if (way.state() === 'none') sent = gathered.length
-    buffer.copyWithin(0, sent, gathered.length)
-    gathered.length -= sent
-  }
+  const send = (attemptId: string, gathered: Gathered): void => sendBy(way, { worker, attemptId }, gathered)
   const sendAll = (): void => {
     for (const [attemptId, streams] of attempts) for (const one of Object.values(streams)) send(attemptId, one)
   }
@@ -74,10 +78,18 @@ export function outputLine({ channel, clock, worker }: OutputLineOptions): Outpu
       sendAll()
     })
   }
+  /** At the end of the loop turn: a program that writes much writes it in few pieces then. */
+  const sendNow = (attemptId: string, gathered: Gathered): void => {
+    if (gathered.isDue) return
+    gathered.isDue = true
+    setImmediate(() => {
+      gathered.isDue = false
+      send(attemptId, gathered)
+    })
+  }
   const streamsOf = (attemptId: string): Streams => {
-    const known = attempts.get(attemptId) ?? { stdout: nothing('stdout'), stderr: nothing('stderr') }
-    attempts.set(attemptId, known)
-    return known
+    if (!attempts.has(attemptId)) attempts.set(attemptId, { stdout: nothing('stdout'), stderr: nothing('stderr') })
+    return attempts.get(attemptId) as Streams
   }
   return {
     print(attemptId, stream, bytes) {
@@ -87,10 +99,17 @@ export function outputLine({ channel, clock, worker }: OutputLineOptions): Outpu
         gather(gathered, part)
         if (gathered.length >= PIECE_BYTES) send(attemptId, gathered)
       }
-      if (gathered.length > 0) sendSoon()
+      if (gathered.length === 0) return
+      if (gathered.isPrompt) sendNow(attemptId, gathered)
+      else sendSoon()
+    },
+    prompt(attemptId) {
+      for (const one of Object.values(streamsOf(attemptId))) one.isPrompt = true
     },
     ended(attemptId, hasResult) {
-      if (!hasResult) for (const one of Object.values(attempts.get(attemptId) ?? {})) send(attemptId, one)
+      // Who waits for it should not have to look for the rest elsewhere.
+      for (const one of Object.values(attempts.get(attemptId) ?? {}))
+        if (!hasResult || one.isPrompt) send(attemptId, one)
       attempts.delete(attemptId)
     },
     close() {
@@ -107,7 +126,24 @@ const nothing = (stream: OutputPiece['stream']): Gathered => ({
   buffer: Buffer.alloc(0),
   length: 0,
   printed: 0,
+  isPrompt: false,
+  isDue: false,
 })
+
+/** As much as there is room for. */
+function sendBy(way: OutputWay, from: Pick<OutputPiece, 'worker' | 'attemptId'>, gathered: Gathered): void {
+  const { stream, buffer, printed } = gathered
+  const start = printed - gathered.length
+  let sent = 0
+  while (sent < gathered.length && way.state() === 'open') {
+    const bytes = buffer.subarray(sent, Math.min(gathered.length, sent + PIECE_BYTES))
+    way.write({ ...from, stream, bytes, at: start + sent })
+    sent += bytes.length
+  }
+  if (way.state() === 'none') sent = gathered.length
+  buffer.copyWithin(0, sent, gathered.length)
+  gathered.length -= sent
+}
 
 /** When there is no room left, the server was behind: of what waits the newest is kept. */
 function gather(gathered: Gathered, part: Uint8Array): void {
@@ -124,15 +160,16 @@ function gather(gathered: Gathered, part: Uint8Array): void {
   gathered.printed += part.length
 }
 
-interface Way {
+export interface OutputWay {
   /** `behind`: there will be room. `none`: what would go is lost. */
   state(): 'open' | 'behind' | 'none'
-  write(message: Uint8Array): void
+  /** Its bytes are read at once. */
+  write(piece: OutputPiece): void
   close(): void
 }
 
 /** One stream for all attempts, opened when there is something to say. */
-function wayTo(channel: Channel, clock: Clock, caughtUp: () => void): Way {
+function wayTo(channel: Channel, clock: Clock, caughtUp: () => void): OutputWay {
   let call: ClientCall | undefined
   let isBehind = false
   let closedUntil = 0
@@ -150,10 +187,10 @@ function wayTo(channel: Channel, clock: Clock, caughtUp: () => void): Way {
   }
   return {
     state: () => (isBehind ? 'behind' : call === undefined && clock.monotonic() < closedUntil ? 'none' : 'open'),
-    write(message) {
+    write(piece) {
       call ??= open()
       const used = call
-      if (used.write(message)) return
+      if (used.write(outputPieceToProto(piece))) return
       isBehind = true
       used.drained().then(
         () => {

@@ -1,4 +1,5 @@
 import type { HeartbeatAnswer, HeartbeatMessage } from '../../wire/worker-heartbeat.ts'
+import type { InputMessage } from '../../wire/worker-input.ts'
 import type { LeaseMessage } from '../../wire/worker-lease.ts'
 import type { WorkerRegistration } from '../../wire/worker-registration.ts'
 import type { TaskNews } from '../../wire/worker-status.ts'
@@ -8,12 +9,18 @@ import type { OrderWord, StopWord } from '../../wire/worker-stream.ts'
 export interface WorkerLink {
   /** Registers, and again whenever the server has lost us, until it is closed. */
   open(listener: LinkListener): void
+  /** Registers anew, with what we have to say of ourselves now. A link that cannot says it when it is opened next. */
+  again?(): void
   /** The command runs. Nobody waits for it: that it ended says as much. */
   started(attemptId: string): void
   /** Says it until it is answered. `dropped`: the attempt was not ours any more, or the link was closed. */
   report(attemptId: string, news: TaskNews): Promise<'taken' | 'dropped'>
   /** What was printed, for people who watch; lost when the server is behind. The bytes are read at once. */
   output(attemptId: string, stream: 'stdout' | 'stderr', bytes: Uint8Array): void
+  /** Somebody waits for what it prints: it goes at once from now on. A link that cannot does as with all others. */
+  prompt?(attemptId: string): void
+  /** What was done to it has reached it, up to this number. */
+  inputTaken?(attemptId: string, number: number): void
   /** Undefined when the server could not be reached, or did not know us: then we register again. */
   heartbeat(pulse: Pulse): Promise<HeartbeatAnswer | undefined>
   /** Says goodbye, if there is anybody to hear it. */
@@ -32,6 +39,8 @@ export interface LinkListener {
   begin(attemptId: string): void
   stop(attemptId: string, why: StopWord): void
   order(order: OrderWord): void
+  /** Somebody does something to an attempt. */
+  input(input: InputMessage): void
   /** It is tried again. */
   lost(error: unknown): void
   /** The server will not have us, and asking again does not help. */

@@ -58,6 +58,16 @@ export interface CommandTask_Stage {
   readonly stdinDigest: Digest | undefined;
   readonly limits: CommandTask_Limits | undefined;
   readonly network: boolean;
+  readonly live: CommandTask_LiveInput | undefined;
+}
+
+export interface CommandTask_LiveInput {
+  readonly terminal: CommandTask_Terminal | undefined;
+}
+
+export interface CommandTask_Terminal {
+  readonly rows: number;
+  readonly columns: number;
 }
 
 export interface CommandTask_Variable {
@@ -347,7 +357,16 @@ export const CommandTask: MessageFns<CommandTask> = {
 };
 
 function createBaseCommandTask_Stage(): CommandTask_Stage {
-  return { name: "", argv: [], env: [], stdin: undefined, stdinDigest: undefined, limits: undefined, network: false };
+  return {
+    name: "",
+    argv: [],
+    env: [],
+    stdin: undefined,
+    stdinDigest: undefined,
+    limits: undefined,
+    network: false,
+    live: undefined,
+  };
 }
 
 export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
@@ -372,6 +391,9 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
     }
     if (message.network !== false) {
       writer.uint32(56).bool(message.network);
+    }
+    if (message.live !== undefined) {
+      CommandTask_LiveInput.encode(message.live, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -445,6 +467,14 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
             message.network = reader.bool();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.live = CommandTask_LiveInput.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -473,6 +503,133 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
       ? CommandTask_Limits.fromPartial(object.limits)
       : undefined;
     message.network = object.network ?? false;
+    message.live = (object.live !== undefined && object.live !== null)
+      ? CommandTask_LiveInput.fromPartial(object.live)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCommandTask_LiveInput(): CommandTask_LiveInput {
+  return { terminal: undefined };
+}
+
+export const CommandTask_LiveInput: MessageFns<CommandTask_LiveInput> = {
+  encode(message: CommandTask_LiveInput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.terminal !== undefined) {
+      CommandTask_Terminal.encode(message.terminal, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommandTask_LiveInput {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommandTask_LiveInput() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.terminal = CommandTask_Terminal.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CommandTask_LiveInput>, I>>(base?: I): CommandTask_LiveInput {
+    return CommandTask_LiveInput.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CommandTask_LiveInput>, I>>(object: I): CommandTask_LiveInput {
+    const message = createBaseCommandTask_LiveInput() as any;
+    message.terminal = (object.terminal !== undefined && object.terminal !== null)
+      ? CommandTask_Terminal.fromPartial(object.terminal)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCommandTask_Terminal(): CommandTask_Terminal {
+  return { rows: 0, columns: 0 };
+}
+
+export const CommandTask_Terminal: MessageFns<CommandTask_Terminal> = {
+  encode(message: CommandTask_Terminal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rows !== 0) {
+      writer.uint32(8).uint32(message.rows);
+    }
+    if (message.columns !== 0) {
+      writer.uint32(16).uint32(message.columns);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommandTask_Terminal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommandTask_Terminal() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.rows = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.columns = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CommandTask_Terminal>, I>>(base?: I): CommandTask_Terminal {
+    return CommandTask_Terminal.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CommandTask_Terminal>, I>>(object: I): CommandTask_Terminal {
+    const message = createBaseCommandTask_Terminal() as any;
+    message.rows = object.rows ?? 0;
+    message.columns = object.columns ?? 0;
     return message;
   },
 };

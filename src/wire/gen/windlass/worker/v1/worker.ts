@@ -40,6 +40,7 @@ export namespace Order {
 export interface StreamLeasesRequest {
   readonly register?: RegisterWorkerRequest | undefined;
   readonly started?: string | undefined;
+  readonly inputTaken?: InputTaken | undefined;
 }
 
 export interface StreamLeasesResponse {
@@ -48,6 +49,7 @@ export interface StreamLeasesResponse {
   readonly begin?: string | undefined;
   readonly stop?: Stop | undefined;
   readonly order?: Order | undefined;
+  readonly input?: Input | undefined;
 }
 
 export interface Registered {
@@ -62,6 +64,28 @@ export interface Stop {
   readonly reason: StopReason;
 }
 
+export interface Input {
+  readonly taskId: string;
+  readonly number: number;
+  readonly data?: Uint8Array | undefined;
+  readonly end?: Input_End | undefined;
+  readonly resize?: Input_Resize | undefined;
+  readonly signal?: string | undefined;
+}
+
+export interface Input_End {
+}
+
+export interface Input_Resize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export interface InputTaken {
+  readonly taskId: string;
+  readonly number: number;
+}
+
 export interface ReportOutputRequest {
   readonly workerId: string;
   readonly taskId: string;
@@ -74,7 +98,7 @@ export interface ReportOutputResponse {
 }
 
 function createBaseStreamLeasesRequest(): StreamLeasesRequest {
-  return { register: undefined, started: undefined };
+  return { register: undefined, started: undefined, inputTaken: undefined };
 }
 
 export const StreamLeasesRequest: MessageFns<StreamLeasesRequest> = {
@@ -84,6 +108,9 @@ export const StreamLeasesRequest: MessageFns<StreamLeasesRequest> = {
     }
     if (message.started !== undefined) {
       writer.uint32(18).string(message.started);
+    }
+    if (message.inputTaken !== undefined) {
+      InputTaken.encode(message.inputTaken, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -117,6 +144,14 @@ export const StreamLeasesRequest: MessageFns<StreamLeasesRequest> = {
             message.started = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.inputTaken = InputTaken.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -138,12 +173,22 @@ export const StreamLeasesRequest: MessageFns<StreamLeasesRequest> = {
       ? RegisterWorkerRequest.fromPartial(object.register)
       : undefined;
     message.started = object.started ?? undefined;
+    message.inputTaken = (object.inputTaken !== undefined && object.inputTaken !== null)
+      ? InputTaken.fromPartial(object.inputTaken)
+      : undefined;
     return message;
   },
 };
 
 function createBaseStreamLeasesResponse(): StreamLeasesResponse {
-  return { registered: undefined, leases: undefined, begin: undefined, stop: undefined, order: undefined };
+  return {
+    registered: undefined,
+    leases: undefined,
+    begin: undefined,
+    stop: undefined,
+    order: undefined,
+    input: undefined,
+  };
 }
 
 export const StreamLeasesResponse: MessageFns<StreamLeasesResponse> = {
@@ -162,6 +207,9 @@ export const StreamLeasesResponse: MessageFns<StreamLeasesResponse> = {
     }
     if (message.order !== undefined) {
       writer.uint32(40).int32(message.order);
+    }
+    if (message.input !== undefined) {
+      Input.encode(message.input, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -219,6 +267,14 @@ export const StreamLeasesResponse: MessageFns<StreamLeasesResponse> = {
             message.order = reader.int32() as any;
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.input = Input.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -245,6 +301,7 @@ export const StreamLeasesResponse: MessageFns<StreamLeasesResponse> = {
     message.begin = object.begin ?? undefined;
     message.stop = (object.stop !== undefined && object.stop !== null) ? Stop.fromPartial(object.stop) : undefined;
     message.order = object.order ?? undefined;
+    message.input = (object.input !== undefined && object.input !== null) ? Input.fromPartial(object.input) : undefined;
     return message;
   },
 };
@@ -410,6 +467,300 @@ export const Stop: MessageFns<Stop> = {
     const message = createBaseStop() as any;
     message.taskId = object.taskId ?? "";
     message.reason = object.reason ?? 0;
+    return message;
+  },
+};
+
+function createBaseInput(): Input {
+  return { taskId: "", number: 0, data: undefined, end: undefined, resize: undefined, signal: undefined };
+}
+
+export const Input: MessageFns<Input> = {
+  encode(message: Input, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.taskId !== "") {
+      writer.uint32(10).string(message.taskId);
+    }
+    if (message.number !== 0) {
+      writer.uint32(16).int64(message.number);
+    }
+    if (message.data !== undefined) {
+      writer.uint32(26).bytes(message.data);
+    }
+    if (message.end !== undefined) {
+      Input_End.encode(message.end, writer.uint32(34).fork()).join();
+    }
+    if (message.resize !== undefined) {
+      Input_Resize.encode(message.resize, writer.uint32(42).fork()).join();
+    }
+    if (message.signal !== undefined) {
+      writer.uint32(50).string(message.signal);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Input {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInput() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.taskId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.number = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.data = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.end = Input_End.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.resize = Input_Resize.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.signal = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Input>, I>>(base?: I): Input {
+    return Input.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Input>, I>>(object: I): Input {
+    const message = createBaseInput() as any;
+    message.taskId = object.taskId ?? "";
+    message.number = object.number ?? 0;
+    message.data = object.data ?? undefined;
+    message.end = (object.end !== undefined && object.end !== null) ? Input_End.fromPartial(object.end) : undefined;
+    message.resize = (object.resize !== undefined && object.resize !== null)
+      ? Input_Resize.fromPartial(object.resize)
+      : undefined;
+    message.signal = object.signal ?? undefined;
+    return message;
+  },
+};
+
+function createBaseInput_End(): Input_End {
+  return {};
+}
+
+export const Input_End: MessageFns<Input_End> = {
+  encode(_: Input_End, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Input_End {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInput_End() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Input_End>, I>>(base?: I): Input_End {
+    return Input_End.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Input_End>, I>>(_: I): Input_End {
+    const message = createBaseInput_End() as any;
+    return message;
+  },
+};
+
+function createBaseInput_Resize(): Input_Resize {
+  return { rows: 0, columns: 0 };
+}
+
+export const Input_Resize: MessageFns<Input_Resize> = {
+  encode(message: Input_Resize, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rows !== 0) {
+      writer.uint32(8).uint32(message.rows);
+    }
+    if (message.columns !== 0) {
+      writer.uint32(16).uint32(message.columns);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Input_Resize {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInput_Resize() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.rows = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.columns = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Input_Resize>, I>>(base?: I): Input_Resize {
+    return Input_Resize.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Input_Resize>, I>>(object: I): Input_Resize {
+    const message = createBaseInput_Resize() as any;
+    message.rows = object.rows ?? 0;
+    message.columns = object.columns ?? 0;
+    return message;
+  },
+};
+
+function createBaseInputTaken(): InputTaken {
+  return { taskId: "", number: 0 };
+}
+
+export const InputTaken: MessageFns<InputTaken> = {
+  encode(message: InputTaken, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.taskId !== "") {
+      writer.uint32(10).string(message.taskId);
+    }
+    if (message.number !== 0) {
+      writer.uint32(16).int64(message.number);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InputTaken {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInputTaken() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.taskId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.number = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<InputTaken>, I>>(base?: I): InputTaken {
+    return InputTaken.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<InputTaken>, I>>(object: I): InputTaken {
+    const message = createBaseInputTaken() as any;
+    message.taskId = object.taskId ?? "";
+    message.number = object.number ?? 0;
     return message;
   },
 };

@@ -1,5 +1,5 @@
-import type { Process, Scope } from '../workflow/process/process.ts'
-import { findRequirement } from '../workflow/process/requirement.ts'
+import type { Process, Scope } from './process.ts'
+import { findRequirement } from './requirement.ts'
 
 /** Whether anything in it may run JavaScript: the machine for that takes a while to start, and most tools do without. */
 export function needsJavaScript(process: Process): boolean {

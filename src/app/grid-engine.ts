@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Registry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { actionResultsCache } from '../doors/execution/action-results-cache.ts'
+import { pinnedRoots } from '../doors/execution/pinned-roots.ts'
+import { type TaskTally, tallied } from '../doors/grid-admin/task-tally.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import { LANGUAGE_PROPERTY } from '../model/language.ts'
+import { TASK_FORM_PROPERTY } from '../model/task-form.ts'
+import { sqliteJournal } from '../storage/journal/sqlite/sqlite-journal.ts'
+import type { Config } from './config.ts'
+import { instanceLimits } from './config-http-limits.ts'
+import { gridGauges, gridMeter } from './metrics-grid.ts'
+import { newId } from './new-id.ts'
+import type { Storage } from './storage.ts'
+
+export interface GridTools {
+  readonly clock: Clock
+  readonly log: Log
+  readonly storage: Storage
+  readonly registry: Registry
+}
+
+export interface OpenEngine {
+  readonly engine: Engine
+  readonly tally: TaskTally
+  /** Resolves when all that was begun is on record. */
+  close(): Promise<void>
+}
+
+/** The engine over its journal, on this machine's disk. */
+export async function openEngine(config: Config, tools: GridTools): Promise<OpenEngine> {
+  const { clock, log, storage, registry } = tools
+  const { scheduler, retention_seconds } = config.execution
+  const folder = join(config.server.data_dir, 'journal')
+  mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users have no business there
+  const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
+  const { meter, tally } = tallied(gridMeter(registry))
+  const engine = await createEngine({
+    journal,
+    clock,
+    log,
+    newId: () => newId(clock.now),
+    random: Math.random,
+    results: actionResultsCache(storage.actionsOf),
+    roots: pinnedRoots(storage.pins, storage.spaces),
+    meter,
+    retentionMs: retention_seconds * 1000,
+    noWaiterGraceMs: scheduler.no_waiter_grace_seconds * 1000,
+    scheduler: { ...schedulerOptions(scheduler), limits: instanceLimits(config.limits) },
+  }).catch(async (error: unknown) => {
+    await journal.close()
+    throw error
+  })
+  gridGauges(registry, engine.figures)
+  return {
+    engine,
+    tally,
+    async close() {
+      await engine.close()
+      await journal.close()
+    },
+  }
+}
+
+const schedulerOptions = (set: Config['execution']['scheduler']) => ({
+  leaseMs: set.lease_duration_seconds * 1000,
+  heartbeatTimeoutMs: set.heartbeat_timeout_seconds * 1000,
+  maxQueued: set.max_queue_size,
+  noWorkerGraceMs: set.no_worker_grace_seconds * 1000,
+  reconnectGraceMs: set.reconnect_grace_seconds * 1000,
+  strategy: set.strategy,
+  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY], // that nobody has come yet is no reason to refuse
+})

@@ -1,0 +1,106 @@
+import type { Clock } from '../base/clock.ts'
+import { invalid } from '../base/fault.ts'
+import type { Log } from '../base/log.ts'
+import { builtRootfs } from '../languages/built-rootfs.ts'
+import { findLanguage } from '../languages/find-language.ts'
+import { loadLanguages } from '../languages/load-languages.ts'
+import { type IsolationLevel, isolatesAs } from '../model/isolation.ts'
+import type { Language } from '../model/language.ts'
+import type { Probe } from '../runtimes/runtime.ts'
+import type { NamedValue } from '../wire/worker-registration.ts'
+import type { InstanceTools } from '../worker/daemon-attempt.ts'
+import { languageMarks } from '../worker/languages/language-marks.ts'
+import { type LanguageReport, languageProperty } from '../worker/languages/language-report.ts'
+import { offeredLanguages } from '../worker/languages/offered-languages.ts'
+import { passedTestsIn } from '../worker/languages/passed-tests.ts'
+import { rooted } from '../worker/languages/rooted-runtime.ts'
+import { trialInRooms } from '../worker/languages/trial-in-rooms.ts'
+import type { Config } from './config.ts'
+import { languageFoldersHere } from './language-folders.ts'
+import { version } from './version.ts'
+
+export interface WorkerLanguagesOptions {
+  readonly languages: readonly Language[]
+  readonly server: Pick<Config['server'], 'data_dir'>
+  /** The least that rooms must keep snippets from everything else; from the machine, where nobody says. */
+  readonly least?: IsolationLevel
+  readonly probe: Extract<Probe, { works: true }>
+  readonly here: InstanceTools
+  readonly roomName: () => string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The languages of one worker: those that passed before at once, the others while it works. */
+export interface WorkerLanguages {
+  property(): readonly NamedValue[]
+  /** The same tools, with which a language that has a system of its own finds it. */
+  within(here: InstanceTools): InstanceTools
+  /** Tests the rest, and says when there is more to offer. */
+  begin(more: () => void): void
+  close(): Promise<void>
+}
+
+const NONE: WorkerLanguages = { property: () => [], within: (here) => here, begin() {}, async close() {} }
+
+export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLanguages {
+  const { languages, least = 'namespaces', probe, clock, log } = options
+  const folders = languageFoldersHere(options.server.data_dir)
+  if (languages.length === 0) return NONE
+  if (!isolatesAs(probe.isolation, least)) {
+    log.info({ isolation: probe.isolation, least }, 'no languages are offered: code from anybody needs better rooms')
+    return NONE
+  }
+  const rootfs = probe.keeps.rootfs ? builtRootfs(folders.rootfs) : new Map<string, never>()
+  const rootfsOf = (name: string): string | undefined => rootfs.get(name)?.path
+  const within = (here: InstanceTools): InstanceTools =>
+    rootfs.size === 0 ? here : { ...here, tools: { ...here.tools, runtime: rooted(here.tools.runtime, rootfsOf) } }
+  const { tools } = within(options.here)
+  const offered = offeredLanguages({
+    languages,
+    trial: trialInRooms({ tools, roomName: options.roomName, isolation: least }),
+    passed: passedTestsIn(folders.passed),
+    markOf: languageMarks({
+      rootfs,
+      takesRootfs: probe.keeps.rootfs,
+      hasMachine: probe.isolation !== 'container',
+      others: [version(), tools.runtime.name, probe.isolation],
+    }),
+    clock,
+  })
+  const ending = new AbortController()
+  let testing: Promise<void> | undefined
+  return {
+    property: () => languageProperty(offered.reports()),
+    within,
+    begin(more) {
+      testing = offered.test(more, ending.signal).then(
+        () => tell(offered.reports(), log),
+        (error: unknown) => log.error({ err: error }, 'languages could not be tested'),
+      )
+    },
+    async close() {
+      ending.abort()
+      await testing
+    },
+  }
+}
+
+function tell(reports: readonly LanguageReport[], log: Log): void {
+  const passed = reports.filter(({ outcome }) => outcome === 'passed').map(({ name, version: v }) => `${name} ${v}`)
+  log.info({ languages: passed }, 'languages that this worker offers')
+  for (const { name, outcome, what } of reports)
+    if (outcome === 'failed') log.warn({ language: name, what }, 'a language is here, and does not work')
+}
+
+/** All that come with Windlass and those of the user's own, or of them the ones that are named. Throws `invalid`. */
+export function languagesToOffer(dataDir: string, names?: readonly string[]): readonly Language[] {
+  const all = loadLanguages(languageFoldersHere(dataDir).own)
+  return (
+    names?.map((name) => {
+      const found = findLanguage(all, name)
+      if (found === undefined) throw invalid(`worker.languages: there is no language ${JSON.stringify(name)}`)
+      return found
+    }) ?? all
+  )
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../base/clock.ts'
+import type { Channel } from '../grpc/channel.ts'
+import type { BlobStore } from '../storage/blob-store.ts'
+import { httpStore } from '../worker/cas/http-store.ts'
+import { grpcLink } from '../worker/links/grpc-link.ts'
+import { type HttpCaller, httpCaller } from '../worker/links/http-caller.ts'
+import { httpLink } from '../worker/links/http-link.ts'
+import type { WorkerLink } from '../worker/links/worker-link.ts'
+import type { Config } from './config.ts'
+import { channelTo, openChannels, readTls, workerTarget } from './worker-target.ts'
+
+/** How a worker gets to its server, and to the store. */
+export interface WorkerWays {
+  link(worker: string, hostname: string): WorkerLink
+  readonly cas: Channel | ((instance: string) => BlobStore)
+  readonly casName: string
+  close(): void
+}
+
+export interface WaysTools {
+  readonly clock: Clock
+  /** Where proxies are named. */
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export function openWays(worker: Config['worker'], tools: WaysTools): WorkerWays {
+  if (worker.protocol === 'http') return httpWays(worker, tools)
+  const { clock } = tools
+  const { server, cas, casName, close } = openChannels(worker, clock)
+  return {
+    link: (id) => grpcLink({ channel: server, clock, worker: id, random: Math.random }),
+    cas,
+    casName,
+    close,
+  }
+}
+
+/** Everything by HTTP, unless the store is said to be elsewhere by an address that is none. */
+function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWays {
+  const { server_url, cas_url = server_url } = worker
+  const tls = readTls(worker.tls)
+  const random = Math.random
+  const server = httpCaller({ url: server_url, clock, tls, env })
+  const cas = /^grpcs?:/.test(cas_url)
+    ? channelTo(workerTarget('worker.cas_url', cas_url), { clock, tls })
+    : storesAt(cas_url === server_url ? server : httpCaller({ url: cas_url, clock, tls, env }), clock)
+  return {
+    link: (id, hostname) => httpLink({ caller: server, clock, worker: id, hostname, random }),
+    cas,
+    casName: cas_url,
+    close() {
+      server.close()
+      cas.close()
+    },
+  }
+}
+
+const storesAt = (caller: HttpCaller, clock: Clock) =>
+  Object.assign((instance: string): BlobStore => httpStore({ caller, instance, clock, random: Math.random }), {
+    close: caller.close,
+  })

@@ -1,0 +1,101 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { systemClock } from '../app/clock.ts'
+import { FaultError, invalid } from '../base/fault.ts'
+import { httpBlobs } from '../client/submissions-blobs.ts'
+import type { JsonRecord, RemoteSubmission } from '../client/submissions-client.ts'
+import { submissionsClient } from '../client/submissions-client.ts'
+import { httpCaller } from '../client/submissions-http.ts'
+import { inputUploads } from '../client/submissions-upload.ts'
+import { localFiles } from '../cwl-runner/local-files.ts'
+import type { RunWatch } from '../cwl-runner/machine.ts'
+import type { OpenedProcess } from '../cwl-runner/open-process.ts'
+import { instanceNameProblem } from '../model/instance-name.ts'
+import type { Outcome } from '../workflow/run/state.ts'
+import type { ValueRecord } from '../workflow/values/value.ts'
+import { followSubmission } from './cwl-follow.ts'
+import { packOrder } from './cwl-inputs.ts'
+import { fetchOutputs } from './cwl-outputs.ts'
+
+export interface ServerFlags {
+  readonly server?: string
+  readonly instance: string
+  readonly ca?: string
+  readonly label?: readonly string[]
+}
+
+export interface ServerRun extends OpenedProcess {
+  readonly name: string
+  readonly flags: ServerFlags & { readonly server: string }
+  /** Where outputs go, by its real path. */
+  readonly outdir: string
+  readonly watch: RunWatch
+  /** Bytes that were sent so far. */
+  readonly sent: (bytes: number) => void
+  readonly signal: AbortSignal
+}
+
+/** Runs a workflow on a server: its inputs go there, its outputs come back. */
+export async function runOnServer(run: ServerRun): Promise<Outcome> {
+  const { flags, outdir, signal, watch } = run
+  const { instance } = flags
+  const problem = instanceNameProblem(instance)
+  if (problem !== undefined) throw invalid(`--instance: the name ${problem}`)
+  const caller = httpCaller({ url: urlOf(flags.server), ...(flags.ca !== undefined && { ca: pem(flags.ca) }) })
+  const rooms = mkdtempSync(join(outdir, '.windlass-'))
+  const files = localFiles(rooms)
+  const client = submissionsClient(caller, signal)
+  const blobs = httpBlobs({ caller, instance, signal, sent: run.sent })
+  let id: string | undefined
+  try {
+    const order = await packOrder(run, { files, uploads: inputUploads(blobs), clock: systemClock })
+    const labels = labelsOf(flags.label ?? [])
+    const created = await client.create({ ...(order as Packed), name: basename(run.name), instance, labels })
+    id = created.id
+    const ended = await followSubmission(id, { client, watch, clock: systemClock, signal })
+    return await outcomeOf(ended, (outputs) => fetchOutputs(outputs, { blobs, outdir, rooms, files }))
+  } catch (error) {
+    // Nobody is left who would fetch what it makes.
+    if (signal.aborted && id !== undefined) await client.cancel(id).catch(() => {})
+    throw signal.aborted ? new FaultError({ kind: 'cancelled', what: 'it was cancelled' }) : error
+  } finally {
+    caller.close()
+    await rm(rooms, { recursive: true, force: true })
+  }
+}
+
+type Packed = { readonly workflow: JsonRecord; readonly inputs: JsonRecord; readonly schemas: Record<string, string> }
+
+async function outcomeOf(
+  { state, outputs, error }: RemoteSubmission,
+  fetch: (outputs: ValueRecord) => Promise<ValueRecord>,
+): Promise<Outcome> {
+  if (state === 'COMPLETED') return { kind: 'done', outputs: await fetch((outputs ?? {}) as ValueRecord) }
+  const { step = '', message = 'it was cancelled', unsupported = false } = error ?? {}
+  return { kind: 'failed', path: step, why: message, ...(unsupported && { unsupported: true }) }
+}
+
+function urlOf(text: string): URL {
+  const url = URL.parse(/^https?:\/\//.test(text) ? text : `http://${text}`)
+  if (url === null || url.hostname === '' || url.search !== '')
+    throw invalid(`--server: ${text} is no http://host:port or https://host:port`)
+  return url
+}
+
+function pem(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw invalid(`--ca: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const labelsOf = (texts: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    texts.map((text): [string, string] => {
+      const at = text.indexOf('=')
+      if (at < 1) throw invalid(`--label: ${text} is not name=value`)
+      return [text.slice(0, at), text.slice(at + 1)]
+    }),
+  )

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Digest } from '../base/digest.ts'
+import { formatDigest } from '../base/digest-text.ts'
+import { FaultError } from '../base/fault.ts'
+import { directoryFromProto } from '../wire/directory.ts'
+import { crew } from './crew.ts'
+import type { LocalBlob } from './local-blob.ts'
+import { type HttpAnswer, type HttpCaller, wholeText } from './submissions-http.ts'
+
+/** The store of a server over its HTTP cache. Digests are SHA-256. */
+export interface HttpBlobs {
+  /** Sends what the server does not hold; each blob once. */
+  put(blob: LocalBlob): Promise<void>
+  fetchFile(digest: Digest, path: string, executable: boolean): Promise<void>
+  /** A directory with all that is in it; the path is made. */
+  fetchTree(digest: Digest, path: string): Promise<void>
+}
+
+export interface HttpBlobsOptions {
+  readonly caller: HttpCaller
+  readonly instance: string
+  readonly signal: AbortSignal
+  readonly sent?: (bytes: number) => void
+}
+
+/** For less, asking costs more than sending. */
+const ASKED_FROM_BYTES = 4096
+const WHOLE_BYTES = 1024 * 1024
+const AT_ONCE = 8
+const MOST_DIRECTORY_BYTES = 64 * 1024 * 1024
+
+export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlobsOptions): HttpBlobs {
+  const pathOf = ({ hash }: Digest): string =>
+    `${instance === '' ? '' : `/${instance.split('/').map(encodeURIComponent).join('/')}`}/cas/${hash}`
+  const done = new Map<string, Promise<void>>()
+  const send = async (blob: LocalBlob): Promise<void> => {
+    const { digest } = blob
+    const path = pathOf(digest)
+    if (digest.size >= ASKED_FROM_BYTES && (await said(caller.call({ method: 'HEAD', path }, signal))) === 200) return
+    const body = digest.size <= WHOLE_BYTES ? await blob.whole() : blob.pieces()
+    const headers = { 'content-length': String(digest.size) }
+    const answer = await caller.call({ method: 'PUT', path, headers, body }, signal)
+    const words = await wholeText(answer)
+    if (answer.status >= 300) throw refused(`${blob.name} was not taken`, answer, words)
+    sent(digest.size)
+  }
+  const get = async (digest: Digest): Promise<HttpAnswer> => {
+    const answer = await caller.call({ method: 'GET', path: pathOf(digest) }, signal)
+    if (answer.status === 200) return answer
+    throw refused(`${formatDigest(digest)} cannot be had`, answer, await wholeText(answer))
+  }
+  const fetchFile: HttpBlobs['fetchFile'] = async (digest, path, executable) => {
+    const mode = executable ? 0o755 : 0o644
+    const file = createWriteStream(path, { flags: 'wx', mode })
+    if (digest.size === 0) return pipeline([], file)
+    await pipeline((await get(digest)).body, checked(digest), file)
+  }
+  const fetchTree: HttpBlobs['fetchTree'] = async (digest, path) => {
+    await mkdir(path, { recursive: true })
+    if (digest.size === 0) return
+    if (digest.size > MOST_DIRECTORY_BYTES) throw refused(`${formatDigest(digest)} is no directory`)
+    const pieces: Uint8Array[] = []
+    for await (const piece of checked(digest)((await get(digest)).body)) pieces.push(piece)
+    const { files, directories } = directoryFromProto(Buffer.concat(pieces), digest.fn)
+    const busy = crew(AT_ONCE)
+    for (const file of files) await busy.start(() => fetchFile(file.digest, join(path, file.name), file.executable))
+    await busy.done()
+    for (const below of directories) await fetchTree(below.digest, join(path, below.name))
+  }
+  return {
+    fetchFile,
+    fetchTree,
+    async put(blob) {
+      if (blob.digest.size === 0) return
+      const key = formatDigest(blob.digest)
+      const before = done.get(key) ?? send(blob)
+      done.set(key, before)
+      await before
+    },
+  }
+}
+
+/** Bytes that are not what was asked for must not become anybody's result. */
+const checked = ({ hash, size }: Digest) =>
+  async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const hasher = createHash('sha256')
+    let count = 0
+    for await (const piece of pieces) {
+      hasher.update(piece)
+      count += piece.length
+      yield piece
+    }
+    if (count !== size || hasher.digest('hex') !== hash) throw refused(`the bytes of ${hash}/${size} came wrong`)
+  }
+
+async function said(answer: Promise<HttpAnswer>): Promise<number> {
+  const { status, body } = await answer
+  body.resume()
+  return status
+}
+
+const refused = (what: string, answer?: HttpAnswer, words = ''): FaultError =>
+  new FaultError({
+    kind: 'unavailable',
+    what: `${what}${answer === undefined ? '' : `: the server says ${answer.status} ${words.slice(0, 200)}`}`,
+  })

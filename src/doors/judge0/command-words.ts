@@ -1,0 +1,27 @@
+/**
+ * A line of arguments as a shell would take it apart, and nothing more of a shell: quotes and backslashes hold words
+ * together, no variable, pattern or command is looked at. Undefined when a quote does not end.
+ */
+export function commandWords(line: string): string[] | undefined {
+  const words: string[] = []
+  let word: string | undefined
+  let quote: string | undefined
+  for (let i = 0; i < line.length; i++) {
+    const char = line[i] as string
+    if (quote === undefined && /\s/.test(char)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else if (quote === undefined && (char === '"' || char === "'")) {
+      quote = char
+      word ??= ''
+    } else if (char === quote) quote = undefined
+    else if (isEscape(char, quote, line[i + 1])) word = (word ?? '') + line[++i]
+    else word = (word ?? '') + char
+  }
+  if (word !== undefined) words.push(word)
+  return quote === undefined ? words : undefined
+}
+
+/** Within double quotes only what would mean something there is meant by itself. */
+const isEscape = (char: string, quote: string | undefined, next: string | undefined): boolean =>
+  char === '\\' && next !== undefined && (quote === undefined || (quote === '"' && /["\\$`]/.test(next)))

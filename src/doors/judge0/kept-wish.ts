@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+/** What a submission said that a snippet has no place for; it travels as one entry of the snippet's metadata. */
+const KEPT = z.object({
+  language_id: z.number(),
+  command_line_arguments: z.string().optional(),
+  number_of_runs: z.number().optional(),
+  cpu_time_limit: z.number().optional(),
+  cpu_extra_time: z.number().optional(),
+  wall_time_limit: z.number().optional(),
+  memory_limit: z.number().optional(),
+  stack_limit: z.number().optional(),
+  max_processes_and_or_threads: z.number().optional(),
+  max_file_size: z.number().optional(),
+  redirect_stderr_to_stdout: z.boolean().optional(),
+  enable_network: z.boolean().optional(),
+  callback_url: z.string().optional(),
+  /** The ids of the runs beside this one. */
+  other_runs: z.array(z.string().max(100)).max(100).optional(),
+  /** Where the desk cannot compare: with both streams in one. */
+  expected_hash: z.string().optional(),
+})
+
+export type KeptWish = z.output<typeof KEPT>
+
+const KEY = 'judge0'
+
+export const keptMetadata = (kept: KeptWish): Readonly<Record<string, string>> => ({ [KEY]: JSON.stringify(kept) })
+
+/** Undefined for snippets that came another way, or whose word for it is not ours. */
+export function keptIn(metadata: Readonly<Record<string, string>>): KeptWish | undefined {
+  const text = Object.hasOwn(metadata, KEY) ? metadata[KEY] : undefined
+  if (text === undefined) return undefined
+  try {
+    const parsed = KEPT.safeParse(JSON.parse(text))
+    return parsed.success ? parsed.data : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,6 @@
+/** A task's id as Judge0's clients expect a token: a UUID, where it is one but for its spelling. */
+export const tokenOf = (id: string): string =>
+  /^task_[0-9a-f]{32}$/.test(id) ? id.slice(5).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') : id
+
+export const taskIdOf = (token: string): string =>
+  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(token) ? `task_${token.replaceAll('-', '')}` : token

@@ -1,0 +1,101 @@
+import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language'
+import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import { oneDark } from '@codemirror/theme-one-dark'
+import { EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
+import { supportFor } from './language-support.ts'
+
+export interface CodeEditor {
+  code(): string
+  /** Other code, in another language perhaps; what was undone before stays undone. */
+  show(code: string, language: string): void
+  setDark(isDark: boolean): void
+}
+
+export interface CodeEditorOptions {
+  readonly place: HTMLElement
+  /** Of the page: the editor brings a style sheet. */
+  readonly nonce: string
+  /** Somebody asks for a run from within the editor. */
+  run(): void
+}
+
+export function codeEditor({ place, nonce, run }: CodeEditorOptions): CodeEditor {
+  const support = new Compartment()
+  const theme = new Compartment()
+  let dark: Extension = []
+  let chosen = ''
+  const asked = (): boolean => {
+    run()
+    return true
+  }
+  const stateOf = (doc: string): EditorState =>
+    EditorState.create({
+      doc,
+      extensions: [
+        EditorView.cspNonce.of(nonce),
+        // First, for the editor itself has another use for it.
+        keymap.of([{ key: 'Mod-Enter', run: asked }]),
+        editing,
+        support.of([]),
+        theme.of(dark),
+      ],
+    })
+  const view = new EditorView({ parent: place, state: stateOf('') })
+  return {
+    code: () => view.state.doc.toString(),
+    show(code, language) {
+      chosen = language
+      view.setState(stateOf(code))
+      supportFor(language).then(
+        (extension) => {
+          if (chosen === language) view.dispatch({ effects: support.reconfigure(extension) })
+        },
+        () => {}, // it is edited as plain text
+      )
+    },
+    setDark(isDark) {
+      dark = isDark ? oneDark : []
+      view.dispatch({ effects: theme.reconfigure(dark) })
+    },
+  }
+}
+
+/**
+ * What is typed over a selection is put there by us. Chromium would dress it in the style of what it replaces, as an
+ * attribute, and the page's policy would forbid that with an error.
+ */
+const typingOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main
+    const { inputType, data } = event
+    if (inputType !== 'insertText' || data === null || empty || view.composing) return false
+    const insert = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' })
+    const isTaken = view.state.facet(EditorView.inputHandler).some((take) => take(view, from, to, data, insert))
+    if (!isTaken) view.dispatch(insert())
+    return true
+  },
+})
+
+/** Tab indents, and Esc before it leaves the editor: that is the editor's own rule. */
+const editing: Extension = [
+  lineNumbers(),
+  highlightActiveLine(),
+  highlightSpecialChars(),
+  history(),
+  indentUnit.of('    '),
+  indentOnInput(),
+  bracketMatching(),
+  closeBrackets(),
+  typingOver,
+  syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+  keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+  EditorView.contentAttributes.of({ 'aria-labelledby': 'code-label', 'aria-describedby': 'editor-hint' }),
+]

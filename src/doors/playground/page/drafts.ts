@@ -1,0 +1,44 @@
+import type { CodeEditor } from './code-editor.ts'
+
+export interface Draft {
+  readonly code: string
+  readonly stdin: string
+}
+
+export interface DraftOptions {
+  readonly editor: CodeEditor
+  readonly stdin: HTMLTextAreaElement
+  readonly templates: Readonly<Record<string, Draft>>
+}
+
+export interface Drafts {
+  /** Shows what was last written in this language, or what it begins with. */
+  turnTo(language: string): void
+  /** Shows this in its place. */
+  put(language: string, draft: Draft): void
+}
+
+/** What is in the editor, for each language: who turns to another and back finds what was there. */
+export function drafts({ editor, stdin, templates }: DraftOptions): Drafts {
+  const kept = new Map<string, Draft>()
+  let shown: string | undefined
+  const show = (language: string, draft: Draft): void => {
+    if (shown !== undefined) kept.set(shown, { code: editor.code(), stdin: stdin.value })
+    shown = language
+    editor.show(draft.code, language)
+    stdin.value = draft.stdin
+  }
+  return {
+    turnTo: (language) => show(language, kept.get(language) ?? templates[language] ?? { code: '', stdin: '' }),
+    put: show,
+  }
+}
+
+/** What each language begins with; a page without them is still a page. */
+export async function templatesHere(): Promise<Readonly<Record<string, Draft>>> {
+  try {
+    return await (await fetch('/play/templates.json')).json()
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,90 @@
+import { codeEditor } from './code-editor.ts'
+import { drafts, templatesHere } from './drafts.ts'
+import { element } from './element.ts'
+import { type LanguageChoice, languageChoice } from './language-choice.ts'
+import { runDesk } from './run-desk.ts'
+import { shareDialog } from './share-dialog.ts'
+import { type Shared, sharedIn } from './share-link.ts'
+import { themeChoice } from './theme-choice.ts'
+
+/** Chosen at first, if somebody offers them. */
+const FAVOURITES = ['python', 'javascript']
+
+/** The page, from its first line to what is in the editor. A link that somebody sent fills it and never runs by itself. */
+async function startPlayground(): Promise<void> {
+  const notice = noticeLine(element('notice', HTMLElement))
+  const stdin = element('stdin', HTMLTextAreaElement)
+  let choice: LanguageChoice | undefined
+  let linked: string | undefined
+  const program = (): Shared | undefined => {
+    const language = choice?.language()
+    const version = choice?.version()
+    if (language === undefined) return undefined
+    return { language, ...(version !== undefined && { version }), code: editor.code(), stdin: stdin.value }
+  }
+  const desk = runDesk(program)
+  const nonce = document.querySelector<HTMLScriptElement>('script[type=module]')?.nonce ?? ''
+  const editor = codeEditor({ place: element('editor', HTMLElement), nonce, run: desk.run })
+  themeChoice(element('theme', HTMLSelectElement), editor.setDark)
+  const kept = drafts({ editor, stdin, templates: await templatesHere() })
+
+  /** Whether the address held a program. */
+  const openLink = async (): Promise<boolean> => {
+    if (location.hash.length < 2) return false
+    const shared = await sharedIn(location.hash)
+    if (shared === undefined) {
+      notice('This link holds no program that could be read.')
+      return false
+    }
+    linked = shared.language
+    const isOffered = choice?.choose(shared.language, shared.version) ?? false
+    kept.put((isOffered && choice?.language()) || shared.language, shared)
+    if (!isOffered) notice(`Nobody offers ${shared.language} at the moment; its code is here all the same.`)
+    return true
+  }
+  const turn = (): void => {
+    const language = choice?.language()
+    if (language !== undefined) kept.turnTo(language)
+  }
+  /** Languages came after the page: what is there stays if it is in one of them. */
+  const come = (): void => {
+    if (linked === undefined) FAVOURITES.find((name) => choice?.choose(name))
+    else if (choice?.choose(linked)) return
+    turn()
+  }
+  choice = await languageChoice({
+    language: element('language', HTMLSelectElement),
+    version: element('version', HTMLSelectElement),
+    changed: turn,
+    come,
+    notice,
+  })
+  if (!(await openLink())) come()
+  addEventListener('hashchange', openLink)
+  listenToKeys(desk.run)
+  const share = shareDialog()
+  element('share', HTMLButtonElement).addEventListener('click', () => {
+    const language = choice?.language() ?? linked
+    if (language !== undefined) void share(program() ?? { language, code: editor.code(), stdin: stdin.value })
+  })
+  document.body.removeAttribute('aria-busy')
+}
+
+const noticeLine =
+  (place: HTMLElement) =>
+  (text: string | undefined): void => {
+    place.hidden = text === undefined
+    place.textContent = text ?? ''
+  }
+
+/** Wherever the focus is; the editor has it for itself. */
+function listenToKeys(run: () => void): void {
+  addEventListener('keydown', (event) => {
+    const isRun = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
+    if (!isRun || event.defaultPrevented || document.querySelector('dialog[open]') !== null) return
+    event.preventDefault()
+    run()
+  })
+}
+
+void startPlayground()

@@ -1,0 +1,49 @@
+import type { ToldOutput, ToldTask } from './code-api.ts'
+import type { OutputView } from './output-view.ts'
+
+/** What one run printed: as it comes, and in the end what the result says if not all of it came. */
+export interface RunOutput {
+  printed(output: ToldOutput): void
+  ended(task: ToldTask): void
+}
+
+/** Beyond this nobody compares: what was seen stays. */
+const MOST_COMPARED = 4_000_000
+
+export function runOutput(view: OutputView): RunOutput {
+  let attempt = 0
+  let seen = { stdout: '', stderr: '' }
+  let missed = 0
+  view.clear()
+  return {
+    printed(output) {
+      if (attempt !== 0 && output.attempt > attempt) {
+        view.clear()
+        view.add('note', `(attempt ${output.attempt}: the worker of the one before was lost)\n`)
+        seen = { stdout: '', stderr: '' }
+      }
+      attempt = output.attempt
+      if (output.missed > 0) view.add('note', '\n(some of the output did not come in time)\n')
+      missed += output.missed
+      if (seen.stdout.length + seen.stderr.length < MOST_COMPARED) seen[output.stream] += output.text
+      view.add(output.stream, output.text)
+    },
+    ended({ result }) {
+      if (result === undefined) return
+      const stages = result.stages
+      const isTruncated = stages.some(({ truncated }) => truncated)
+      const isSeen =
+        seen.stdout === stages.map(({ output }) => output).join('') &&
+        seen.stderr === stages.map(({ error }) => error).join('')
+      const sawMore = isTruncated && missed === 0 && seen.stdout.length + seen.stderr.length > 0
+      if (!isSeen && !sawMore) {
+        view.clear()
+        for (const { output, error } of stages) {
+          view.add('stdout', output)
+          view.add('stderr', error)
+        }
+      }
+      if (isTruncated) view.add('note', '\n(not all of the output was kept)\n')
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import { element } from './element.ts'
+import { fragmentOf, type Shared } from './share-link.ts'
+
+/** Addresses longer than this are cut by some of what they are pasted into. */
+const LONG = 8000
+
+/** Shows a link that holds the program, to be copied. The address of the page becomes that link, too. */
+export function shareDialog(): (shared: Shared) => Promise<void> {
+  const dialog = element('shared', HTMLDialogElement)
+  const link = element('link', HTMLInputElement)
+  const copied = element('copied', HTMLElement)
+  element('close', HTMLButtonElement).addEventListener('click', () => dialog.close())
+  element('copy', HTMLButtonElement).addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(link.value)
+      copied.textContent = 'Copied.'
+    } catch {
+      link.select() // a page that is not served over TLS may not copy by itself
+      copied.textContent = 'Press Ctrl or Cmd with C to copy it.'
+    }
+  })
+  return async (shared) => {
+    history.replaceState(null, '', `#${await fragmentOf(shared)}`)
+    link.value = location.href
+    copied.textContent = location.href.length > LONG ? 'It is long: some programs cut such links.' : ''
+    dialog.showModal()
+    link.select()
+  }
+}

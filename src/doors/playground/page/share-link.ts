@@ -1,0 +1,68 @@
+/**
+ * A program in the fragment of an address, which browsers do not send to any server: packed, and as base64url.
+ * `v1.` says how, so that old links can still be read when it is done in another way.
+ */
+export interface Shared {
+  readonly language: string
+  readonly version?: string
+  readonly code: string
+  readonly stdin: string
+}
+
+const FORM = 'v1.'
+/** Of what is unpacked: a link can be made by anybody, and a few bytes can unpack to any number. */
+const MOST_BYTES = 1024 * 1024
+
+export async function fragmentOf({ language, version, code, stdin }: Shared): Promise<string> {
+  const text = JSON.stringify({ language, ...(version !== undefined && { version }), code, stdin })
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+  return FORM + base64url(new Uint8Array(await new Response(packed).arrayBuffer()))
+}
+
+/** Undefined when the fragment holds no program that we could read. */
+export async function sharedIn(fragment: string): Promise<Shared | undefined> {
+  const word = fragment.replace(/^#/, '')
+  if (!word.startsWith(FORM)) return undefined
+  try {
+    const packed = new Blob([bytesOf(word.slice(FORM.length))]).stream()
+    const bytes = await upTo(MOST_BYTES, packed.pipeThrough(new DecompressionStream('deflate-raw')))
+    return bytes === undefined ? undefined : checked(JSON.parse(new TextDecoder().decode(bytes)))
+  } catch {
+    return undefined
+  }
+}
+
+function checked(told: unknown): Shared | undefined {
+  if (typeof told !== 'object' || told === null) return undefined
+  const { language, version, code, stdin } = told as Record<string, unknown>
+  if (typeof language !== 'string' || typeof code !== 'string' || typeof stdin !== 'string') return undefined
+  return { language, ...(typeof version === 'string' && { version }), code, stdin }
+}
+
+async function upTo(most: number, stream: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array<ArrayBuffer>[] = []
+  let size = 0
+  const reader = stream.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done || value === undefined) break
+    size += value.length
+    if (size > most) {
+      await reader.cancel()
+      return undefined
+    }
+    pieces.push(new Uint8Array(value))
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer())
+}
+
+function base64url(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+function bytesOf(word: string): Uint8Array<ArrayBuffer> {
+  const text = atob(word.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(text, (sign) => sign.charCodeAt(0))
+}

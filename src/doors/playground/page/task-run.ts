@@ -1,0 +1,70 @@
+import { cancel, eventsOf, find, type Program, Refusal, submit, type ToldOutput, type ToldTask } from './code-api.ts'
+
+export interface RunListener {
+  changed(task: ToldTask): void
+  printed(output: ToldOutput): void
+  /** Once, and nothing after it. */
+  ended(task: ToldTask): void
+  /** Instead of the end: what happened to it is not known. */
+  failed(message: string): void
+}
+
+export interface TaskRun {
+  /** Undefined until the server has it. */
+  id(): string | undefined
+  stop(): void
+  /** The page goes away: nobody will see what comes of it. */
+  leave(): void
+}
+
+const FINAL = new Set(['completed', 'failed', 'timeout', 'cancelled'])
+
+/** Runs a program and tells of it; a connection that is lost is taken up again where it was. */
+export function startRun(program: Program, listener: RunListener): TaskRun {
+  let id: string | undefined
+  let isStopped = false
+  let isOver = false
+  let source: EventSource | undefined
+
+  const over = (tell: () => void): void => {
+    if (isOver) return
+    isOver = true
+    source?.close()
+    tell()
+  }
+  const fail = (error: unknown): void =>
+    over(() =>
+      listener.failed(error instanceof Refusal ? error.message : `Something is wrong with this page: ${error}`),
+    )
+  const end = (task: ToldTask): void => over(() => listener.ended(task))
+
+  const follow = (task: string): void => {
+    source = new EventSource(eventsOf(task))
+    source.addEventListener('state', ({ data }) => listener.changed(JSON.parse(data)))
+    source.addEventListener('output', ({ data }) => listener.printed(JSON.parse(data)))
+    source.addEventListener('end', ({ data }) => end(JSON.parse(data)))
+    source.addEventListener('error', () => {
+      // The browser comes back by itself, unless it was told not to: by an answer that is no stream.
+      if (source?.readyState === EventSource.CLOSED) find(task).then(endOrFail, fail)
+    })
+  }
+  const endOrFail = (task: ToldTask): void =>
+    FINAL.has(task.status) ? end(task) : fail(new Refusal('The connection to the server was lost.', 0))
+
+  submit(program).then((task) => {
+    id = task
+    follow(task)
+    if (isStopped) cancel(task).catch(fail)
+  }, fail)
+  return {
+    id: () => id,
+    stop() {
+      if (isStopped || isOver) return
+      isStopped = true
+      if (id !== undefined) cancel(id).catch(fail)
+    },
+    leave() {
+      if (id !== undefined && !isOver) cancel(id, { keepalive: true }).catch(() => {})
+    },
+  }
+}

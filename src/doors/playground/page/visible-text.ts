@@ -1,0 +1,14 @@
+/**
+ * What a program prints, for a page to show as nothing but text: what would be invisible, or would move what is around
+ * it, is shown as a sign of its own. Terminals have other rules; this is none.
+ */
+export const visibleText = (text: string): string =>
+  text.replaceAll('\r\n', '\n').replace(UNSEEN, (sign) => {
+    const code = sign.charCodeAt(0)
+    if (code < 0x20) return String.fromCharCode(0x2400 + code)
+    return code === 0x7f ? '\u2421' : `\\u${code.toString(16).padStart(4, '0')}`
+  })
+
+/** Control characters but tab and new line; and those that turn the direction of what follows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

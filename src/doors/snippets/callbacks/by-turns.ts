@@ -1,0 +1,48 @@
+export interface Turns<T> {
+  add(host: string, one: T): void
+  /** Nothing is begun any more. */
+  stop(): void
+}
+
+/** Does so many things at once and no more, and only some of them with the same host: one that answers slowly keeps nobody else waiting. */
+export function byTurns<T>(
+  { mostAtOnce, mostPerHost }: { readonly mostAtOnce: number; readonly mostPerHost: number },
+  act: (one: T, host: string) => Promise<void>,
+): Turns<T> {
+  const waiting: { host: string; one: T }[] = []
+  const byHost = new Map<string, number>()
+  let busy = 0
+  let isStopped = false
+
+  const begin = async ({ host, one }: { host: string; one: T }): Promise<void> => {
+    busy++
+    byHost.set(host, (byHost.get(host) ?? 0) + 1)
+    try {
+      await act(one, host)
+    } finally {
+      busy--
+      const left = (byHost.get(host) ?? 1) - 1
+      if (left > 0) byHost.set(host, left)
+      else byHost.delete(host)
+      next()
+    }
+  }
+  const next = (): void => {
+    while (busy < mostAtOnce && !isStopped) {
+      const at = waiting.findIndex(({ host }) => (byHost.get(host) ?? 0) < mostPerHost)
+      const [one] = at < 0 ? [] : waiting.splice(at, 1)
+      if (one === undefined) return
+      void begin(one)
+    }
+  }
+  return {
+    add(host, one) {
+      waiting.push({ host, one })
+      next()
+    },
+    stop() {
+      isStopped = true
+      waiting.length = 0
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto'
+import { lookup } from 'node:dns'
+import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Clock } from '../../../base/clock.ts'
+import { callbackProblem, hostOf, isPublicAddress } from './public-address.ts'
+
+export interface CallbackOrder {
+  readonly url: string
+  readonly secret: string | undefined
+  /** The same for every try: how a receiver knows one that it has had. */
+  readonly delivery: string
+  /** 1 for the first. */
+  readonly attempt: number
+  readonly body: string
+}
+
+export interface PostOptions {
+  readonly clock: Clock
+  readonly mayBePrivate: boolean
+  readonly timeoutMs?: number
+  readonly agentName?: string
+}
+
+export interface Posted {
+  readonly status: number | undefined
+  /** Undefined when it was taken. */
+  readonly problem: string | undefined
+}
+
+const TIMEOUT_MS = 10_000
+
+/**
+ * One try. Only what was looked up and found public is connected to, and no redirect is followed: either would be a way to
+ * have this server ask its neighbours. Never rejects.
+ */
+export function postCallback(order: CallbackOrder, options: PostOptions): Promise<Posted> {
+  const problem = callbackProblem(order.url, options.mayBePrivate)
+  if (problem !== undefined) return Promise.resolve({ status: undefined, problem: `not called: ${problem}` })
+  return new Promise((resolve) => {
+    let request: ClientRequest | undefined
+    const takeBack = options.clock.after(options.timeoutMs ?? TIMEOUT_MS, () => {
+      request?.destroy()
+      done({ status: undefined, problem: 'no answer in time' })
+    })
+    const done = (posted: Posted): void => {
+      takeBack()
+      resolve(posted)
+    }
+    try {
+      request = send(order, options, done)
+    } catch (error) {
+      done({ status: undefined, problem: wordsOf(error) })
+    }
+  })
+}
+
+function send(order: CallbackOrder, options: PostOptions, done: (posted: Posted) => void): ClientRequest {
+  const url = new URL(order.url)
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const settings: RequestOptions = {
+    method: 'POST',
+    agent: false, // a connection kept open would outlive what was found out about its address
+    lookup: checkedLookup(options.mayBePrivate),
+    headers: headersFor(order, options),
+    ...(isIP(hostOf(url)) !== 0 && { host: hostOf(url) }),
+  }
+  const request = send(url, settings, (response) => {
+    const status = response.statusCode ?? 0
+    response.destroy() // what it says beyond that is nobody's business here
+    done({ status, problem: status >= 200 && status < 300 ? undefined : `answered ${status}` })
+  })
+  request.on('error', (error) => done({ status: undefined, problem: wordsOf(error) }))
+  request.end(order.body)
+  return request
+}
+
+function headersFor(
+  { secret, delivery, attempt, body }: CallbackOrder,
+  { clock, agentName = 'windlass' }: PostOptions,
+): Record<string, string | number> {
+  const seconds = Math.floor(clock.now() / 1000)
+  return {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'user-agent': agentName,
+    'windlass-delivery': delivery,
+    'windlass-attempt': attempt,
+    'windlass-timestamp': seconds,
+    ...(secret !== undefined && { 'windlass-signature': `v1=${signatureOf(secret, seconds, body)}` }),
+  }
+}
+
+/** The time is in it, so that one who overheard a delivery cannot send it again next week. */
+export const signatureOf = (secret: string, seconds: number, body: string): string =>
+  createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
+
+/** All addresses of a name must be public: one that is not is a trap, whichever of them would be tried first. */
+const checkedLookup =
+  (mayBePrivate: boolean): LookupFunction =>
+  (host, settings, callback) => {
+    lookup(host, { ...settings, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, '', 0)
+      const bad = mayBePrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
+      const [first] = addresses
+      if (bad !== undefined) return callback(new Error(`not called: ${bad.address} is not a public address`), '', 0)
+      if (first === undefined) return callback(new Error('the name has no address'), '', 0)
+      return settings.all ? callback(null, addresses) : callback(null, first.address, first.family)
+    })
+  }
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 200)

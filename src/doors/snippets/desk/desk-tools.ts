@@ -1,0 +1,41 @@
+import type { Clock } from '../../../base/clock.ts'
+import type { Log } from '../../../base/log.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { SnippetLowering } from '../../../languages/snippet-task.ts'
+import type { Language } from '../../../model/language.ts'
+import type { Instances } from '../../reapi/instances.ts'
+import type { DeliveryLog } from '../callbacks/delivery-log.ts'
+import type { Durations } from './durations.ts'
+import type { LiveOffers } from './live-offers.ts'
+
+export interface SnippetDeskOptions {
+  readonly engine: Engine
+  readonly instances: Instances
+  readonly languages: readonly Language[]
+  /** A request as commands: code, files and limits laid out as the language wants them. */
+  readonly lower: SnippetLowering
+  readonly clock: Clock
+  /** Nobody can guess them, and later ones sort after earlier ones. */
+  readonly newId: () => string
+  readonly log?: Log
+  readonly callbacks?: CallbackSettings
+}
+
+export interface CallbackSettings {
+  readonly log: DeliveryLog
+  /** What deliveries are signed with whose request brought nothing to sign with. */
+  readonly secret?: string | undefined
+  /** Callbacks may go to this machine and its neighbours. */
+  readonly mayBePrivate?: boolean
+  /** How long to wait before each try after the first. */
+  readonly delaysMs?: readonly number[]
+}
+
+/** What the parts of the desk share. */
+export interface DeskTools extends Omit<SnippetDeskOptions, 'callbacks' | 'log'> {
+  readonly log: Log
+  readonly offers: LiveOffers
+  readonly durations: Durations
+  /** Submissions under a key that are on their way, by the name of their operation. */
+  readonly underWay: Map<string, Promise<unknown>>
+}

@@ -1,0 +1,128 @@
+import { FaultError } from '../../../base/fault.ts'
+import { silentLog } from '../../../base/log.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import { findLanguage } from '../../../languages/find-language.ts'
+import type { SnippetRequest, SnippetStatus } from '../../../model/snippet.ts'
+import { type CallbackDesk, callbackDesk } from '../callbacks/callback-desk.ts'
+import { postCallback } from '../callbacks/post-callback.ts'
+import { callbackBody } from '../rest/callback-body.ts'
+import type { SnippetDesk } from '../snippet-desk.ts'
+import type { DeskTools, SnippetDeskOptions } from './desk-tools.ts'
+import { durations } from './durations.ts'
+import { followEnds } from './follow-ends.ts'
+import { listSnippets } from './list-snippets.ts'
+import { languageOffers, liveOffers } from './live-offers.ts'
+import { rememberedVerdicts } from './remembered-verdicts.ts'
+import { type ToldSnippet, toldSnippet } from './snippet-status.ts'
+import { codeHashOf, type SnippetOrder } from './submission-of-snippet.ts'
+import { submitSnippet } from './submit-snippet.ts'
+import { type Completing, noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
+
+/** The desk, and how it ends: what it watches for its own sake, and callbacks that are being sent. */
+export interface OpenSnippetDesk extends SnippetDesk {
+  stop(): void
+}
+
+/** The desk over the engine. What was open at the last end of the process is taken up again, callbacks included. */
+export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
+  const { engine, clock, callbacks } = options
+  const { tools, verdicts, complete, find, sender, follower } = openParts(options)
+  const mustFind = async (id: string): Promise<ToldSnippet> => {
+    const told = await find(id)
+    if (told === undefined) throw noSnippet(id)
+    return told
+  }
+  const submit = async (order: SnippetOrder): Promise<SnippetStatus> => {
+    const { operation, isKnown } = await submitSnippet(order, tools, callbacks)
+    if (!isKnown) follower.follow(operation)
+    return await complete(mustBeSnippet(operation))
+  }
+  const watch: SnippetDesk['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
+  return {
+    languages: () => languageOffers(tools.languages, tools.offers),
+    submit: (request, durability = 'power') => submit({ request, durability }),
+    async rerun(id) {
+      const told = await find(id)
+      if (told === undefined) return undefined
+      const request: SnippetRequest = { ...told.status.request, idempotencyKey: undefined }
+      return await submit({ request, durability: 'power', expectedHash: told.note?.expectedHash })
+    },
+    async find(id) {
+      const told = await find(id)
+      return told && (await complete(told))
+    },
+    watch,
+    wait: (id, limit) => waitFor(id, { ...limit, clock, watch }),
+    async cancel(id) {
+      await mustFind(id)
+      await engine.cancel(id)
+    },
+    list: (query, cursor) => listSnippets(query, cursor, { tools, complete: verdicts.cheap }),
+    async why(id) {
+      const { state, what } = (await mustFind(id)).status
+      return what === undefined ? await engine.why(id) : [`${state}: ${what}`]
+    },
+    listenOutput: (id, wake) => engine.listenOutput(id, wake),
+    delivery: (id) => callbacks?.log.of(id),
+    estimateMs(request) {
+      const language = findLanguage(tools.languages, request.language)
+      return language && tools.durations.estimateMs(language.name, codeHashOf(request))
+    },
+    stop() {
+      follower.stop()
+      sender?.stop()
+    },
+  }
+}
+
+function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOptions) {
+  const { engine, clock } = options
+  const tools: DeskTools = {
+    ...options,
+    log,
+    offers: liveOffers(engine.workers, clock),
+    durations: durations(),
+    underWay: new Map(),
+  }
+  const verdicts = rememberedVerdicts(tools)
+  const complete = verdicts.whole
+  const find = async (id: string): Promise<ToldSnippet | undefined> => {
+    const operation = await engine.find(id)
+    return operation && toldSnippet(operation)
+  }
+  const sender = callbacks && callbacksOf({ callbacks, tools, find, complete })
+  const follower = followEnds(tools, sender)
+  if (callbacks !== undefined) for (const id of callbacks.log.owed()) follower.resume(id, callbacks.log)
+  return { tools, verdicts, complete, find, sender, follower }
+}
+
+function mustBeSnippet(operation: OperationStatus): ToldSnippet {
+  const told = toldSnippet(operation)
+  if (told === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted as something else' })
+  return told
+}
+
+interface Sending extends Completing {
+  readonly callbacks: NonNullable<SnippetDeskOptions['callbacks']>
+  readonly find: (id: string) => Promise<ToldSnippet | undefined>
+}
+
+function callbacksOf({ callbacks, tools, find, complete }: Sending): CallbackDesk {
+  const { clock, log, instances } = tools
+  const { mayBePrivate = false, secret, delaysMs } = callbacks
+  return callbackDesk({
+    log: callbacks.log,
+    clock,
+    messages: log,
+    ...(delaysMs && { delaysMs }),
+    post: (order) => postCallback(order, { clock, mayBePrivate }),
+    async describe(id) {
+      const told = await find(id)
+      const callback = told?.status.request.callback
+      if (told === undefined || callback === undefined) return undefined
+      const status = await complete(told)
+      const blobs = instances(status.request.instance).blobs
+      return { url: callback.url, secret: callback.secret ?? secret, body: await callbackBody(status, blobs) }
+    },
+  })
+}

@@ -1,0 +1,50 @@
+import type { OperationStatus } from '../../../engine/status.ts'
+import type { CallbackDesk } from '../callbacks/callback-desk.ts'
+import type { DeskTools } from './desk-tools.ts'
+import { SNIPPET_ORIGIN, toldSnippet } from './snippet-status.ts'
+import { codeHashOf } from './submission-of-snippet.ts'
+
+/** Learns from each end how long its kind takes, and sees to it that its callback is sent. */
+export function followEnds(tools: DeskTools, sender: CallbackDesk | undefined) {
+  const stops = new Map<string, () => void>()
+  const ended = (operation: OperationStatus): void => {
+    const told = toldSnippet(operation)
+    if (told === undefined) return
+    const { request, result, state, cached } = told.status
+    const ms = result?.stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)
+    if (ms !== undefined && !cached && state !== 'cancelled')
+      tools.durations.learn(request.language, codeHashOf(request), ms)
+    if (request.callback !== undefined) sender?.due(operation.operation, request.callback.url)
+  }
+  const follow = (operation: OperationStatus): void => {
+    const id = operation.operation
+    if (stops.has(id)) return
+    if (operation.end !== undefined) return ended(operation)
+    stops.set(
+      id,
+      tools.engine.watch(id, {
+        told(now) {
+          if (now.end === undefined) return
+          stops.delete(id)
+          ended(now)
+        },
+        failed: () => void stops.delete(id),
+      }),
+    )
+  }
+  for (const operation of tools.engine.operations()) if (operation.origin === SNIPPET_ORIGIN) follow(operation)
+  return {
+    follow,
+    /** Of one that was owed a callback when the process last ended. */
+    resume(id: string, log: { drop(task: string): Promise<void> }): void {
+      tools.engine.find(id).then(
+        (operation) => (operation === undefined ? log.drop(id) : follow(operation)),
+        (error: unknown) => tools.log.error({ err: error, task: id }, 'a callback could not be taken up again'),
+      )
+    },
+    stop(): void {
+      for (const stop of stops.values()) stop()
+      stops.clear()
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../../../base/clock.ts'
+import type { WorkerDesk } from '../../../engine/worker-desk.ts'
+import type { WorkerView } from '../../../engine/worker-session.ts'
+import { sortedVersions } from '../../../languages/choose-version.ts'
+import { LANGUAGE_PROPERTY, type Language, type LanguageOffer } from '../../../model/language.ts'
+import type { WorkerState } from '../../../model/worker-state.ts'
+
+/** What live workers have of one language. */
+export interface LiveOffer {
+  /** As they say them, in no order. */
+  readonly versions: readonly string[]
+  /** Every one of them has this version; undefined when they differ, or one does not say. */
+  readonly only: string | undefined
+}
+
+export interface LiveOffers {
+  of(language: string): LiveOffer | undefined
+  all(): ReadonlyMap<string, LiveOffer>
+}
+
+/** How long one look at the fleet serves: a look goes over all workers and leases. */
+const FRESH_MS = 250
+/** How often it is looked again for who asks for what nobody has. */
+const LOOK_AGAIN_MS = 20
+
+/** Those that take work now, or will when they have done what they have. */
+const isLive = (state: WorkerState): boolean => state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
+
+export function liveOffers(workers: Pick<WorkerDesk, 'list'>, clock: Clock): LiveOffers {
+  let seen: ReadonlyMap<string, LiveOffer> = new Map()
+  let seenAt = Number.NEGATIVE_INFINITY
+  const all = (): ReadonlyMap<string, LiveOffer> => {
+    if (clock.monotonic() - seenAt < FRESH_MS) return seen
+    seen = offersOf(workers.list())
+    seenAt = clock.monotonic()
+    return seen
+  }
+  return {
+    all,
+    of(language) {
+      const known = all().get(language)
+      if (known !== undefined) return known
+      // A worker that came just now must not be overlooked: a refusal costs its caller half a minute.
+      if (clock.monotonic() - seenAt >= LOOK_AGAIN_MS) seenAt = Number.NEGATIVE_INFINITY
+      return all().get(language)
+    },
+  }
+}
+
+function offersOf(workers: readonly WorkerView[]): Map<string, LiveOffer> {
+  const found = new Map<string, { workers: number; versions: Map<string, number> }>()
+  for (const { state, properties } of workers) {
+    if (!isLive(state)) continue
+    for (const [name, versions] of languagesOf(properties)) {
+      const offer = found.get(name) ?? { workers: 0, versions: new Map<string, number>() }
+      found.set(name, offer)
+      offer.workers++
+      for (const version of versions) offer.versions.set(version, (offer.versions.get(version) ?? 0) + 1)
+    }
+  }
+  const offers = new Map<string, LiveOffer>()
+  for (const [name, { workers, versions }] of found) {
+    const [only, ...more] = [...versions.keys()]
+    const isSame = only !== undefined && more.length === 0 && versions.get(only) === workers
+    offers.set(name, { versions: [...versions.keys()], only: isSame ? only : undefined })
+  }
+  return offers
+}
+
+function languagesOf(properties: WorkerView['properties']): Map<string, Set<string>> {
+  const languages = new Map<string, Set<string>>()
+  for (const { name, value } of properties) {
+    if (name !== LANGUAGE_PROPERTY) continue
+    const at = value.indexOf('@')
+    const language = at < 0 ? value : value.slice(0, at)
+    const versions = languages.get(language) ?? new Set<string>()
+    languages.set(language, versions)
+    if (at >= 0) versions.add(value.slice(at + 1))
+  }
+  return languages
+}
+
+/** For people who choose one. */
+export const languageOffers = (languages: readonly Language[], offers: LiveOffers): LanguageOffer[] =>
+  languages
+    .flatMap(({ name, title, aliases, fileName, compile }): LanguageOffer[] => {
+      const offer = offers.all().get(name)
+      if (offer === undefined) return []
+      const versions = sortedVersions(offer.versions)
+      return [{ name, title, aliases, fileName, compiled: compile !== undefined, versions }]
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))

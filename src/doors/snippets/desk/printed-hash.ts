@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * What was printed, as far as a judge cares: white space at the end of a line, and empty lines at the end of it all, do
+ * not count. Hashed piece by piece, so that neither what is expected nor what was printed has to be held in one place.
+ */
+export interface PrintedHash {
+  add(bytes: Uint8Array): void
+  /** Hex; nothing may be added after it. */
+  end(): string
+}
+
+const NEWLINE = 10
+const SPACE = 32
+/** Tab, vertical tab, form feed, carriage return. */
+const isBlank = (byte: number): boolean => byte === SPACE || byte === 9 || (byte >= 11 && byte <= 13)
+
+export function printedHash(): PrintedHash {
+  const hash = createHash('sha256')
+  /** Seen, and worth nothing unless something comes after: newlines, then blanks. */
+  let tail: Uint8Array = new Uint8Array()
+  return {
+    add(bytes) {
+      const out = Buffer.allocUnsafe(tail.length + bytes.length)
+      out.set(tail)
+      let end = tail.length
+      let solid = 0
+      let lineEnd = tail.lastIndexOf(NEWLINE) + 1
+      for (const byte of bytes) {
+        if (byte === NEWLINE) end = lineEnd // what was blank before it is gone
+        out[end++] = byte
+        if (isBlank(byte)) continue
+        lineEnd = end
+        if (byte !== NEWLINE) solid = end
+      }
+      hash.update(out.subarray(0, solid))
+      tail = out.subarray(solid, end)
+    },
+    end: () => hash.digest('hex'),
+  }
+}
+
+export function hashOfText(text: string): string {
+  const hash = printedHash()
+  hash.add(Buffer.from(text))
+  return hash.end()
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { OperationStatus } from '../../engine/status.ts'
+import type { StepGrid, StepProgress, StepResult, StepTask } from '../../submissions/step-grid.ts'
+import { commandResultOf, commandSubmission } from '../command-tasks/command-submission.ts'
+
+export interface EngineStepsOptions {
+  readonly engine: Engine
+  readonly clock: Clock
+}
+
+/** When the grid refuses for now and does not say when to come back. */
+const RETRY_MS = 1000
+
+/** Steps as tasks of the grid, under names that follow from the submission and the path: found again after any stop. */
+export const engineSteps = ({ engine, clock }: EngineStepsOptions): StepGrid => ({
+  async run(step, told, signal) {
+    const operation = operationOf(step)
+    const known = step.mayBeKnown ? await engine.find(operation) : undefined
+    const status = known ?? (await submitted(step, { engine, clock, signal }))
+    return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status)
+  },
+  runsImages: () => engine.workers.list().some(({ properties }) => properties.some(({ name }) => name === IMAGE)),
+})
+
+const IMAGE = 'container-image'
+
+/** Paths may be of any length, and have slashes in them. */
+const operationOf = ({ submission, path }: StepTask): string =>
+  `${submission}-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`
+
+interface Submitting extends EngineStepsOptions {
+  readonly signal: AbortSignal
+}
+
+async function submitted(step: StepTask, { engine, clock, signal }: Submitting): Promise<OperationStatus> {
+  const { instance, submission, path, priority, task } = step
+  const order = commandSubmission(task, {
+    ...{ instance, invocation: submission, priority, origin: 'step' },
+    operation: operationOf(step),
+    note: Buffer.from(path),
+    mayStartEarly: task.stages.every(({ network }) => !network),
+  })
+  for (;;) {
+    if (signal.aborted) throw cancelled()
+    try {
+      return await engine.submit(order)
+    } catch (error) {
+      const fault = error instanceof FaultError ? error.fault : undefined
+      if (fault?.kind !== 'exhausted' && fault?.kind !== 'unavailable') throw error
+      // A full queue or a slow disk is no reason to give a whole workflow up.
+      const ms = fault.kind === 'exhausted' ? fault.retryAfterMs : RETRY_MS
+      await new Promise<void>((resolve) => void clock.after(ms, resolve))
+    }
+  }
+}
+
+interface Following {
+  readonly engine: Engine
+  readonly told: (progress: StepProgress) => void
+  readonly signal: AbortSignal
+}
+
+function ended(operation: string, { engine, told, signal }: Following): Promise<OperationStatus> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      engine.cancel(operation, { what: 'its submission is over' }).catch(() => {})
+      stop()
+      reject(cancelled())
+    }
+    const settle = (): void => signal.removeEventListener('abort', cancel)
+    const stop = engine.watch(operation, {
+      told(status) {
+        if (status.end === undefined) {
+          told({ operation, state: stateOf(status), startedAt: status.startedAt })
+          return
+        }
+        settle()
+        resolve(status)
+      },
+      failed(error) {
+        settle()
+        reject(error)
+      },
+    })
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel, { once: true })
+  })
+}
+
+const stateOf = ({ state }: OperationStatus): StepProgress['state'] =>
+  state === 'running' || state === 'stopping' ? 'running' : state === 'retrying' ? 'retrying' : 'queued'
+
+const cancelled = (): FaultError => new FaultError({ kind: 'cancelled', what: 'it was cancelled' })
+
+function resultOf(status: OperationStatus): StepResult {
+  const { end, operation } = status
+  const result = commandResultOf(status)
+  if (result !== undefined && end !== undefined) return { result, cached: end.cached, operation }
+  if (end?.state === 'cancelled') throw cancelled()
+  throw new FaultError({ kind: 'unavailable', what: end?.what ?? 'it has no result' })
+}

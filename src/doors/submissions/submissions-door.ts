@@ -1,0 +1,113 @@
+import { type Context, Hono } from 'hono'
+import type { Clock } from '../../base/clock.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import type { Log } from '../../base/log.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { SubmissionStatus } from '../../submissions/submission.ts'
+import type { Submissions } from '../../submissions/submissions.ts'
+import { takes } from '../http/body-rules.ts'
+import type { Instances } from '../reapi/instances.ts'
+import { answer, refuse } from './envelope.ts'
+import { eventStream } from './event-stream.ts'
+import { orderFrom, queryFrom } from './read-order.ts'
+import { stepLogs } from './step-logs.ts'
+import { statusJson, stepJson, summaryJson } from './submission-json.ts'
+
+export interface SubmissionsDoorOptions {
+  readonly submissions: Submissions
+  readonly engine: Pick<Engine, 'find'>
+  readonly instances: Instances
+  readonly clock: Clock
+  readonly log: Log
+  /** For the ids of requests. */
+  readonly newId: () => string
+  /** Aborted when the server stops: whoever listens is let go. */
+  readonly ending: AbortSignal
+}
+
+const BASE = '/api/v1/submissions'
+/** A document with the vocabularies that it names. */
+const MOST_ORDER_BYTES = 16 * 1024 * 1024
+/** Of those that come with the submission itself; all of them are a list of their own. */
+const FIRST_STEPS = 1000
+
+/** Workflows over HTTP: `door.route('/', submissionsDoor(…))`. */
+export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
+  const { submissions } = options
+  const app = new Hono()
+  app.onError((error, c) => refuse(error, c, options))
+  app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
+    const order = orderFrom(await bodyOf(c))
+    options.instances(order.instance) // refuses a name that is not served here
+    const status = await submissions.create(order)
+    c.status(201)
+    return answer(c, statusJson(status), options)
+  })
+  app.get(BASE, (c) => {
+    const page = submissions.list(queryFrom(c.req.query(), c.req.queries('label') ?? []))
+    return answer(c, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null }, options)
+  })
+  app.get(`${BASE}/:id`, async (c) => {
+    const status = await found(c, submissions)
+    const steps = (await submissions.steps(status.id)) ?? []
+    return answer(c, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) }, options)
+  })
+  app.get(`${BASE}/:id/steps`, async (c) => {
+    const { id } = await found(c, submissions)
+    return answer(c, { steps: ((await submissions.steps(id)) ?? []).map(stepJson) }, options)
+  })
+  app.get(`${BASE}/:id/logs`, (c) => logsOf(c, options))
+  app.get(`${BASE}/:id/events`, (c) => events(c, options))
+  const cancel = async (c: Context): Promise<Response> => {
+    const { id } = await found(c, submissions)
+    const status = await submissions.cancel(id)
+    return answer(c, status && statusJson(status), options)
+  }
+  app.post(`${BASE}/:id/cancel`, cancel)
+  app.put(`${BASE}/:id/cancel`, cancel)
+  app.delete(`${BASE}/:id`, cancel)
+  return app
+}
+
+async function bodyOf(c: Context): Promise<unknown> {
+  const text = await c.req.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('the body is not JSON')
+  }
+}
+
+async function found(c: Context, submissions: Submissions): Promise<SubmissionStatus> {
+  const id = c.req.param('id') ?? ''
+  const status = await submissions.find(id)
+  if (status === undefined)
+    throw new FaultError({ kind: 'absent', what: `no submission is named ${JSON.stringify(id.slice(0, 200))}` })
+  return status
+}
+
+/** `?step=PATH`; the path of a single tool is empty. */
+async function logsOf(c: Context, options: SubmissionsDoorOptions): Promise<Response> {
+  const { submissions, engine, instances } = options
+  const { id, instance } = await found(c, submissions)
+  const path = c.req.query('step') ?? ''
+  const step = (await submissions.steps(id))?.find((one) => one.path === path)
+  if (step?.operation === undefined)
+    throw new FaultError({
+      kind: 'absent',
+      what: `no task of this submission is ${JSON.stringify(path.slice(0, 200))}`,
+    })
+  return answer(c, await stepLogs(step.operation, { engine, blobs: instances(instance).blobs }), options)
+}
+
+async function events(c: Context, options: SubmissionsDoorOptions): Promise<Response> {
+  const { submissions, clock, ending } = options
+  const { id } = await found(c, submissions)
+  const stream = eventStream({
+    listen: (wake) => submissions.listen(id, c.req.header('last-event-id'), wake),
+    status: () => submissions.find(id),
+    clock,
+    signal: AbortSignal.any([c.req.raw.signal, ending]),
+  })
+  return c.body(stream, 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+}

@@ -1,0 +1,71 @@
+import type { WorkerDescription, WorkerPulse } from '../../engine/worker-session.ts'
+import { LANGUAGE_PROPERTY } from '../../model/language.ts'
+import { TASK_FORM_PROPERTY } from '../../model/task-form.ts'
+import type { HeartbeatMessage } from './worker-message.ts'
+
+/** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
+const MOST_SLOTS = 1024
+
+/** What of a heartbeat makes a registration: when it changes, the worker has to be registered anew. */
+export interface WorkerOffer {
+  readonly slots: number
+  /** From the name of a language here to the worker's own word for it. */
+  readonly languages: ReadonlyMap<string, string>
+}
+
+/** What languages are called here, whatever a worker calls them. */
+export type CanonicalName = (language: string) => string
+
+/** What a heartbeat leaves out is as it was. */
+export function offerOf(
+  { load, capabilities }: HeartbeatMessage,
+  canonical: CanonicalName,
+  before?: WorkerOffer,
+): WorkerOffer {
+  const slots = load?.maxConcurrent ?? before?.slots ?? 1
+  return {
+    slots: Math.min(MOST_SLOTS, Math.max(1, Math.floor(slots))),
+    languages: capabilities
+      ? new Map(capabilities.map((said) => [canonical(said.toLowerCase()), said]))
+      : (before?.languages ?? new Map()),
+  }
+}
+
+export const sameOffer = (one: WorkerOffer, other: WorkerOffer): boolean =>
+  one.slots === other.slots &&
+  one.languages.size === other.languages.size &&
+  [...one.languages].every(([name, said]) => other.languages.get(name) === said)
+
+export const describeSocketWorker = (
+  worker: string,
+  { slots, languages }: WorkerOffer,
+  running: readonly string[],
+): WorkerDescription => ({
+  worker,
+  slots,
+  properties: [
+    { name: TASK_FORM_PROPERTY, value: 'snippet' },
+    ...Array.from(languages.keys(), (value) => ({ name: LANGUAGE_PROPERTY, value })),
+  ],
+  running,
+  about: { protocol: 'websocket' },
+})
+
+/**
+ * How a worker does, from what it says of its machine: the fullest of processor, memory, and slots that others than we
+ * have taken. Over 98 % it counts as degraded, and again as sound under 90 %. What our own tasks explain does not count, or
+ * every worker that is busy would look sick.
+ */
+export function pulseOf({ load, status, running }: HeartbeatMessage, given: number): WorkerPulse {
+  const { currentTasks, cpuUsage, memoryUsage } = load ?? {}
+  const slots = Math.max(1, load?.maxConcurrent ?? 1)
+  const processor = (cpuUsage ?? 0) > given / slots ? (cpuUsage ?? 0) : 0
+  const foreign = Math.max(0, (currentTasks ?? 0) - given) / slots
+  const word = status?.toLowerCase()
+  const heaviest = Math.max(processor, memoryUsage ?? 0, foreign, word === 'degraded' ? 1 : 0)
+  return {
+    load: Math.min(1, heaviest),
+    ...(running && { holds: running }),
+    ...(word === 'draining' && { draining: true }),
+  }
+}

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse, type TomlTable } from 'smol-toml'
+import type { z } from 'zod'
+import { FaultError, invalid } from '../base/fault.ts'
+import type { Language } from '../model/language.ts'
+import { languageFile, languageOf } from './language-file.ts'
+
+/** Beside the sources, and beside what is made of them. */
+const SHIPPED = fileURLToPath(new URL('../../languages', import.meta.url))
+
+/**
+ * The languages that come with Windlass, and over them those of a folder of the user's own: one of the same name takes the
+ * other's place. Sorted by name. Throws `invalid` with a line per problem, each with its file and field.
+ */
+export function loadLanguages(own?: string): readonly Language[] {
+  const files = new Map<string, LanguageTable>()
+  for (const file of [...readFolder(SHIPPED), ...(own === undefined ? [] : readFolder(own))]) files.set(file.name, file)
+  const problems: string[] = []
+  const languages = [...files.values()].flatMap((file) => {
+    const { success, data, error } = languageFile.safeParse(extended(file, files, problems))
+    if (success) return [languageOf(data)]
+    problems.push(...error.issues.map((issue) => `${file.path}: ${issueText(issue)}`))
+    return []
+  })
+  problems.push(...doubleNames(languages))
+  if (problems.length > 0) throw invalid([...new Set(problems)].join('\n'))
+  return languages.sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+interface LanguageTable {
+  readonly path: string
+  readonly name: string
+  readonly table: TomlTable
+}
+
+function readFolder(folder: string): LanguageTable[] {
+  return namesIn(folder)
+    .filter((file) => file.endsWith('.toml'))
+    .sort()
+    .map((file) => {
+      const path = join(folder, file)
+      const table = readTable(path)
+      return { path, name: typeof table.name === 'string' ? table.name : file, table }
+    })
+}
+
+/** A folder of one's own need not be there. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && folder !== SHIPPED) return []
+    throw new FaultError({ kind: 'invalid', what: `cannot read ${folder}: ${(error as Error).message}` }, error)
+  }
+}
+
+function readTable(path: string): TomlTable {
+  try {
+    return parse(readFileSync(path, 'utf8'), { unsafeKeyBehaviour: 'throw' })
+  } catch (error) {
+    const [headline] = (error as Error).message.split('\n')
+    throw new FaultError({ kind: 'invalid', what: `${path}: ${headline}` }, error)
+  }
+}
+
+/** A file that extends another has all that it does not say from there; of tables, each entry. */
+function extended(file: LanguageTable, files: ReadonlyMap<string, LanguageTable>, problems: string[]): TomlTable {
+  const { extends: named, ...own } = file.table
+  if (named === undefined) return own
+  const base = typeof named === 'string' ? files.get(named) : undefined
+  if (base === undefined || base.table.extends !== undefined) {
+    problems.push(`${file.path}: extends: there is no language of that name that stands by itself`)
+    return own
+  }
+  // Its other names, and what it is made of beyond the language itself, are its own.
+  const { aliases: _, libraries: __, ...rest } = base.table
+  const merged: TomlTable = { ...rest }
+  for (const [key, value] of Object.entries(own)) {
+    const under = rest[key]
+    merged[key] = isTable(value) && isTable(under) ? { ...under, ...value } : value
+  }
+  return merged
+}
+
+const isTable = (value: unknown): value is TomlTable =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+const issueText = ({ path, message }: z.core.$ZodIssue): string =>
+  path.length === 0 ? message : `${path.join('.')}: ${message}`
+
+/** One name means one language. */
+function doubleNames(languages: readonly Language[]): string[] {
+  const owners = new Map<string, string>()
+  const problems: string[] = []
+  for (const { name, aliases } of languages)
+    for (const each of [name, ...aliases]) {
+      const owner = owners.get(each)
+      if (owner !== undefined) problems.push(`${each} is a name of both ${owner} and ${name}`)
+      owners.set(each, name)
+    }
+  return problems
+}

@@ -1,0 +1,30 @@
+import { type BuildStep, TOOL_ENV } from './build-step.ts'
+import { runProgram } from './run-program.ts'
+
+/**
+ * Has dpkg set up what was unpacked, in a room that sees nothing else: the scripts of packages run there, as root of a
+ * system that is theirs alone. Some want what is not to be had there, such as other users, and fail: what that
+ * matters, the self-test of the language will tell. Answers with the names of those.
+ */
+export async function configurePackages(root: string, { told, signal }: BuildStep): Promise<readonly string[]> {
+  told('setting up packages', undefined)
+  const room = [
+    ...['--unshare-all', '--unshare-user', '--uid', '0', '--gid', '0', '--die-with-parent', '--new-session'],
+    ...['--bind', root, '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/run', '--clearenv'],
+    ...Object.entries({ ...TOOL_ENV, HOME: '/tmp' }).flatMap(([name, value]) => ['--setenv', name, value]),
+  ]
+  const forces = ['--force-depends', '--force-bad-path', '--force-confold', '--abort-after=10000']
+  const { stderr } = await runProgram(
+    {
+      argv: ['bwrap', ...room, '--', 'dpkg', '--configure', '--pending', ...forces],
+      env: TOOL_ENV,
+      mayFail: true,
+    },
+    signal,
+  )
+  const failed = stderr.split('Errors were encountered while processing:\n')[1] ?? ''
+  return failed
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}

@@ -1,0 +1,72 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FaultError } from '../../base/fault.ts'
+import { type BuildStep, TOOL_ENV } from './build-step.ts'
+import { runProgram } from './run-program.ts'
+
+export interface DownloadOrder {
+  readonly packages: readonly string[]
+  /** An empty folder of ours. */
+  readonly folder: string
+}
+
+/**
+ * Fetches packages, with all that they depend on, as this machine's apt would for a machine that has none: it knows where
+ * they come from, and checks their signatures. Nothing of the machine is changed, and nobody needs to be root.
+ */
+export async function downloadPackages(
+  { packages, folder }: DownloadOrder,
+  { told, signal }: BuildStep,
+): Promise<readonly string[]> {
+  const [archives, status] = [join(folder, 'archives'), join(folder, 'status')]
+  mkdirSync(join(archives, 'partial'), { recursive: true })
+  writeFileSync(status, '')
+  const settings = {
+    'Dir::State::status': status,
+    'Dir::State::extended_states': join(folder, 'extended_states'),
+    'Dir::Cache::archives': archives,
+    'Dir::Cache::pkgcache': '',
+    'Dir::Cache::srcpkgcache': '',
+    'Debug::NoLocking': '1',
+    'APT::Sandbox::User': 'root',
+    'APT::Status-Fd': '3',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+  try {
+    await runProgram(
+      {
+        argv: [
+          'apt-get',
+          '-qq',
+          '-y',
+          '--no-install-recommends',
+          '--download-only',
+          ...flags,
+          'install',
+          '--',
+          ...packages,
+        ],
+        env: TOOL_ENV,
+        status: (line) => told('fetching packages', partOf(line)),
+      },
+      signal,
+    )
+  } catch (error) {
+    if (error instanceof FaultError && error.message.includes('ENOENT'))
+      throw new FaultError(
+        { kind: 'unavailable', what: 'apt-get was not found: on other systems than Debian, name a folder with --from' },
+        error,
+      )
+    throw error
+  }
+  return readdirSync(archives)
+    .filter((name) => name.endsWith('.deb'))
+    .sort()
+    .map((name) => join(archives, name))
+}
+
+/** As apt writes it: `dlstatus:3:41.2:Retrieving file 3 of 73`. */
+function partOf(line: string): number | undefined {
+  const percent = /^dlstatus:\d+:([\d.]+):/.exec(line)?.[1]
+  return percent === undefined ? undefined : Number(percent) / 100
+}

@@ -1,0 +1,69 @@
+import { posix } from 'node:path'
+import { invalid } from '../base/fault.ts'
+import type { Language } from '../model/language.ts'
+import type { SnippetFile } from '../model/snippet.ts'
+
+const MOST_FILES = 1000
+const MOST_NAME_BYTES = 1024
+const MOST_PART_BYTES = 255
+
+/** A snippet's files with the names that they will have; the first is the one that is run. Throws `invalid`. */
+export function snippetFiles(files: readonly SnippetFile[], language: Language): readonly SnippetFile[] {
+  if (files.length === 0) throw invalid('files: there must be at least one')
+  if (files.length > MOST_FILES) throw invalid(`files: there are ${files.length}, and ${MOST_FILES} at most`, 'range')
+  const named = files.map((file, i) => ({
+    ...file,
+    name: checkedName(i === 0 && file.name === '' ? unsaidName(file, language) : file.name),
+  }))
+  mustNotClash(named.map(({ name }) => name))
+  return named
+}
+
+/** What `{files}` stands for: the first, whatever it is called, and the others by their extensions. */
+export function compiledNames(files: readonly SnippetFile[], language: Language): string[] {
+  const extensions = language.extensions ?? [posix.extname(language.fileName)]
+  return files
+    .map(({ name }) => name)
+    .filter((name, i) => i === 0 || extensions.some((extension) => extension !== '' && name.endsWith(extension)))
+}
+
+/** Enough of the code to find what it calls itself. */
+const LOOKED_AT_BYTES = 64 * 1024
+
+function unsaidName({ contents }: SnippetFile, { fileName, fileNamePattern }: Language): string {
+  if (fileNamePattern === undefined) return fileName
+  const code = Buffer.from(contents.buffer, contents.byteOffset, Math.min(contents.length, LOOKED_AT_BYTES))
+  const own = new RegExp(fileNamePattern, 'm').exec(code.toString())?.[1]
+  return own !== undefined && /^\w{1,100}$/.test(own) ? `${own}${posix.extname(fileName)}` : fileName
+}
+
+/**
+ * A name becomes a path in the room, and a word in the command line of a compiler, where one that begins with a dash would
+ * be an option and one that begins with an @ a list of them.
+ */
+function checkedName(name: string): string {
+  const shown = JSON.stringify(name.slice(0, 200))
+  const parts = name.split('/')
+  if (name === '' || parts.some((part) => part === '')) throw invalid(`files: ${shown} is no name of a file`)
+  if (parts.some((part) => part === '..' || part === '.')) throw invalid(`files: ${shown} leads somewhere else`)
+  if (CONTROL.test(name) || !name.isWellFormed() || name.includes('\\'))
+    throw invalid(`files: ${shown} has characters that no name may have`)
+  if (/^[-@]/.test(name)) throw invalid(`files: ${shown} begins with a character that no name may begin with`)
+  if (Buffer.byteLength(name) > MOST_NAME_BYTES || parts.some((part) => Buffer.byteLength(part) > MOST_PART_BYTES))
+    throw invalid(`files: ${shown} is too long`)
+  return name
+}
+
+const CONTROL = /\p{Cc}/u
+
+function mustNotClash(names: readonly string[]): void {
+  const taken = new Set<string>()
+  for (const name of names) {
+    if (taken.has(name)) throw invalid(`files: ${JSON.stringify(name)} comes twice`)
+    taken.add(name)
+  }
+  for (const name of names)
+    for (let slash = name.indexOf('/'); slash > 0; slash = name.indexOf('/', slash + 1))
+      if (taken.has(name.slice(0, slash)))
+        throw invalid(`files: ${JSON.stringify(name.slice(0, slash))} is a file, and a folder in another name`)
+}

@@ -1,0 +1,143 @@
+import { posix } from 'node:path'
+import { invalid } from '../base/fault.ts'
+import type { EnvVariable, Limits, PlatformProperty } from '../model/command.ts'
+import { type CommandTask, commandTaskOf, type StageWish } from '../model/command-task.ts'
+import { type IsolationLevel, isolatesAs } from '../model/isolation.ts'
+import { LANGUAGE_PROPERTY, type Language, type LanguageStage, languageWithVersion } from '../model/language.ts'
+import type { SnippetFile, SnippetRequest } from '../model/snippet.ts'
+import { compiledNames, snippetFiles } from './snippet-files.ts'
+
+export interface SnippetRules {
+  /** The least that rooms must keep snippets from everything else, whatever is asked for. */
+  readonly least: IsolationLevel
+  /** The most that anybody gets, whatever is asked for. */
+  readonly most: Limits
+}
+
+const MIB = 1024 ** 2
+
+/** Code from anybody never runs in a bare room unless somebody says that it may. */
+const RULES: SnippetRules = {
+  least: 'namespaces',
+  most: {
+    ...{ wallMs: 300_000, cpuMs: 600_000, memoryBytes: 4096 * MIB, pids: 1024, openFiles: 4096, cpus: 64 },
+    ...{ fileBytes: 1024 * MIB, diskBytes: 4096 * MIB, outputBytes: 16 * MIB, outputFloodBytes: 256 * MIB },
+  },
+}
+
+export type SnippetLowering = (request: SnippetRequest, language: Language, version: string | undefined) => CommandTask
+
+/** A request in the words of the grid: a stage that compiles, where the language has one, and one that runs. Throws `invalid`. */
+export const snippetTask: SnippetLowering = (request, language, version) => lower(request, { language, version }, RULES)
+
+/** The same under other rules. */
+export const snippetTaskUnder =
+  (rules: Partial<SnippetRules>): SnippetLowering =>
+  (request, language, version) =>
+    lower(request, { language, version }, { ...RULES, ...rules })
+
+interface Chosen {
+  readonly language: Language
+  readonly version: string | undefined
+}
+
+function lower(request: SnippetRequest, { language, version }: Chosen, { least, most }: SnippetRules): CommandTask {
+  const files = snippetFiles(request.files, language)
+  const named = wordsFor(files, language)
+  const { isolation: wanted } = request
+  const isolation = wanted !== undefined && isolatesAs(wanted, least) ? wanted : least
+  const compile: StageWish[] =
+    language.compile === undefined
+      ? []
+      : [stageOf('compile', language.compile, { named, limits: request.compileLimits, most })]
+  const run = stageOf('run', language.run, { named, limits: request.runLimits, most })
+  return commandTaskOf({
+    stages: [
+      ...compile,
+      {
+        ...run,
+        argv: [...run.argv, ...request.args.map(checkedArgument)],
+        env: overlaid(run.env ?? [], request.env.map(checkedVariable)),
+        ...(request.stdin && { stdin: { kind: 'inline', bytes: request.stdin } }),
+        ...(request.interactive && { stdin: { kind: 'live', terminal: request.interactive.pty } }),
+        network: request.network,
+      },
+    ],
+    inputs: { files: files.map(({ name, contents }) => ({ path: name, contents, executable: false })) },
+    outputs: { globs: request.outputs },
+    platform: platformOf({ language, version }, wanted === undefined ? undefined : isolation),
+    isolation,
+    cacheable: request.cacheable,
+  })
+}
+
+/**
+ * Workers offer no language in rooms that are weaker than they should be, and some say nothing of their rooms; so a property
+ * for it is there only when it was asked for.
+ */
+const platformOf = ({ language, version }: Chosen, isolation: IsolationLevel | undefined): PlatformProperty[] => [
+  {
+    name: LANGUAGE_PROPERTY,
+    value: version === undefined ? language.name : languageWithVersion(language.name, version),
+  },
+  ...(isolation === undefined ? [] : [{ name: 'isolation', value: isolation }]),
+]
+
+interface Words {
+  readonly file: string
+  readonly stem: string
+  readonly files: readonly string[]
+}
+
+function wordsFor(files: readonly SnippetFile[], language: Language): Words {
+  const file = files[0]?.name ?? language.fileName
+  return { file, stem: file.slice(0, file.length - posix.extname(file).length), files: compiledNames(files, language) }
+}
+
+interface StageOrder {
+  readonly named: Words
+  readonly limits: Limits
+  readonly most: Limits
+}
+
+function stageOf(name: 'compile' | 'run', stage: LanguageStage, { named, limits, most }: StageOrder): StageWish {
+  return {
+    name,
+    argv: stage.argv.flatMap((word) => (word === '{files}' ? named.files : [filled(word, named)])),
+    env: Object.entries(stage.env).map(([key, value]) => ({ name: key, value: filled(value, named) })),
+    limits: within({ ...stage.limits, ...given(limits) }, most),
+  }
+}
+
+/** What is put in is not looked at again: a name may well be `{stem}`. */
+const filled = (text: string, { file, stem }: Words): string =>
+  text.replace(/\{(file|stem)\}/g, (_, word: string) => (word === 'file' ? file : stem))
+
+const given = (limits: Limits): Limits =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
+
+function within(limits: Limits, most: Limits): Limits {
+  const held: { -readonly [K in keyof Limits]: Limits[K] } = { ...limits }
+  for (const name of Object.keys(limits) as (keyof Limits)[]) {
+    const [asked, top] = [limits[name] ?? Number.NaN, most[name] ?? Number.POSITIVE_INFINITY]
+    if (!(asked > 0)) throw invalid(`limits: ${name} is ${asked}, and must be more than 0`)
+    held[name] = Math.min(asked, top)
+  }
+  return held
+}
+
+function checkedArgument(argument: string): string {
+  if (argument.includes('\0') || !argument.isWellFormed()) throw invalid('args: no argument may have a NUL in it')
+  return argument
+}
+
+function checkedVariable({ name, value }: EnvVariable): EnvVariable {
+  if (name === '' || /[=\0]/.test(name) || value.includes('\0') || !name.isWellFormed() || !value.isWellFormed())
+    throw invalid(`env: ${JSON.stringify(name.slice(0, 100))} is no variable that a program could have`)
+  return { name, value }
+}
+
+/** What is asked for comes before what the language says; of two of the same name, the later one. */
+const overlaid = (under: readonly EnvVariable[], over: readonly EnvVariable[]): EnvVariable[] => [
+  ...new Map([...under, ...over].map((variable) => [variable.name, variable])).values(),
+]

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { NO_OUTPUT } from '../captured-output.ts'
+import type { LaunchOutcome } from '../launch-run.ts'
+import { apptainerEnd } from './apptainer-end.ts'
+
+/** Of a program that has ended with 255 and these last words. */
+const saying = (words: string): LaunchOutcome => {
+  const usage = { cpuUserMs: 1, cpuSystemMs: 1, peakMemoryBytes: 1, how: 'counted' } as const
+  const end = { over: undefined, status: undefined, pidsRefused: false, hasSurvivors: false, usage }
+  return {
+    end: { kind: 'exited', exit: { code: 255, signal: null, ...end } },
+    ...{ stopped: undefined, wallMs: 1, stdout: NO_OUTPUT },
+    stderr: { ...NO_OUTPUT, bytes: Buffer.from(words) },
+  }
+}
+const endOf = (words: string) => apptainerEnd(saying(words), {}, 'tool')
+
+test('a program that is not there, or may not be run, is a result', () => {
+  const absent = '\u001b[31mFATAL:   "tool": executable file not found in $PATH\u001b[0m\n'
+  expect(endOf(absent)).toMatchObject({ cause: 'not-started', exitCode: 127 })
+  expect(endOf('FATAL:   exec ./tool: permission denied\n')).toMatchObject({ cause: 'not-started', exitCode: 126 })
+})
+
+test('a container that could not be made is our fault, though somebody was not permitted something', () => {
+  const words =
+    'container creation failed: image driver mount failure: squashfuse_ll exited: fuse: failed to open /dev/fuse: Permission denied'
+  expect(() => endOf(`FATAL:   ${words}\n`)).toThrow(`the container could not be set up: ${words}`)
+})
+
+test('255 without such words is of the command', () => {
+  expect(endOf('it did not work\n')).toMatchObject({ cause: 'exit', exitCode: 255 })
+})

@@ -1,0 +1,46 @@
+import { tryRead } from '../cgroups/group-files.ts'
+import { type Stat, statOf } from './marked-processes.ts'
+
+/** The command's own process: below the first by as many as make its room. Who was adopted on the way comes after it. */
+export function commandProcess(leader: number, depth: number): number | undefined {
+  let pid: number | undefined = leader
+  for (let level = 0; level < depth && pid !== undefined; level++) pid = firstChild(pid)
+  return pid
+}
+
+function firstChild(pid: number): number | undefined {
+  const first = tryRead(`/proc/${pid}/task/${pid}/children`).split(' ')[0]
+  return first === undefined || first === '' ? undefined : Number(first)
+}
+
+export interface TerminalOfTree {
+  /** Of /dev/pts, as the room sees it. */
+  readonly number: number
+  /** The processes that keys such as Ctrl-C are for. */
+  readonly foreground: number
+}
+
+/** What devices of pseudo-terminals are numbered from on, and how many there are under each number. */
+const FIRST_MAJOR = 136
+const LAST_MAJOR = 143
+
+/** The terminal of the oldest among these processes that has one: programs may make others of their own. */
+export function terminalOf(pids: readonly number[]): TerminalOfTree | undefined {
+  const found = new Map<number, Stat>()
+  for (const pid of pids) {
+    const stat = statOf(pid)
+    if (stat !== undefined) found.set(pid, stat)
+  }
+  const [oldest] = [...found.values()].filter(({ terminal }) => isPseudo(terminal)).sort(byAge)
+  // A number from outside of the tree would be somebody else's.
+  if (oldest === undefined || ![...found.values()].some(({ group }) => group === oldest.foreground)) return undefined
+  return { number: numberOf(oldest.terminal), foreground: oldest.foreground }
+}
+
+const byAge = (one: Stat, other: Stat): number => one.startedAt - other.startedAt
+
+/** As the kernel packs a device into one number. */
+const majorOf = (device: number): number => (device >> 8) & 0xfff
+const minorOf = (device: number): number => (device & 0xff) | ((device >> 12) & 0xfff00)
+const isPseudo = (device: number): boolean => majorOf(device) >= FIRST_MAJOR && majorOf(device) <= LAST_MAJOR
+const numberOf = (device: number): number => (majorOf(device) - FIRST_MAJOR) * 256 + minorOf(device)

@@ -1,0 +1,66 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { Clock } from '../base/clock.ts'
+import { FaultError } from '../base/fault.ts'
+import { inLists } from '../storage/bulk/in-lists.ts'
+import { type RunPorts, runSubmission, type SubmissionRun } from './run-submission.ts'
+import type { StepResult } from './step-grid.ts'
+import type { Ask, FromThread, ToThread } from './thread-messages.ts'
+import { type PlainBlobs, treeStore } from './tree-blobs.ts'
+
+/** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
+export function serveRuns(port: MessagePort, clock: Clock): void {
+  const say = inLists<FromThread>((list) => port.postMessage(list), setImmediate)
+  const open = new Map<number, PromiseWithResolvers<unknown>>()
+  const leaving = new Map<string, AbortController>()
+  let questions = 0
+  const ask = (submission: string, about: Ask): Promise<unknown> => {
+    const question = ++questions
+    const answer = Promise.withResolvers<unknown>()
+    open.set(question, answer)
+    say({ kind: 'question', question, submission, ask: about })
+    return answer.promise
+  }
+  const drive = async (run: SubmissionRun): Promise<void> => {
+    const submission = run.id
+    const leave = new AbortController()
+    leaving.set(submission, leave)
+    try {
+      const ports = portsOf((about) => ask(submission, about), clock)
+      const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end })
+      say({ kind: 'over', submission, outcome: await runSubmission(run, { ...ports, ended, signal: leave.signal }) })
+    } catch (error) {
+      say({ kind: 'broken', submission, what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    } finally {
+      leaving.delete(submission)
+    }
+  }
+  const hear = (message: ToThread): void => {
+    if (message.kind === 'run') void drive(message.run)
+    else if (message.kind === 'cancel') leaving.get(message.submission)?.abort()
+    else {
+      const answer = open.get(message.question)
+      open.delete(message.question)
+      if (message.kind === 'answer') answer?.resolve(message.value)
+      else answer?.reject(new FaultError(message.fault))
+    }
+  }
+  port.on('message', (list: readonly ToThread[]) => {
+    for (const message of list) hear(message)
+  })
+}
+
+function portsOf(ask: (about: Ask) => Promise<unknown>, clock: Clock): Omit<RunPorts, 'ended' | 'signal'> {
+  const blobs: PlainBlobs = {
+    has: async (digest) => (await ask({ what: 'has', digest })) === true,
+    read: async (digest, limit) => (await ask({ what: 'read', digest, limit })) as Uint8Array | undefined,
+    async put(digest, bytes) {
+      await ask({ what: 'put', digest, bytes })
+    },
+  }
+  return {
+    trees: treeStore(blobs, 'sha256'),
+    clock,
+    runStep: async (step) => (await ask({ what: 'step', step })) as StepResult,
+    runsImages: async () => (await ask({ what: 'images' })) === true,
+  }
+}

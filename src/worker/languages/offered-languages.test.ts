@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest'
+import { FaultError } from '../../base/fault.ts'
+import type { CommandTask } from '../../model/command-task.ts'
+import type { Language } from '../../model/language.ts'
+import { manualClock } from '../../testing/manual-clock.ts'
+import { languageProperty } from './language-report.ts'
+import { offeredLanguages } from './offered-languages.ts'
+import type { LanguageTrial } from './test-language.ts'
+import { ended, toy, workingToolchain } from './toolchain.fixture.ts'
+
+const never = new AbortController().signal
+
+function offering(languages: readonly Language[], run: LanguageTrial['run'], known: Record<string, string> = {}) {
+  const clock = manualClock()
+  const noted = new Map(Object.entries(known))
+  const offered = offeredLanguages({
+    languages,
+    trial: { run, clock, isolation: 'namespaces' },
+    passed: {
+      recall: (key) => noted.get(key),
+      remember: (_, { key, version }) => void noted.set(key, version),
+    },
+    markOf: ({ name }) => (name === 'absent' ? { absent: 'it is nowhere' } : { key: `key of ${name}` }),
+    clock,
+  })
+  return { offered, noted, clock }
+}
+
+test('what passed before is offered at once, what is not here never, and the rest when it has passed', async () => {
+  const asked: string[] = []
+  const { offered, noted } = offering(
+    [toy('known'), toy('absent'), toy('fresh')],
+    (task) => {
+      asked.push(`${task.platform[0]?.value} ${task.stages[0]?.name}`)
+      return workingToolchain(task)
+    },
+    { 'key of known': '7' },
+  )
+  expect(languageProperty(offered.reports())).toEqual([{ name: 'language', value: 'known,known@7' }])
+  let more = 0
+  await offered.test(() => more++, never)
+  expect(languageProperty(offered.reports())).toEqual([{ name: 'language', value: 'known,known@7,fresh,fresh@1.2' }])
+  expect([asked, more, noted.get('key of fresh')]).toEqual([['fresh version', 'fresh run'], 1, '1.2'])
+  expect(offered.reports()[1]).toMatchObject({ outcome: 'absent', what: 'it is nowhere' })
+  await offered.test(() => more++, never)
+  expect(more).toBe(1)
+})
+
+const FAILURES = {
+  'prints something else': {
+    result: ended({ says: 'Hello\n' }),
+    report: { outcome: 'failed', what: String.raw`it printed "Hello\n" in place of "Hello, you\n"` },
+  },
+  'exits with 3': {
+    result: ended({ cause: 'exit', exitCode: 3 }),
+    report: { outcome: 'failed', what: 'run: exit code 3' },
+  },
+  'lacks a program': {
+    result: ended({ cause: 'not-started', reason: 'no ld' }),
+    report: { outcome: 'absent', what: 'run: no ld' },
+  },
+  'takes too long': {
+    result: ended({ cause: 'timeout', reason: 'too long' }),
+    report: { outcome: 'failed', what: 'run: too long' },
+  },
+  'runs nothing': { result: { ...ended({}), stages: [] }, report: { outcome: 'failed', what: 'nothing was run' } },
+}
+
+test.each(Object.entries(FAILURES))(
+  'a language whose self-test %s is not offered, and tested again the next time',
+  async (_, { result, report }) => {
+    const { offered, noted } = offering([toy('bad')], async (task) =>
+      task.stages[0]?.name === 'version' ? workingToolchain(task) : result,
+    )
+    await offered.test(() => expect.unreachable(), never)
+    expect(offered.reports()).toMatchObject([{ ...report, version: '1.2' }])
+    expect([languageProperty(offered.reports()), noted.size]).toEqual([[], 0])
+  },
+)
+
+test('one that does not say its version, or says what is none, is not offered', async () => {
+  for (const says of ['toy', 'version a,b', `version ${'9'.repeat(80)}`]) {
+    const { offered } = offering([toy('odd')], async () => ended({ says }))
+    await offered.test(() => expect.unreachable(), never)
+    expect(offered.reports()).toMatchObject([{ outcome: 'failed', what: expect.stringContaining('version') }])
+  }
+})
+
+test('a room that could not be made is told as such, and the others are tested', async () => {
+  const { offered } = offering([toy('one'), toy('two')], async (task) => {
+    if (task.platform[0]?.value === 'one') throw new FaultError({ kind: 'unavailable', what: 'no room' })
+    return workingToolchain(task)
+  })
+  await offered.test(() => {}, never)
+  expect(offered.reports()).toMatchObject([{ outcome: 'failed', what: 'no room' }, { outcome: 'passed' }])
+})
+
+test('no more than two are tested at a time, the quick ones first, and news come a few at a time', async () => {
+  let [running, most] = [0, 0]
+  const order: string[] = []
+  const slow = toy('slow', { compile: { argv: ['x'], env: {}, limits: { wallMs: 9 } } })
+  const { offered, clock } = offering([slow, toy('a'), toy('b'), toy('c'), toy('d')], async (task: CommandTask) => {
+    most = Math.max(most, ++running)
+    order.push(task.platform[0]?.value ?? '')
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(300)
+    running--
+    return workingToolchain(task)
+  })
+  const told: number[] = []
+  await offered.test(() => told.push(offered.reports().length), never)
+  expect([most, order.at(-1), told.at(-1)]).toEqual([2, 'slow', 5])
+  expect(told.length).toBe(2)
+})
+
+test('one that is stopped says no more of those that it had not tested', async () => {
+  const stopping = new AbortController()
+  const { offered } = offering([toy('a'), toy('b'), toy('c')], async () => {
+    stopping.abort()
+    throw new FaultError({ kind: 'cancelled', what: 'stopped' })
+  })
+  await offered.test(() => expect.unreachable(), stopping.signal)
+  expect(offered.reports()).toEqual([])
+})

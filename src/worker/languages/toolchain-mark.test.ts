@@ -1,0 +1,58 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { languageMarks } from './language-marks.ts'
+import { toy } from './toolchain.fixture.ts'
+import { toolchainMark } from './toolchain-mark.ts'
+
+function folderOfTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-toolchain-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const name of ['a', 'b']) mkdirSync(join(folder, name))
+  return folder
+}
+
+const program = (path: string, text: string): void => writeFileSync(path, text, { mode: 0o755 })
+
+test('programs are marked by what they lead to, and another one has another mark', () => {
+  const folder = folderOfTest()
+  const folders = ['a', 'b'].map((name) => join(folder, name))
+  program(join(folder, 'real-1'), 'one')
+  program(join(folder, 'real-2'), 'other')
+  symlinkSync(join(folder, 'real-1'), join(folder, 'b/tool'))
+  const first = toolchainMark(['tool'], folders)
+  expect(first).toEqual({ mark: expect.stringContaining('real-1') })
+  expect(toolchainMark(['tool'], folders)).toEqual(first)
+  symlinkSync(join(folder, 'real-2'), join(folder, 'a/tool'))
+  expect(toolchainMark(['tool'], folders)).toEqual({ mark: expect.stringContaining('real-2') })
+})
+
+test('what is not there, cannot be run, is a folder or leads nowhere is absent', () => {
+  const folder = folderOfTest()
+  program(join(folder, 'closed'), '')
+  chmodSync(join(folder, 'closed'), 0o644)
+  symlinkSync('nowhere', join(folder, 'loose'))
+  for (const name of ['none', 'closed', 'a', 'loose']) expect(toolchainMark([name], [folder])).toEqual({ absent: name })
+})
+
+test('a language has a mark by its own system, by the machine, or is absent with the reason', () => {
+  const place = { rootfs: new Map(), takesRootfs: true, hasMachine: true, others: ['sandbox'] }
+  const withLibraries = toy('sh', { libraries: { debian: ['x'] } })
+  const built = new Map([['sh', { path: '/r', mark: 'r1', packages: [] }]])
+  const keyOf = (one: object): string | undefined => (one as { key?: string }).key
+  expect(languageMarks(place)(toy('no-such-program'))).toEqual({ absent: 'no-such-program was not found' })
+  expect(languageMarks(place)(withLibraries)).toEqual({
+    absent: expect.stringContaining('windlass languages build sh'),
+  })
+  expect(languageMarks({ ...place, takesRootfs: false, rootfs: built })(withLibraries)).toEqual({
+    absent: expect.stringContaining('cannot have a system'),
+  })
+  const keys = [
+    languageMarks(place)(toy('sh')),
+    languageMarks({ ...place, rootfs: built })(toy('sh')),
+    languageMarks({ ...place, hasMachine: false })(toy('sh')),
+    languageMarks({ ...place, others: ['unshare'] })(toy('sh')),
+  ].map(keyOf)
+  expect(new Set(keys.filter((key) => key !== undefined)).size).toBe(4)
+})

@@ -1,0 +1,96 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { HeartbeatAnswer } from '../../wire/worker-heartbeat.ts'
+import { heartbeatAnswerFromJson, heartbeatToJson } from '../../wire/worker-json/heartbeat.ts'
+import { newsToJson, printedToJson } from '../../wire/worker-json/news.ts'
+import type { TaskNews } from '../../wire/worker-status.ts'
+import type { HttpCaller } from './http-caller.ts'
+import { httpOutputWay, type OutputWayOptions } from './http-output-way.ts'
+import { httpRegistration } from './http-registration.ts'
+import { isPassing, isTaken, saying } from './http-saying.ts'
+import { gatheredOutput } from './output-line.ts'
+import type { Pulse, WorkerLink } from './worker-link.ts'
+
+export interface HttpLinkOptions {
+  readonly caller: HttpCaller
+  readonly clock: Clock
+  readonly worker: string
+  readonly hostname: string
+  /** From 0 up to 1. */
+  readonly random: () => number
+}
+
+const HEARTBEAT_MS = 10_000
+const OUTPUT_MS = 10_000
+const GOODBYE_MS = 5000
+const STARTED_TRIES = 5
+
+/** Over plain HTTP, where nothing else passes: long polls for work and for orders, and a call for every word of ours. */
+export function httpLink(options: HttpLinkOptions): WorkerLink {
+  const { caller, clock, worker } = options
+  const closing = new AbortController()
+  const registered = httpRegistration({ ...options, signal: closing.signal })
+  const own = `/api/v1/workers/${encodeURIComponent(worker)}`
+  const taskPath = (attemptId: string): string => `${own}/tasks/${encodeURIComponent(attemptId)}`
+
+  const { put, say } = saying({ ...options, signal: closing.signal })
+  const report = (attemptId: string, news: TaskNews): Promise<number> =>
+    say(`${taskPath(attemptId)}/complete`, newsToJson(news))
+
+  const post: OutputWayOptions['post'] = (attemptId, pieces) =>
+    put(`${taskPath(attemptId)}/status`, printedToJson(pieces), { timeoutMs: OUTPUT_MS }).then(
+      ({ status }) => !isPassing(status),
+      () => false,
+    )
+  const open = (caughtUp: () => void) => httpOutputWay({ clock, caughtUp, post })
+  const outputs = gatheredOutput({ clock, worker, open })
+
+  const heartbeat = async (pulse: Pulse): Promise<HeartbeatAnswer | undefined> => {
+    const headers = registered.headers()
+    try {
+      const sent = { timeoutMs: HEARTBEAT_MS, headers }
+      const { status, body } = await put(`${own}/heartbeat`, heartbeatToJson(pulse), sent)
+      if (isTaken(status)) return heartbeatAnswerFromJson(JSON.parse(body.toString()))
+      if (status === UNKNOWN) registered.renew()
+      if (status === DISPLACED) registered.displaced(headers)
+    } catch (error) {
+      if (!(error instanceof FaultError || error instanceof SyntaxError) && !closing.signal.aborted) throw error
+    }
+    return undefined
+  }
+
+  return {
+    open: (listener) => registered.open(listener),
+    again: () => registered.renew(),
+    started: (attemptId) => void say(`${taskPath(attemptId)}/status`, { state: 'running' }, STARTED_TRIES),
+    async report(attemptId, news) {
+      outputs.ended(attemptId, 'result' in news && news.result !== undefined)
+      registered.freed(attemptId)
+      const status = await report(attemptId, news)
+      return isTaken(status === TOO_LARGE ? await report(attemptId, UNSENDABLE) : status) ? 'taken' : 'dropped'
+    },
+    output: (attemptId, stream, bytes) => outputs.print(attemptId, stream, bytes),
+    heartbeat(pulse) {
+      if (pulse.state === 'draining') registered.quiet()
+      return heartbeat(pulse)
+    },
+    async unregister() {
+      registered.leave()
+      await caller.call({ method: 'DELETE', path: own, timeoutMs: GOODBYE_MS }).catch(() => {})
+    },
+    close() {
+      outputs.close()
+      closing.abort()
+    },
+  }
+}
+
+const UNSENDABLE: TaskNews = {
+  kind: 'fault',
+  what: 'its result is more than the server takes in one message',
+  hopeless: true,
+}
+
+const UNKNOWN = 404
+const DISPLACED = 409
+const TOO_LARGE = 413

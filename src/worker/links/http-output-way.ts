@@ -1,0 +1,64 @@
+import type { Clock } from '../../base/clock.ts'
+import type { OutputPiece } from '../../wire/worker-stream.ts'
+import type { OutputWay } from './output-line.ts'
+
+/** Waits to be sent, of all attempts together; then we are behind. */
+const MOST_WAITING_BYTES = 512 * 1024
+/** In one message. */
+const MOST_SENT_BYTES = 256 * 1024
+const PAUSE_MS = 1000
+
+export interface OutputWayOptions {
+  /** Sends pieces of one attempt; false when the server could not be reached. */
+  readonly post: (attemptId: string, pieces: readonly OutputPiece[]) => Promise<boolean>
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly caughtUp: () => void
+}
+
+/** What is printed, one message after the other: each takes along all that its attempt has printed by then. */
+export function httpOutputWay({ post, clock, caughtUp }: OutputWayOptions): OutputWay {
+  let waiting: OutputPiece[] = []
+  let bytes = 0
+  let isSending = false
+  let closedUntil = 0
+
+  const next = (): OutputPiece[] => {
+    const [first] = waiting
+    const batch: OutputPiece[] = []
+    let size = 0
+    for (const piece of waiting) {
+      if (piece.attemptId !== first?.attemptId || size > MOST_SENT_BYTES) break
+      batch.push(piece)
+      size += piece.bytes.length
+    }
+    waiting = waiting.slice(batch.length)
+    bytes -= size
+    return batch
+  }
+  const send = async (): Promise<void> => {
+    isSending = true
+    while (waiting.length > 0) {
+      const wasBehind = bytes > MOST_WAITING_BYTES
+      const batch = next()
+      const isSent = await post(batch[0]?.attemptId ?? '', batch)
+      if (!isSent) {
+        closedUntil = clock.monotonic() + PAUSE_MS
+        waiting = []
+        bytes = 0
+      }
+      if (wasBehind) caughtUp()
+    }
+    isSending = false
+  }
+  return {
+    state: () => (clock.monotonic() < closedUntil ? 'none' : bytes > MOST_WAITING_BYTES ? 'behind' : 'open'),
+    write(piece) {
+      waiting.push({ ...piece, bytes: Buffer.from(piece.bytes) })
+      bytes += piece.bytes.length
+      if (!isSending) void send()
+    },
+    close() {
+      closedUntil = Number.POSITIVE_INFINITY
+    },
+  }
+}

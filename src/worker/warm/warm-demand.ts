@@ -1,0 +1,51 @@
+/** What is asked for counts less with everything that is asked for after it: after 35 others it counts half. */
+const FADES_BY = 0.98
+/** Who was asked for once may never be again; from here on it is worth having one ready. */
+const WORTH_IT = 1.5
+/** So many kinds are remembered; callers make them up. */
+const MOST_KINDS = 64
+
+/** Learns from what was asked for how many of each kind should be ready. Deterministic: no clock has a part in it. */
+export class WarmDemand<Kind extends { readonly key: string }> {
+  readonly #kinds = new Map<string, { readonly kind: Kind; weight: number }>()
+
+  /** Worth having from the start, before anybody asked. */
+  seed(kind: Kind): void {
+    this.#kinds.set(kind.key, { kind, weight: WORTH_IT })
+  }
+
+  asked(kind: Kind): void {
+    for (const each of this.#kinds.values()) each.weight *= FADES_BY
+    const known = this.#kinds.get(kind.key)
+    if (known !== undefined) known.weight++
+    else {
+      if (this.#kinds.size >= MOST_KINDS) this.#dropLightest()
+      this.#kinds.set(kind.key, { kind, weight: 1 })
+    }
+  }
+
+  /** It cannot be made ready. */
+  forget(key: string): void {
+    this.#kinds.delete(key)
+  }
+
+  /** How `most` places are divided: each to who has the most weight for those it has and this one. */
+  wanted(most: number): ReadonlyMap<string, { readonly kind: Kind; readonly count: number }> {
+    const shares = new Map<string, { readonly kind: Kind; count: number }>()
+    const worthy = [...this.#kinds.values()].filter(({ weight }) => weight >= WORTH_IT * FADES_BY ** 35)
+    for (let place = 0; place < most && worthy.length > 0; place++) {
+      const share = ({ kind, weight }: { kind: Kind; weight: number }): number =>
+        weight / ((shares.get(kind.key)?.count ?? 0) + 1)
+      const next = worthy.reduce((best, each) => (share(each) > share(best) ? each : best))
+      const given = shares.get(next.kind.key) ?? { kind: next.kind, count: 0 }
+      given.count++
+      shares.set(next.kind.key, given)
+    }
+    return shares
+  }
+
+  #dropLightest(): void {
+    const lightest = [...this.#kinds.values()].reduce((least, each) => (each.weight < least.weight ? each : least))
+    this.#kinds.delete(lightest.kind.key)
+  }
+}

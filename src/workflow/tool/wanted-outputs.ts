@@ -1,0 +1,125 @@
+import { FaultError } from '../../base/fault.ts'
+import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
+import type { ExpressionContext } from '../expressions/expressions.ts'
+import { hasExpression } from '../loading/normalise.ts'
+import type { CwlType, OutputBinding, SecondaryFile } from '../process/cwl-type.ts'
+import { alternatives } from '../process/cwl-type.ts'
+import type { CommandLineTool } from '../process/process.ts'
+import { companionName } from '../values/file-value.ts'
+import { isList } from '../values/value.ts'
+import type { ToolCommand } from './tool-command.ts'
+
+/** What has to be carried out of a room for its outputs to be collected elsewhere; by paths from the working directory. */
+export interface WantedOutputs {
+  /** Without directories in them: those of a path that is named as an output would be made before the command runs. */
+  readonly paths: readonly string[]
+  readonly globs: readonly string[]
+}
+
+/** Whatever there is: for a tool that says only afterwards which files it means. */
+const EVERYTHING: WantedOutputs = { paths: [], globs: ['*', '.*'] }
+const OUTPUT_JSON = 'cwl.output.json'
+const MAGIC = /[*?[]/
+/** Beyond that it is simpler to take all. */
+const MOST_CHARS = 2000
+const MOST_GLOBS = 64
+
+/**
+ * Asked before the command runs, where `collectOutputs` is asked after it: so it may name too much, and never too
+ * little. Patterns that only `runtime.exitCode` decides, and files that expressions name, mean everything.
+ */
+export function wantedOutputs(tool: CommandLineTool, command: ToolCommand, evaluator: Evaluator): WantedOutputs {
+  const patterns = patternsOf(tool, command, evaluator)
+  if (patterns === undefined) return EVERYTHING
+  const paths = new Set<string>([OUTPUT_JSON])
+  const globs = new Set<string>()
+  for (const pattern of patterns) {
+    const parts = pattern.split('/')
+    const first = parts.findIndex((part) => MAGIC.test(part))
+    if (first < 0 && parts.length === 1) paths.add(pattern)
+    else if (first < 0) globs.add(pattern)
+    // A directory that fits is taken whole, links that lead to one included.
+    else globs.add(parts.slice(0, first + 1).join('/'))
+  }
+  const all = [...globs]
+  return all.join('').length > MOST_CHARS || all.length > MOST_GLOBS ? EVERYTHING : { paths: [...paths], globs: all }
+}
+
+/** Undefined when they cannot be known beforehand. */
+function patternsOf(tool: CommandLineTool, command: ToolCommand, evaluator: Evaluator): readonly string[] | undefined {
+  const context = { inputs: command.inputs, self: null, runtime: command.runtime }
+  const found: string[] = []
+  for (const { binding, secondaryFiles } of tool.outputs.flatMap(bindingsOf)) {
+    if (binding === undefined) return undefined
+    for (const word of binding.glob.flatMap((source) => wordsOf(source, context, evaluator))) {
+      const plain = word === undefined ? undefined : plainPattern(word, command.room.outdir)
+      const group = plain === undefined ? [] : [plain, ...secondaryFiles.map(({ pattern }) => besideOf(plain, pattern))]
+      if (word === undefined || plain === '' || group.includes(undefined)) return undefined
+      found.push(...group.filter((one) => one !== undefined))
+    }
+  }
+  return found
+}
+
+/** What a glob says; undefined for what cannot be said now. */
+function wordsOf(source: string, context: ExpressionContext, evaluator: Evaluator): readonly (string | undefined)[] {
+  try {
+    const value = evaluate(source, context, evaluator)
+    return (isList(value) ? value : [value]).filter((word) => typeof word === 'string')
+  } catch (cause) {
+    if (cause instanceof FaultError) return [undefined]
+    throw cause
+  }
+}
+
+interface Bound {
+  /** Undefined for files that nothing names. */
+  readonly binding: OutputBinding | undefined
+  readonly secondaryFiles: readonly SecondaryFile[]
+}
+
+interface Wanted {
+  readonly type: CwlType
+  readonly binding?: OutputBinding
+  readonly secondaryFiles: readonly SecondaryFile[]
+}
+
+function bindingsOf({ type, binding: given, secondaryFiles }: Wanted): readonly Bound[] {
+  const own = type.type === 'array' || type.type === 'record' || type.type === 'enum' ? type.outputBinding : undefined
+  const binding = given ?? own
+  if (binding !== undefined) {
+    const namesFiles = binding.outputEval !== undefined && holdsData(type)
+    return [{ binding: namesFiles ? undefined : binding, secondaryFiles }]
+  }
+  const record = alternatives(type).find((one) => one.type === 'record')
+  if (record?.type === 'record')
+    return record.fields.flatMap(({ outputBinding, type: inner, secondaryFiles: beside }) =>
+      bindingsOf({ type: inner, secondaryFiles: beside, ...(outputBinding && { binding: outputBinding }) }),
+    )
+  return holdsData(type) ? [{ binding: undefined, secondaryFiles }] : []
+}
+
+function holdsData(type: CwlType): boolean {
+  if (type.type === 'union') return type.of.some(holdsData)
+  if (type.type === 'array') return holdsData(type.items)
+  if (type.type === 'record') return type.fields.some((field) => holdsData(field.type))
+  return type.type === 'File' || type.type === 'Directory' || type.type === 'Any'
+}
+
+/** From the working directory, which is the empty one; undefined when it is none of the room's. */
+function plainPattern(pattern: string, outdir: string): string | undefined {
+  const whole = pattern.startsWith('/') ? pattern : `${outdir}/${pattern}`
+  if (whole !== outdir && !whole.startsWith(`${outdir}/`)) return undefined
+  const parts = whole
+    .slice(outdir.length)
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+  return parts.includes('..') ? undefined : parts.join('/')
+}
+
+/** Undefined when it cannot be known from the pattern alone. */
+function besideOf(pattern: string, suffix: string): string | undefined {
+  if (hasExpression(suffix) || (MAGIC.test(pattern) && suffix.startsWith('^'))) return undefined
+  const slash = pattern.lastIndexOf('/') + 1
+  return pattern.slice(0, slash) + companionName(pattern.slice(slash), suffix)
+}

@@ -1,0 +1,50 @@
+/** What one instance may have at most is refused beyond that, with a time to come back, and others are not touched. */
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { instanceLimits, limits } from '../../src/app/config-http-limits.ts'
+import { FaultError } from '../../src/base/fault.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
+import { manualClock } from '../../src/testing/manual-clock.ts'
+
+async function grid(wish: object) {
+  const clock = manualClock()
+  const scheduler = { limits: instanceLimits(limits.parse(wish)) }
+  const engine = await createEngine({
+    journal: memoryJournal(),
+    clock,
+    newId: randomUUID,
+    random: () => 0.5,
+    scheduler,
+  })
+  onTestFinished(() => engine.close())
+  const submit = (instance: string) => engine.submit({ instance, origin: 'snippet', spec: Buffer.from('x') })
+  const refusal = (instance: string) =>
+    submit(instance).then(
+      () => undefined,
+      (error: unknown) => (error instanceof FaultError ? error.fault : error),
+    )
+  return { engine, clock, submit, refusal }
+}
+
+const exhausted = { kind: 'exhausted', retryAfterMs: expect.any(Number) }
+
+test('an instance has so many open tasks, and room again when one has ended', async () => {
+  const { engine, submit, refusal } = await grid({ max_open_tasks_per_instance: 2 })
+  const { operation } = await submit('busy')
+  await submit('busy')
+  expect(await refusal('busy')).toMatchObject(exhausted)
+  expect(await refusal('other')).toBeUndefined()
+  await engine.cancel(operation)
+  expect(await refusal('busy')).toBeUndefined()
+})
+
+test('an instance submits so many a second, and others as many', async () => {
+  const { clock, submit, refusal } = await grid({ max_tasks_per_second_per_instance: 2 })
+  await submit('fast')
+  await submit('fast')
+  expect(await refusal('fast')).toMatchObject({ ...exhausted, retryAfterMs: 500 })
+  expect(await refusal('other')).toBeUndefined()
+  clock.advance(500)
+  expect(await refusal('fast')).toBeUndefined()
+})

@@ -1,0 +1,80 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { Hono } from 'hono'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { listenHttp } from '../../src/doors/http/listen.ts'
+import { selfSigned } from '../../src/testing/self-signed.ts'
+import { httpCaller } from '../../src/worker/links/http-caller.ts'
+import { resultOf, text } from '../workers/told-results.ts'
+import { workerHere } from '../workers/worker-here.ts'
+import { askedProxy, cuttingProxy } from './between.ts'
+import { startHttpGrid } from './http-grid.ts'
+
+test('however often its connections are cut, every task has one result', async () => {
+  const grid = await startHttpGrid({
+    scheduler: {
+      deliveryGraceMs: 200, // a lease that got lost on its way is found out soon
+      retry: { maxRetries: 100, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+    },
+  })
+  const { url, cut } = await cuttingProxy(grid.httpPort)
+  await workerHere('', {
+    WINDLASS_WORKER_SERVER_URL: url,
+    WINDLASS_WORKER_PROTOCOL: 'http',
+    WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '3',
+  })
+  const all = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      grid.submit({ script: `sleep 0.02; echo ${i} > out.txt; echo ${i}`, outputs: ['out.txt'] }),
+    ),
+  )
+  const cutting = setInterval(cut, 150)
+  onTestFinished(() => clearInterval(cutting))
+  setTimeout(() => clearInterval(cutting), 4000)
+  const ends = await Promise.all(all.map(({ operation }) => grid.end(operation)))
+  expect(ends.map(({ state }) => state)).toEqual(all.map(() => 'completed'))
+  const printed = ends.map((end) => [text(resultOf(end).stdout.raw), resultOf(end).outputFiles.length])
+  expect(printed).toEqual(all.map((_, i) => [`${i}\n`, 1]))
+}, 60_000)
+
+test('goes through the proxy that its environment names, long polls too', async () => {
+  const grid = await startHttpGrid()
+  const { url, asked } = await askedProxy()
+  const caller = httpCaller({ url: grid.url, clock: systemClock, env: { HTTP_PROXY: url } })
+  onTestFinished(caller.close)
+  const request = { method: 'GET', path: '/healthz', timeoutMs: 10_000 } as const
+  const { status, body } = await caller.call(request)
+  expect([status, JSON.parse(body.toString())]).toMatchObject([200, { alive: true }])
+  expect(asked).toHaveLength(1)
+  const straight = httpCaller({ url: grid.url, clock: systemClock, env: { HTTP_PROXY: url, NO_PROXY: '127.0.0.1' } })
+  onTestFinished(straight.close)
+  expect((await straight.call(request)).status).toBe(200)
+  expect(asked).toHaveLength(1)
+})
+
+test('speaks TLS with a server whose certificate it was given, and with no other', async () => {
+  const { cert, key } = selfSigned()
+  const app = new Hono().get('/', (c) => c.text('safe'))
+  const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock: systemClock, tls: { cert, key } })
+  onTestFinished(() => server.close(0))
+  const request = { method: 'GET', path: '/', timeoutMs: 10_000 } as const
+  const callWith = (tls: { ca?: string }) => {
+    const caller = httpCaller({ url: `https://${server.address}`, clock: systemClock, tls })
+    onTestFinished(caller.close)
+    return caller.call(request)
+  }
+  expect((await callWith({ ca: cert })).body.toString()).toBe('safe')
+  await expect(callWith({})).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
+})
+
+test('a server that takes a call and never answers is given up', async () => {
+  const silent = createServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const caller = httpCaller({ url: `http://127.0.0.1:${port}`, clock: systemClock })
+  onTestFinished(() => {
+    caller.close()
+    silent.close()
+  })
+  await expect(caller.call({ method: 'GET', path: '/', timeoutMs: 50 })).rejects.toThrow(/no answer/)
+})

@@ -1,0 +1,161 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { OperationStatus } from '../../src/engine/status.ts'
+import type { CommandWish, StageInput } from '../../src/model/command-task.ts'
+import { describeWith } from '../../src/testing/require.ts'
+import { ended, sh, stageOf, submitCommand, textOf } from '../commands/commands.ts'
+import { startGrid, type TestGrid } from '../workers/grid.ts'
+import { workerHere } from '../workers/worker-here.ts'
+import { cuttingProxy } from './cutting-proxy.ts'
+
+const PIPES: StageInput = { kind: 'live', terminal: undefined }
+const TERMINAL: StageInput = { kind: 'live', terminal: { rows: 24, columns: 80 } }
+
+interface Typist {
+  readonly operation: string
+  type(text: string): Promise<void>
+  /** Resolves when it has printed this since it was last asked. */
+  reads(words: string): Promise<void>
+  end(): Promise<OperationStatus>
+}
+
+/** Somebody in front of a task, without a door in between. */
+async function sitDown(grid: TestGrid, wish: CommandWish): Promise<Typist> {
+  const { engine } = grid
+  const { operation } = await submitCommand(grid, wish)
+  let printed = ''
+  let look = (): void => {}
+  const listener = engine.listenOutput(operation, () => {
+    for (let piece = listener?.next(); piece !== undefined; piece = listener?.next())
+      printed += Buffer.from(piece.bytes).toString()
+    look()
+  })
+  onTestFinished(() => listener?.close())
+  const over = grid.end(operation)
+  return {
+    operation,
+    type: (text) => engine.input(operation, { kind: 'bytes', bytes: Buffer.from(text) }),
+    async reads(words) {
+      const found = new Promise<void>((resolve) => {
+        look = () => {
+          if (printed.includes(words)) resolve()
+        }
+        look()
+      })
+      const never = over.then(({ end }) => {
+        if (!printed.includes(words)) throw new Error(`it ended (${end?.what}) without ${words}: ${printed}`)
+      })
+      await Promise.race([found, never])
+      printed = printed.slice(printed.indexOf(words) + words.length)
+    },
+    end: () => over,
+  }
+}
+
+const LOOP = 'while read -r line; do echo "<$line>"; done; echo over'
+
+describeWith('bwrap', 'a task that is typed to', () => {
+  const sandboxed = async () => {
+    const grid = await startGrid()
+    await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
+    return grid
+  }
+
+  test('hears what is typed as it is typed, and its result has all of it', async () => {
+    const grid = await sandboxed()
+    const typist = await sitDown(grid, { stages: [sh(LOOP, { stdin: PIPES })] })
+    await typist.type('one\n')
+    await typist.reads('<one>')
+    await typist.type('two\n')
+    await typist.reads('<two>')
+    await grid.engine.input(typist.operation, { kind: 'end' })
+    const { result } = ended(await typist.end())
+    expect(textOf(stageOf(result).stdout)).toBe('<one>\n<two>\nover\n')
+  })
+
+  test('what comes before its start waits for it, behind the stage that compiles', async () => {
+    const grid = await startGrid()
+    const stages = [sh('cat; echo compiled', { name: 'compile' }), sh(LOOP, { stdin: PIPES })]
+    const typist = await sitDown(grid, { stages })
+    const typed = Promise.all([typist.type('early\n'), typist.type('birds\n')])
+    await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
+    await typed
+    await grid.engine.input(typist.operation, { kind: 'end' })
+    const { result } = ended(await typist.end())
+    expect(textOf(stageOf(result, 'compile').stdout)).toBe('compiled\n')
+    expect(textOf(stageOf(result).stdout)).toBe('<early>\n<birds>\nover\n')
+  })
+
+  test('at a terminal it sees one, echoes, is resized, and takes signals', async () => {
+    const grid = await sandboxed()
+    const script =
+      'test -t 0 && test -t 1 && stty size; trap "echo caught; exit 3" INT; ' +
+      'while [ "$(stty size)" = "24 80" ]; do sleep 0.01; done; stty size; while :; do read -r x; done'
+    const typist = await sitDown(grid, { stages: [sh(script, { stdin: TERMINAL })] })
+    await typist.reads('24 80\r\n')
+    await typist.type('abc')
+    await typist.reads('abc')
+    await grid.engine.input(typist.operation, { kind: 'resize', size: { rows: 40, columns: 132 } })
+    await typist.reads('40 132\r\n')
+    await grid.engine.input(typist.operation, { kind: 'signal', signal: 'SIGINT' })
+    await typist.reads('caught')
+    expect(stageOf(ended(await typist.end()).result)).toMatchObject({ cause: 'exit', exitCode: 3 })
+  })
+
+  test('two at a time do not mix', async () => {
+    const grid = await sandboxed()
+    const [one, other] = await Promise.all(
+      ['a', 'b'].map((name) => sitDown(grid, { stages: [sh(LOOP.replaceAll('<', `${name}<`), { stdin: PIPES })] })),
+    )
+    await Promise.all([one?.type('1\n'), other?.type('2\n')])
+    await Promise.all([one?.reads('a<1>'), other?.reads('b<2>')])
+    await expect(
+      Promise.all([one, other].map((each) => grid.engine.cancel(each?.operation ?? ''))),
+    ).resolves.toBeDefined()
+  })
+
+  test('a program that does not read holds up who types, up to a bound, and a signal still reaches it', async () => {
+    const grid = await sandboxed()
+    const typist = await sitDown(grid, {
+      stages: [sh('trap "exit 4" TERM; echo up; while :; do sleep 0.05; done', { stdin: PIPES })],
+    })
+    await typist.reads('up')
+    const piece = 'x'.repeat(64 * 1024)
+    let refused: unknown
+    for (let i = 0; i < 40 && refused === undefined; i++) {
+      const typed = typist.type(piece).catch((error: unknown) => (refused = error))
+      await Promise.race([typed, new Promise((resolve) => setImmediate(resolve))])
+    }
+    expect(refused).toMatchObject({ fault: { kind: 'exhausted' } })
+    void grid.engine.input(typist.operation, { kind: 'signal', signal: 'SIGTERM' })
+    expect(stageOf(ended(await typist.end()).result)).toMatchObject({ exitCode: 4 })
+  })
+
+  test('a connection that breaks loses nothing, and doubles nothing', async () => {
+    const grid = await startGrid({ scheduler: { disconnectGraceMs: 10_000 } })
+    const { address, cut } = await cuttingProxy(grid.port)
+    await workerHere(address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
+    const typist = await sitDown(grid, { stages: [sh(LOOP, { stdin: PIPES })] })
+    const words = Array.from({ length: 40 }, (_, i) => `${i}\n`)
+    const typed: Promise<void>[] = []
+    for (const [i, word] of words.entries()) {
+      typed.push(typist.type(word))
+      if (i % 10 === 5) cut()
+      if (i % 10 === 9) await Promise.all(typed)
+    }
+    await grid.engine.input(typist.operation, { kind: 'end' })
+    const { result } = ended(await typist.end())
+    const heard = words.map((word) => `<${word.trim()}>\n`).join('')
+    expect(textOf(stageOf(result).stdout)).toBe(`${heard}over\n`)
+  })
+
+  test('is only for workers that can hand on what is typed', async () => {
+    const grid = await startGrid()
+    const { operation } = await submitCommand(grid, { stages: [sh('cat', { stdin: PIPES })] })
+    const properties = ['runs', 'isolation'].map((name) => ({ name, value: name === 'runs' ? 'command' : 'sandbox' }))
+    const session = { lease: () => expect.fail('it has a task'), begin() {}, stop() {}, order() {}, over() {} }
+    grid.engine.workers.register({ worker: 'deaf', slots: 1, properties }, session)
+    expect((await grid.engine.find(operation))?.state).toBe('queued')
+    expect((await grid.engine.why(operation)).join()).toContain('interactive')
+    await grid.engine.cancel(operation)
+  })
+})

@@ -1,0 +1,86 @@
+/** A server that speaks the APIs of Piston and Judge0, and a worker with a sandbox. */
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { loadConfig } from '../../src/app/config-load.ts'
+import { startWorker } from '../../src/app/worker.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { httpDoor } from '../../src/doors/http/http-door.ts'
+import { listenHttp } from '../../src/doors/http/listen.ts'
+import { judge0Door } from '../../src/doors/judge0/judge0-door.ts'
+import { pistonConnect } from '../../src/doors/piston/connect.ts'
+import { pistonDoor } from '../../src/doors/piston/piston-door.ts'
+import { snippetDesk } from '../../src/doors/snippets/desk/engine-desk.ts'
+import type { SnippetDesk } from '../../src/doors/snippets/snippet-desk.ts'
+import { loadLanguages } from '../../src/languages/load-languages.ts'
+import { snippetTask } from '../../src/languages/snippet-task.ts'
+import type { Language } from '../../src/model/language.ts'
+import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
+import { startGrid, type TestGrid, until } from '../workers/grid.ts'
+import { ownFolder } from '../workers/worker-here.ts'
+
+export interface DropInGrid extends TestGrid {
+  readonly desk: SnippetDesk
+  /** As people write it: `http://127.0.0.1:…`. */
+  readonly url: string
+}
+
+/** What every machine has on which the tests run. */
+const SPOKEN = ['python', 'bash', 'c']
+
+export async function dropInGrid(): Promise<DropInGrid> {
+  const grid = await startGrid()
+  const { engine, blobs } = grid
+  const languages = loadLanguages().filter(({ name }) => SPOKEN.includes(name))
+  const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
+  const instances = () => instance
+  const clock = systemClock
+  const desk = snippetDesk({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  const ending = new AbortController()
+  const app = httpDoor({
+    readiness: () => ({ ready: true, reasons: [] }),
+    metricsText: async () => '',
+    metricsContentType: 'text/plain',
+    allowedHosts: [],
+    allowedOrigins: [],
+    version: '1.2.3',
+    log: silentLog,
+  })
+  const shared = { desk, instances, clock, ending: ending.signal }
+  app.route('/', pistonDoor(shared))
+  const workers = { available: 1, idle: 1, working: 0, paused: 0 }
+  const figures = () => ({ queued: engine.figures().queued, workers })
+  app.route('/', judge0Door({ ...shared, version: '1.2.3', figures, callbacks: { mayBePrivate: true } }))
+  const sockets = pistonConnect({ desk, input: engine.input, clock })
+  const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog, sockets })
+  onTestFinished(async () => {
+    ending.abort()
+    desk.stop()
+    await http.close(0)
+  })
+  await startLanguages(grid, languages)
+  return { ...grid, desk, url: `http://${http.address}` }
+}
+
+async function startLanguages(grid: TestGrid, languages: readonly Language[]): Promise<void> {
+  const folder = ownFolder()
+  const env = {
+    WINDLASS_SERVER_DATA_DIR: folder,
+    WINDLASS_WORKER_SERVER_URL: `http://${grid.address}`,
+    WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_BACKEND: 'sandbox',
+    WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '4',
+    WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
+  }
+  const { config } = loadConfig({ env, home: folder })
+  const worker = await startWorker(config, {
+    clock: systemClock,
+    log: silentLog,
+    env: { PATH: '/usr/bin:/bin' },
+    languages,
+  })
+  onTestFinished(() => worker.stop())
+  const offers = (name: string): boolean =>
+    grid.engine.workers.list().some(({ properties }) => properties.some(({ value }) => value === name))
+  await until(() => languages.every(({ name }) => offers(name)), 60_000)
+}

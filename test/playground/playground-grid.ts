@@ -1,0 +1,78 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { loadConfig } from '../../src/app/config-load.ts'
+import { startWorker } from '../../src/app/worker.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { httpDoor } from '../../src/doors/http/http-door.ts'
+import { listenHttp } from '../../src/doors/http/listen.ts'
+import { playgroundDoor } from '../../src/doors/playground/playground-door.ts'
+import { snippetDesk } from '../../src/doors/snippets/desk/engine-desk.ts'
+import { snippetsDoor } from '../../src/doors/snippets/snippets-door.ts'
+import { loadLanguages } from '../../src/languages/load-languages.ts'
+import { snippetTask } from '../../src/languages/snippet-task.ts'
+import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
+import { startGrid, type TestGrid, until } from '../workers/grid.ts'
+import { ownFolder } from '../workers/worker-here.ts'
+
+export interface PlaygroundGrid extends TestGrid {
+  /** Of the page. */
+  readonly url: string
+  /** A worker that speaks these, in a sandbox; resolves when they are offered. */
+  worker(...names: string[]): Promise<void>
+}
+
+/** A server with the code API and the page, in this process; it ends with the test. */
+export async function playgroundGrid(): Promise<PlaygroundGrid> {
+  const grid = await startGrid({ scheduler: { namesOffered: ['runs', 'language'] } })
+  const { engine, blobs } = grid
+  const languages = loadLanguages()
+  const instances = () => ({ blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' }) as const
+  const clock = systemClock
+  const desk = snippetDesk({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  onTestFinished(() => desk.stop())
+  const ending = new AbortController()
+  const door = httpDoor({
+    readiness: () => ({ ready: true, reasons: [] }),
+    metricsText: async () => '',
+    metricsContentType: 'text/plain',
+    allowedHosts: [],
+    allowedOrigins: [],
+    version: '1.2.3',
+    log: silentLog,
+  })
+  door.route('/', snippetsDoor({ desk, instances, clock, version: '1.2.3', ending: ending.signal }))
+  door.route('/', playgroundDoor({ languages, newNonce: () => randomBytes(16).toString('base64') }))
+  const http = await listenHttp(door, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog })
+  onTestFinished(() => {
+    ending.abort()
+    return http.close(0)
+  })
+  return {
+    ...grid,
+    url: `http://${http.address}/play`,
+    worker: (...names) => startLanguages(grid, names),
+  }
+}
+
+async function startLanguages(grid: TestGrid, names: readonly string[]): Promise<void> {
+  const folder = ownFolder()
+  const env = {
+    WINDLASS_SERVER_DATA_DIR: folder,
+    WINDLASS_WORKER_SERVER_URL: `http://${grid.address}`,
+    WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_BACKEND: 'sandbox',
+    WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
+  }
+  const { config } = loadConfig({ env, home: folder })
+  const worker = await startWorker(config, {
+    clock: systemClock,
+    log: silentLog,
+    env: { PATH: '/usr/bin:/bin' },
+    languages: loadLanguages().filter(({ name }) => names.includes(name)),
+  })
+  onTestFinished(() => worker.stop())
+  const offers = (name: string): boolean =>
+    grid.engine.workers.list().some(({ properties }) => properties.some(({ value }) => value === name))
+  await until(() => names.every(offers), 60_000)
+}

@@ -1,0 +1,41 @@
+/**
+ * The tests of control groups of version 2 on a machine that has version 1: in a virtual machine with Debian's kernel, whose
+ * processor is made in software. Slow (some minutes), and so for correctness only. Needs what these Debian packages hold:
+ * qemu-system-x86, busybox-static, e2fsprogs, bubblewrap, util-linux, libc-bin; the kernel is fetched, and not installed. Everything is in a
+ * temporary folder. Exits as the tests do; with 0 and the reason in words where it cannot be tried.
+ *
+ * Other tests can be named: node test/rooms/cgroup2-in-guest.ts src/runtimes/bare.test.ts
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { requireTool } from '../../src/testing/require.ts'
+import { bootGuest } from './guest/boot-guest.ts'
+import { fetchKernel } from './guest/guest-kernel.ts'
+import { guestRoot, PROGRAMS } from './guest/guest-root.ts'
+
+const TOOLS = ['qemu-system-x86_64', 'busybox', 'mke2fs', 'ldd', 'apt-get', 'dpkg', ...PROGRAMS]
+const TESTS = 'test/rooms/cgroup2' // all files that begin so
+
+async function main(tests: readonly string[]): Promise<number> {
+  const skipped = (why: string | undefined): number => {
+    console.log(`skipped: control groups of version 2 in a guest, for ${why}`)
+    return 0
+  }
+  if (process.platform !== 'linux' || process.arch !== 'x64') return skipped('this is no Linux on x86_64')
+  const absent = TOOLS.map(requireTool).find(({ present }) => !present)
+  if (absent !== undefined) return skipped(absent.reason)
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-guest-'))
+  try {
+    const kernel = fetchKernel(folder)
+    if (typeof kernel === 'string') return skipped(kernel)
+    const words = tests.map((each) => `'${each.replaceAll("'", '')}'`).join(' ')
+    const command = `vitest run ${words} --testTimeout=300000 --hookTimeout=300000 --no-file-parallelism`
+    return await bootGuest({ folder, kernel, root: guestRoot(folder, command) })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const named = process.argv.slice(2)
+process.exitCode = await main(named.length === 0 ? [TESTS] : named)

@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface GuestKernel {
+  readonly image: string
+  /** Below it are the modules of this very kernel. */
+  readonly modules: string
+}
+
+/** Always the newest of Debian's: it knows a virtual machine's devices, and little else. */
+const META = 'linux-image-cloud-amd64'
+
+/** Fetches a kernel from where this machine's packages come from, and installs nothing; says why not where it cannot. */
+export function fetchKernel(folder: string): GuestKernel | string {
+  const asked = spawnSync('apt-cache', ['depends', META], { encoding: 'utf8' })
+  const name = /Depends: (linux-image-\S+)/.exec(asked.stdout ?? '')?.[1]
+  if (name === undefined) return `no package ${META} is known here (apt-get update?)`
+  const fetched = spawnSync('apt-get', ['-q', 'download', name], { cwd: folder, encoding: 'utf8' })
+  const file = readdirSync(folder).find((each) => each.startsWith(name) && each.endsWith('.deb'))
+  if (fetched.status !== 0 || file === undefined) return `${name} could not be fetched: ${fetched.stderr ?? ''}`.trim()
+  const unpacked = join(folder, 'kernel')
+  mkdirSync(unpacked)
+  if (spawnSync('dpkg', ['-x', join(folder, file), unpacked]).status !== 0) return `${file} could not be unpacked`
+  const image = readdirSync(join(unpacked, 'boot')).find((each) => each.startsWith('vmlinuz'))
+  const [version = ''] = readdirSync(join(unpacked, 'lib/modules'))
+  if (image === undefined) return `${file} holds no kernel`
+  return { image: join(unpacked, 'boot', image), modules: join(unpacked, 'lib/modules', version, 'kernel') }
+}

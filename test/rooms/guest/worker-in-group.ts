@@ -1,0 +1,18 @@
+/** A worker's launcher in the control group that it was started in; tells what it can keep there, and ends. */
+import { readFileSync, rmSync } from 'node:fs'
+import { bareBy, launcherBy, launcherOptions } from '../../../src/runtimes/bare.fixture.ts'
+import { emptyRoom, runOf, shell } from '../../../src/runtimes/rooms.fixture.ts'
+
+const options = launcherOptions(true)
+const launcher = launcherBy('spawner', options)
+const facts = await launcher.facts()
+await launcher.close()
+rmSync(options.folder, { recursive: true, force: true })
+const group = readFileSync('/proc/self/cgroup', 'utf8').trim().replace(/^0::/, '')
+const bare = bareBy('spawner', true)
+using room = emptyRoom()
+const grow = 'awk \'BEGIN { s = "x"; while (length(s) < 1000000000) s = s s }\''
+const limits = { memoryBytes: 64 << 20, wallMs: 120_000 }
+const { cause } = await bare.runtime.run(runOf(shell(grow), { room, limits }), new AbortController().signal)
+await bare.close()
+console.log(JSON.stringify({ facts, group, cause }))

@@ -1,0 +1,74 @@
+/** The code door as people have it: a server with its worker, and the typed client over HTTP. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { loadConfig } from '../../src/app/config-load.ts'
+import { type RunningServer, startServer } from '../../src/app/server.ts'
+import { startWorker } from '../../src/app/worker.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { type SnippetsClient, snippetsClient } from '../../src/client/snippets.ts'
+import { loadLanguages } from '../../src/languages/load-languages.ts'
+
+export function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-code-'))
+  chmodSync(folder, 0o777)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface CodeServer extends RunningServer {
+  readonly client: SnippetsClient
+}
+
+export async function codeServer(folder: string, ports = { grpc: 0, http: 0 }): Promise<CodeServer> {
+  const env = {
+    WINDLASS_SERVER_ADDRESS: `127.0.0.1:${ports.grpc}`,
+    WINDLASS_SERVER_HTTP_ADDRESS: `127.0.0.1:${ports.http}`,
+    WINDLASS_SERVER_DRAIN_SECONDS: '1',
+    WINDLASS_SERVER_DATA_DIR: folder,
+  }
+  const { config } = loadConfig({ env, home: folder })
+  const server = await startServer(config, { log: silentLog, clock: systemClock })
+  onTestFinished(() => server.stop())
+  return { ...server, client: snippetsClient({ url: server.httpUrl, clock: systemClock }) }
+}
+
+/** With languages that every machine has on which the tests run. */
+export async function codeWorker(server: RunningServer, names: readonly string[] = ['bash', 'c']): Promise<void> {
+  const folder = ownFolder()
+  const env = {
+    WINDLASS_SERVER_DATA_DIR: folder,
+    WINDLASS_WORKER_SERVER_URL: `http://${server.grpc}`,
+    WINDLASS_WORKER_WORKER_ID: 'w1',
+    WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
+    WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '0.2',
+    WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '5',
+  }
+  const { config } = loadConfig({ env, home: folder })
+  const languages = loadLanguages().filter(({ name }) => names.includes(name))
+  const worker = await startWorker(config, {
+    clock: systemClock,
+    log: silentLog,
+    env: { PATH: '/usr/bin:/bin' },
+    languages,
+  })
+  onTestFinished(() => worker.stop())
+}
+
+/** Until workers offer them. */
+export async function offering({ client }: CodeServer, names: readonly string[]): Promise<void> {
+  await until(async () => {
+    const offered = (await client.languages()).map(({ name }) => name)
+    return names.every((name) => offered.includes(name))
+  })
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, mostMs = 30_000): Promise<void> {
+  const end = performance.now() + mostMs
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('it did not come about')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

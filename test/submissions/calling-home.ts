@@ -1,0 +1,56 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** Hears from commands wherever they run: each says its name when it starts. */
+export interface CallingHome {
+  readonly port: number
+  readonly heard: readonly string[]
+  /** Resolves when so many have called. */
+  count(least: number): Promise<void>
+}
+
+export async function callingHome(): Promise<CallingHome> {
+  const heard: string[] = []
+  let wake = (): void => {}
+  const server = createServer((socket) => {
+    let text = ''
+    socket.setEncoding('utf8')
+    socket.on('data', (piece: string) => {
+      text += piece
+    })
+    socket.on('error', () => {})
+    socket.on('end', () => {
+      heard.push(text.trim())
+      wake()
+    })
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return {
+    port: (server.address() as AddressInfo).port,
+    heard,
+    async count(least) {
+      while (heard.length < least)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+    },
+  }
+}
+
+/** A tool that calls home with its name, rests a while, and passes it on in a file. */
+export const callingTool = (port: number, seconds: number) => ({
+  class: 'CommandLineTool',
+  requirements: { NetworkAccess: { networkAccess: true }, WorkReuse: { enableReuse: false } },
+  inputs: { name: 'string', before: 'File?' },
+  arguments: [
+    'bash',
+    '-c',
+    `exec 3<>/dev/tcp/127.0.0.1/${port}; echo "$1" >&3; exec 3>&-; sleep ${seconds}; echo "$1"`,
+    'bash',
+    '$(inputs.name)',
+  ],
+  outputs: { out: 'stdout' },
+  stdout: 'out.txt',
+})

@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/app/clock.ts'
+import { FaultError } from '../../src/base/fault.ts'
+import { memoryStore } from '../../src/storage/memory-store.ts'
+import type { RunHost, SubmissionDriver } from '../../src/submissions/driver.ts'
+import { localDriver } from '../../src/submissions/local-driver.ts'
+import type { SubmissionRun } from '../../src/submissions/run-submission.ts'
+import { threadDriver } from '../../src/submissions/thread-driver.ts'
+import { plainBlobs } from '../../src/submissions/tree-blobs.ts'
+
+const file = new URL('../../src/app/cwl-driver-thread.ts', import.meta.url)
+const DRIVERS: Readonly<Record<string, SubmissionDriver>> = {
+  'on this thread': localDriver(systemClock),
+  'on threads of their own': threadDriver({ file, threads: 2 }),
+}
+afterAll(async () => {
+  for (const driver of Object.values(DRIVERS)) await driver.close()
+})
+
+const expression = (code: string) => ({
+  cwlVersion: 'v1.2',
+  class: 'ExpressionTool',
+  requirements: { InlineJavascriptRequirement: {} },
+  inputs: { word: 'string' },
+  outputs: { out: 'Any' },
+  expression: code,
+})
+const tool = { cwlVersion: 'v1.2', class: 'CommandLineTool', baseCommand: 'true', inputs: {}, outputs: {} }
+
+let runs = 0
+const runOf = (workflow: object, inputs = {}): SubmissionRun => ({
+  id: `run-${++runs}`,
+  order: {
+    ...{ instance: '', inputs, schemas: {}, name: '', labels: {}, priority: 0 },
+    workflow: workflow as SubmissionRun['order']['workflow'],
+  },
+  done: new Map(),
+  isResumed: false,
+})
+const hostOf = (more: Partial<RunHost> = {}): RunHost => ({
+  blobs: plainBlobs(memoryStore()),
+  runsImages: () => false,
+  ended() {},
+  signal: new AbortController().signal,
+  runStep: () => Promise.reject(new FaultError({ kind: 'unavailable', what: 'nobody is there' })),
+  ...more,
+})
+
+describe.each(Object.entries(DRIVERS))('submissions that are driven %s', (_, driver) => {
+  test('evaluate expressions without asking for anything', async () => {
+    const words = await driver.run(runOf(expression('$({ out: inputs.word + "!" })'), { word: 'hello' }), hostOf())
+    expect(words).toEqual({ kind: 'done', outputs: { out: 'hello!' } })
+  })
+
+  test('ask for their commands, and fail with the fault that they hear', async () => {
+    const asked: string[] = []
+    const runStep: RunHost['runStep'] = async ({ task }) => {
+      asked.push(...(task.stages[0]?.argv ?? []))
+      throw new FaultError({ kind: 'unavailable', what: 'nobody is there' })
+    }
+    const outcome = await driver.run(runOf(tool), hostOf({ runStep }))
+    expect(outcome).toMatchObject({ kind: 'failed', why: 'nobody is there' })
+    expect(asked).toEqual(['true'])
+  })
+
+  test('say what they do not do', async () => {
+    const requirements = { DockerRequirement: { dockerPull: 'debian' } }
+    expect(await driver.run(runOf({ ...tool, requirements }), hostOf())).toMatchObject({ unsupported: true })
+  })
+
+  test('look at nothing that did not come with them', async () => {
+    const workflow = { ...tool, requirements: { SchemaDefRequirement: { types: [{ $import: 'file:///etc/passwd' }] } } }
+    const outcome = await driver.run(runOf(workflow), hostOf())
+    expect(outcome).toMatchObject({ kind: 'failed', why: expect.stringContaining('did not come with the submission') })
+  })
+})

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import { systemClock } from '../../src/app/clock.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { commandResultOf, commandSubmission } from '../../src/doors/command-tasks/command-submission.ts'
+import { httpDoor } from '../../src/doors/http/http-door.ts'
+import { listenHttp } from '../../src/doors/http/listen.ts'
+import { type WebSocketWorkersOptions, websocketWorkers } from '../../src/doors/websocket-workers/websocket-workers.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import type { OperationStatus } from '../../src/engine/status.ts'
+import type { Limits } from '../../src/model/command.ts'
+import { type CommandResult, commandTaskOf } from '../../src/model/command-task.ts'
+import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
+import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
+
+export interface SnippetWish {
+  readonly language?: string
+  readonly code?: string
+  readonly limits?: Limits
+}
+
+export interface SocketGrid {
+  readonly engine: Engine
+  readonly clock: ManualClock
+  readonly ending: AbortController
+  readonly url: string
+  submit(wish?: SnippetWish): Promise<OperationStatus>
+  end(operation: string): Promise<Ended>
+  /** To its end. */
+  run(wish?: SnippetWish): Promise<Ended>
+  worker(clientId: string, more?: object): Promise<ScriptedWorker>
+  stateOf(worker: string): string | undefined
+}
+
+export interface Ended {
+  readonly status: OperationStatus
+  readonly result: CommandResult | undefined
+}
+
+/** An engine, and a server that workers reach by WebSocket only. Its time stands still unless it is moved. */
+export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> = {}): Promise<SocketGrid> {
+  const clock = manualClock()
+  const ending = new AbortController()
+  const journal = memoryJournal()
+  const scheduler = { namesOffered: ['runs', 'language'] }
+  const engine = await createEngine({ journal, clock, newId: randomUUID, random: () => 0.5, scheduler })
+  const app = httpDoor({
+    readiness: () => ({ ready: true, reasons: [] }),
+    metricsText: async () => '',
+    metricsContentType: 'text/plain',
+    allowedHosts: [],
+    allowedOrigins: [],
+    version: '1.2.3',
+    log: silentLog,
+  })
+  const sockets = [websocketWorkers({ desk: engine.workers, clock, ending: ending.signal, ...options })]
+  const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock: systemClock, sockets })
+  onTestFinished(async () => {
+    await engine.close()
+    await server.close(0)
+  })
+  const url = `ws://${server.address}/api/v1/workers/connect`
+  const end = async (operation: string): Promise<Ended> => {
+    const status = await endOf(engine, operation)
+    return { status, result: commandResultOf(status) }
+  }
+  const submit = (wish: SnippetWish = {}) => engine.submit(submissionOf(wish))
+  return {
+    engine,
+    clock,
+    ending,
+    url,
+    submit,
+    end,
+    run: async (wish) => end((await submit(wish)).operation),
+    worker: (clientId, more) => scriptedWorker(url, clientId, more),
+    stateOf: (worker) => engine.workers.list().find((one) => one.worker === worker)?.state,
+  }
+}
+
+const submissionOf = ({ language = 'python', code = 'print(1)', limits = {} }: SnippetWish) =>
+  commandSubmission(
+    commandTaskOf({
+      stages: [{ name: 'run', argv: ['python3', 'main.py'], limits }],
+      inputs: { files: [{ path: 'main.py', contents: Buffer.from(code), executable: false }] },
+      platform: [{ name: 'language', value: language }],
+    }),
+    { instance: '', origin: 'snippet', form: 'snippet', mayStartEarly: true },
+  )
+
+const endOf = (engine: Engine, operation: string): Promise<OperationStatus> =>
+  new Promise((resolve, reject) => {
+    engine.watch(operation, { told: (status) => status.end !== undefined && resolve(status), failed: reject })
+  })
+
+export type Said = Readonly<Record<string, unknown>>
+
+/** A worker that says what the test has it say. */
+export interface ScriptedWorker {
+  readonly socket: WebSocket
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>
+  send(message: object | string): void
+  heartbeat(more?: object): void
+  /** The next thing that it hears. */
+  hears(): Promise<Said>
+  /** What it has heard and nobody asked for yet. */
+  readonly unheard: readonly Said[]
+  /** A result for what it was given. */
+  finish(task: Said, more?: object): void
+}
+
+export async function scriptedWorker(url: string, clientId: string, more: object = {}): Promise<ScriptedWorker> {
+  const socket = new WebSocket(url)
+  onTestFinished(() => socket.terminate())
+  const heard: Said[] = []
+  const waiting: ((said: Said) => void)[] = []
+  socket.on('message', (data) => {
+    const said = JSON.parse(String(data)) as Said
+    const wake = waiting.shift()
+    if (wake === undefined) heard.push(said)
+    else wake(said)
+  })
+  socket.on('error', () => {})
+  const closed = once(socket, 'close').then(([code, reason]) => ({ code: Number(code), reason: String(reason) }))
+  await once(socket, 'open')
+  const send = (message: object | string) =>
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+  const heartbeat = (now: object = {}) => send({ ...HEARTBEAT, clientId, ...more, ...now })
+  heartbeat()
+  return {
+    socket,
+    closed,
+    send,
+    heartbeat,
+    hears: () => new Promise((resolve) => (heard.length > 0 ? resolve(heard.shift() as Said) : waiting.push(resolve))),
+    unheard: heard,
+    finish: ({ taskId }, rest = {}) => send({ ...RESULT, taskId, ...rest }),
+  }
+}
+
+/** As the protocol's description has them. */
+const HEARTBEAT = {
+  type: 'heartbeat',
+  timestamp: '2026-02-21T10:30:00Z',
+  load: { currentTasks: 0, maxConcurrent: 2, cpuUsage: 0.45, memoryUsage: 0.32 },
+  capabilities: ['python', 'javascript', 'go'],
+}
+const RESULT = {
+  type: 'result',
+  success: true,
+  output: 'Hello, World!\n',
+  error: '',
+  exitCode: 0,
+  executionTime: '1.2s',
+}
