@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../app/clock.ts'
+import { lastingClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import { prepareHashing } from '../base/hashing/create-hasher.ts'
@@ -75,7 +75,8 @@ function targetOf({ server, instance }: ServerOptions): Target {
 function dial(target: Target, { ca, cert, key, header = [] }: ServerOptions): ReturnType<typeof connect> {
   const tls = { ...pem('ca', ca), ...pem('cert', cert), ...pem('key', key) }
   if (!target.secure && Object.keys(tls).length > 0) throw invalid('--ca, --cert and --key are for grpcs:// servers')
-  return connect(target, { clock: systemClock, tls, headers: Object.fromEntries(header.map(headerOf)) })
+  // A call that waits for a connection may be all that the program does.
+  return connect(target, { clock: lastingClock, tls, headers: Object.fromEntries(header.map(headerOf)) })
 }
 
 function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, string> {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { systemClock } from '../app/clock.ts'
+import { lastingClock, systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { FaultError } from '../base/fault.ts'
 import { type Result, tally } from '../check/behaviour.ts'
@@ -85,7 +85,7 @@ function targetOf({ target }: CheckOptions): Target {
 function dial(target: Target, { ca, cert, key, header = [] }: CheckOptions): ReturnType<typeof connect> {
   const tls = { ...pem('ca', ca), ...pem('cert', cert), ...pem('key', key) }
   if (!target.secure && Object.keys(tls).length > 0) throw wrong('--ca, --cert and --key are for grpcs:// targets')
-  return connect(target, { clock: systemClock, tls, headers: Object.fromEntries(header.map(headerOf)) })
+  return connect(target, { clock: lastingClock, tls, headers: Object.fromEntries(header.map(headerOf)) })
 }
 
 function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, string> {

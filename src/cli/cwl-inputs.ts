@@ -13,8 +13,9 @@ import { packProcess } from '../workflow/packing/pack.ts'
 import { NO_SCOPE, scopeOf } from '../workflow/process/requirement.ts'
 import { loadOntology } from '../workflow/run/ontologies.ts'
 import { bindInputs } from '../workflow/values/bind-inputs.ts'
-import { type DataValue, isFile, mapDataSlowly } from '../workflow/values/file-value.ts'
-import { isList, type Value, type ValueRecord } from '../workflow/values/value.ts'
+import { type DataValue, isFile } from '../workflow/values/file-value.ts'
+import { isList, type ValueRecord } from '../workflow/values/value.ts'
+import { relocated } from './cwl-locations.ts'
 
 /** What a server needs to run a process: all that is on this machine is named by what it was sent as. */
 export interface PackedOrder {
@@ -46,21 +47,16 @@ export async function packOrder({ process: opened, inputs }: OpenedProcess, pack
     ...(ontology === undefined ? {} : { ontology }),
   })
   const workflow = packProcess(opened)
-  const sent = new Map<string, Promise<string>>()
-  const send = async (value: ValueRecord): Promise<ValueRecord> =>
-    (await mapDataSlowly(value, (data) => sentData(data, packing, sent))) as ValueRecord
+  const send = (value: ValueRecord): Promise<ValueRecord> =>
+    relocated(value, (location, data) => sentLocation(data, location, packing), atServer)
   return { workflow: await send(workflow), inputs: await send(bound), schemas: await schemasOf(workflow) }
 }
 
-async function sentData(data: DataValue, packing: Packing, sent: Map<string, Promise<string>>): Promise<Value> {
-  const { location } = data
-  if (typeof location !== 'string') return data
-  const coming = sent.get(location) ?? sentLocation(data, location, packing)
-  sent.set(location, coming)
-  // What is at the location counts; it is looked at again where it is needed.
+/** What is at the location counts; it is looked at again where it is needed. */
+function atServer(data: DataValue, to: string): DataValue {
   const { contents: _, listing: __, path: ___, dirname: ____, ...rest } = data
-  const basename = typeof data.basename === 'string' ? data.basename : basenameOf(location)
-  return { ...rest, basename, location: await coming }
+  const basename = typeof data.basename === 'string' ? data.basename : basenameOf(String(data.location))
+  return { ...rest, basename, location: to } as DataValue
 }
 
 async function sentLocation(data: DataValue, location: string, { files, uploads }: Packing): Promise<string> {

@@ -6,8 +6,8 @@ import { deliver } from '../cwl-runner/deliver.ts'
 import { addressOf } from '../cwl-runner/file-address.ts'
 import type { LocalFiles } from '../cwl-runner/local-files.ts'
 import { parseCasLocation } from '../model/cas-location.ts'
-import { type DataValue, mapDataSlowly } from '../workflow/values/file-value.ts'
-import type { Value, ValueRecord } from '../workflow/values/value.ts'
+import type { ValueRecord } from '../workflow/values/value.ts'
+import { relocated } from './cwl-locations.ts'
 
 export interface Fetching {
   readonly blobs: HttpBlobs
@@ -20,10 +20,10 @@ export interface Fetching {
 /** Fetches the outputs of a run, and puts them where its owner wants them. */
 export async function fetchOutputs(outputs: ValueRecord, fetching: Fetching): Promise<ValueRecord> {
   const { blobs, outdir, rooms, files } = fetching
-  const here = new Map<string, Promise<string>>()
+  let brought = 0
   const bring = async (location: string): Promise<string> => {
     const named = parseCasLocation(location)
-    const folder = join(rooms, String(here.size))
+    const folder = join(rooms, String(++brought))
     const path = join(folder, 'data')
     await mkdir(folder)
     if (named?.kind === 'file') await blobs.fetchFile(named.digest, path, named.executable)
@@ -31,12 +31,6 @@ export async function fetchOutputs(outputs: ValueRecord, fetching: Fetching): Pr
     else throw new FaultError({ kind: 'unavailable', what: `the server names an output by ${location.slice(0, 200)}` })
     return addressOf(path)
   }
-  const local = await mapDataSlowly(outputs, async (data: DataValue): Promise<Value> => {
-    const { location } = data
-    if (typeof location !== 'string') return data
-    const coming = here.get(location) ?? bring(location)
-    here.set(location, coming)
-    return { ...data, location: await coming }
-  })
-  return deliver(local as ValueRecord, { outdir, rooms, files })
+  const local = await relocated(outputs, bring)
+  return deliver(local, { outdir, rooms, files })
 }

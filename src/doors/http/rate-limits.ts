@@ -29,8 +29,14 @@ export function rateLimits({ perAddress, perKey }: RateLimits, clock: Clock): Mi
   }
 }
 
-/** Probes must get through when nothing else does, and a build asks a cache for more than any person would. */
-const isFree = (path: string): boolean => PROBES.has(path) || /\/(?:cas|ac)\/[0-9a-f]{32,128}$/.test(path)
+/**
+ * Probes must get through when nothing else does, a build asks a cache for more than any person would, and workers, of
+ * which there may be many behind one address, speak as often as there are tasks.
+ */
+const isFree = (path: string): boolean =>
+  PROBES.has(path) ||
+  /\/(?:cas|ac)\/[0-9a-f]{32,128}$/.test(path) ||
+  /^\/api\/v1\/workers\/[^/]+\/(?:work|heartbeat|orders|tasks\/[^/]+\/(?:status|complete))$/.test(path)
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** What a caller shows of itself, however it does; hashed, for it may be a secret and is kept for a while. */
