@@ -1,16 +1,22 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { WebSocketRoute } from '../doors/http/web-sockets.ts'
+import { interactiveDoor } from '../doors/interactive/interactive-door.ts'
+import { judge0Door } from '../doors/judge0/judge0-door.ts'
+import { pistonConnect } from '../doors/piston/connect.ts'
+import { pistonDoor } from '../doors/piston/piston-door.ts'
+import { playgroundDoor } from '../doors/playground/playground-door.ts'
 import { fileDeliveryLog } from '../doors/snippets/callbacks/file-delivery-log.ts'
-import type { CallbackSettings } from '../doors/snippets/desk/desk-tools.ts'
 import { snippetDesk } from '../doors/snippets/desk/engine-desk.ts'
-import type { SnippetDesk } from '../doors/snippets/snippet-desk.ts'
 import { snippetsDoor } from '../doors/snippets/snippets-door.ts'
 import type { Engine } from '../engine/engine.ts'
 import { findLanguage } from '../languages/find-language.ts'
 import { loadLanguages } from '../languages/load-languages.ts'
 import { snippetTask, snippetTaskUnder } from '../languages/snippet-task.ts'
+import type { Config } from './config.ts'
 import { nearest } from './config-nearest.ts'
 import { languageFoldersHere } from './language-folders.ts'
 import { newId } from './new-id.ts'
@@ -23,43 +29,49 @@ export interface CodeDoorOptions {
   readonly clock: Clock
   readonly log: Log
   readonly dataDir: string
-  /** Snippets may run with nothing between them and a worker's machine. */
-  readonly allowsBare: boolean
+  readonly settings: Config['snippets']
   readonly ending: AbortSignal
-  readonly callbacks?: Omit<CallbackSettings, 'log'>
 }
 
+/** Every way to run code on this server. */
 export interface CodeDoor {
   /** To be hung on the HTTP door, before those whose routes match almost everything. */
-  readonly door: Hono
-  /** For other interfaces to run code. */
-  readonly desk: SnippetDesk
+  readonly doors: readonly Hono[]
+  readonly sockets: readonly WebSocketRoute[]
   /** The name of a language that goes by this one. */
   canonicalLanguage(name: string): string
   /** Before the engine is closed. */
   close(): Promise<void>
 }
 
-/** Running code on this server: callbacks that were owed when it stopped are sent. */
+/** Callbacks that were owed when the server stopped are sent. */
 export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> {
-  const { engine, storage, clock, log, dataDir, ending } = options
+  const { engine, storage, clock, log, dataDir, settings, ending } = options
   const { instances } = storage
   const deliveries = await fileDeliveryLog(join(dataDir, 'callbacks', 'deliveries.jsonl'))
   const languages = loadLanguages(languageFoldersHere(dataDir).own)
+  const { callback_secret: secret, callbacks_to_private_addresses: mayBePrivate } = settings
   const desk = snippetDesk({
     engine,
     instances,
     languages,
-    lower: options.allowsBare ? snippetTaskUnder({ least: 'none' }) : snippetTask,
+    lower: settings.allow_bare ? snippetTaskUnder({ least: 'none' }) : snippetTask,
     clock,
     newId: () => newId(clock.now),
     log,
-    callbacks: { ...options.callbacks, log: deliveries },
+    callbacks: { secret, mayBePrivate, log: deliveries },
   })
+  const common = { desk, instances, clock, log, ending, nearest, version: version() }
+  const live = { desk, clock, log, ending, nearest, input: engine.input }
   return {
-    desk,
+    doors: [
+      snippetsDoor(common),
+      pistonDoor(common),
+      judge0Door({ ...common, figures: engine.figures, callbacks: { mayBePrivate } }),
+      playgroundDoor({ languages, newNonce: () => randomBytes(16).toString('base64') }),
+    ],
+    sockets: [interactiveDoor(live), ...pistonConnect(live)],
     canonicalLanguage: (name) => findLanguage(languages, name)?.name ?? name,
-    door: snippetsDoor({ desk, instances, clock, version: version(), ending, nearest, log }),
     async close() {
       desk.stop()
       await deliveries.close()

@@ -123,6 +123,11 @@ export const worker = z
       'Languages that this worker offers, if they work here; none for [].',
       { otherwise: 'all that work here' },
     ),
+    warm_interpreters: field(
+      z.int().min(0).max(1024).optional(),
+      'Interpreters that are started ahead and wait for code, each in a room of its own; none for 0.',
+      { otherwise: 'two per slot, eight at most' },
+    ),
     group: field(z.string().default(''), 'The group of this worker, which tasks ask for as "group".'),
     preemptible: field(z.boolean().default(false), 'Whether this machine may be taken away at short notice.'),
     tls,

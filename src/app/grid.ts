@@ -6,14 +6,12 @@ import { keepInputs } from '../doors/execution/kept-inputs.ts'
 import { gridAdmin } from '../doors/grid-admin/grid-admin.ts'
 import type { WebSocketRoute } from '../doors/http/web-sockets.ts'
 import { httpWorkers } from '../doors/http-workers/http-workers.ts'
-import { interactiveDoor } from '../doors/interactive/interactive-door.ts'
 import { type LogStreams, logStreams } from '../doors/log-streams/log-streams.ts'
 import { websocketWorkers } from '../doors/websocket-workers/websocket-workers.ts'
 import { workersDoor } from '../doors/workers/grpc.ts'
 import type { Service } from '../grpc/service.ts'
 import { openCodeDoor } from './code-door.ts'
 import type { Config } from './config.ts'
-import { nearest } from './config-nearest.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
 
 /** What runs tasks: the engine over its journal, and the doors to it. */
@@ -53,33 +51,21 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { instances } = storage
   const inputs = keepInputs({ engine, instances, clock, log })
   const common = { clock, log, ending: ending.signal }
-  const {
-    allow_bare: allowsBare,
-    callback_secret: secret,
-    callbacks_to_private_addresses: mayBePrivate,
-  } = config.snippets
-  const code = await openCodeDoor({
-    ...common,
-    engine,
-    storage,
-    dataDir: config.server.data_dir,
-    allowsBare,
-    callbacks: { secret, mayBePrivate },
-  }).catch(async (error: unknown) => {
-    inputs.stop()
-    await close()
-    throw error
-  })
+  const { server, snippets: settings } = config
+  const code = await openCodeDoor({ ...common, engine, storage, dataDir: server.data_dir, settings }).catch(
+    async (error: unknown) => {
+      inputs.stop()
+      await close()
+      throw error
+    },
+  )
   const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
   const longPollMs = config.execution.scheduler.long_poll_timeout_seconds * 1000
   const working = { ...common, desk: engine.workers, longPollMs }
   return {
     logs,
-    doors: [code.door, httpWorkers({ ...working, instances, newId: randomUUID })],
-    sockets: [
-      websocketWorkers({ ...working, canonical: code.canonicalLanguage }),
-      interactiveDoor({ ...common, desk: code.desk, input: engine.input, nearest }),
-    ],
+    doors: [...code.doors, httpWorkers({ ...working, instances, newId: randomUUID })],
+    sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
     services: [
       ...executionDoor({ engine, instances, clock, logStreams: logs.namesFor }),
       ...logs.services,

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/fault.ts'
 import type { Log } from '../base/log.ts'
@@ -11,7 +12,7 @@ import type { NamedValue } from '../wire/worker-registration.ts'
 import type { InstanceTools } from '../worker/daemon-attempt.ts'
 import { languageMarks } from '../worker/languages/language-marks.ts'
 import { type LanguageReport, languageProperty } from '../worker/languages/language-report.ts'
-import { offeredLanguages } from '../worker/languages/offered-languages.ts'
+import { type OfferedLanguagesOptions, offeredLanguages } from '../worker/languages/offered-languages.ts'
 import { passedTestsIn } from '../worker/languages/passed-tests.ts'
 import { rooted } from '../worker/languages/rooted-runtime.ts'
 import { trialInRooms } from '../worker/languages/trial-in-rooms.ts'
@@ -33,6 +34,8 @@ export interface WorkerLanguagesOptions {
 
 /** The languages of one worker: those that passed before at once, the others while it works. */
 export interface WorkerLanguages {
+  /** Those that it may offer, if rooms are good enough. */
+  readonly all: readonly Language[]
   property(): readonly NamedValue[]
   /** The same tools, with which a language that has a system of its own finds it. */
   within(here: InstanceTools): InstanceTools
@@ -41,7 +44,13 @@ export interface WorkerLanguages {
   close(): Promise<void>
 }
 
-const NONE: WorkerLanguages = { property: () => [], within: (here) => here, begin() {}, async close() {} }
+const NONE: WorkerLanguages = {
+  all: [],
+  property: () => [],
+  within: (here) => here,
+  begin() {},
+  async close() {},
+}
 
 export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLanguages {
   const { languages, least = 'namespaces', probe, clock, log } = options
@@ -53,24 +62,29 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   }
   const rootfs = probe.keeps.rootfs ? builtRootfs(folders.rootfs) : new Map<string, never>()
   const rootfsOf = (name: string): string | undefined => rootfs.get(name)?.path
-  const within = (here: InstanceTools): InstanceTools =>
-    rootfs.size === 0 ? here : { ...here, tools: { ...here.tools, runtime: rooted(here.tools.runtime, rootfsOf) } }
+  const hasMachine = probe.isolation !== 'container'
+  const surroundings = { rootfs, takesRootfs: probe.keeps.rootfs, hasMachine }
+  const { runtime: rooms } = options.here.tools
+  const markOf = languageMarks({ ...surroundings, others: [version(), rooms.name, probe.isolation] })
+  const toolchainOf = hasMachine
+    ? toolchains(languages, languageMarks({ ...surroundings, others: [] }))
+    : () => undefined
+  const within = (here: InstanceTools): InstanceTools => {
+    const runtime = rootfs.size === 0 ? here.tools.runtime : rooted(here.tools.runtime, rootfsOf)
+    return { ...here, tools: { ...here.tools, runtime, toolchainOf } }
+  }
   const { tools } = within(options.here)
   const offered = offeredLanguages({
     languages,
     trial: trialInRooms({ tools, roomName: options.roomName, isolation: least }),
     passed: passedTestsIn(folders.passed),
-    markOf: languageMarks({
-      rootfs,
-      takesRootfs: probe.keeps.rootfs,
-      hasMachine: probe.isolation !== 'container',
-      others: [version(), tools.runtime.name, probe.isolation],
-    }),
+    markOf,
     clock,
   })
   const ending = new AbortController()
   let testing: Promise<void> | undefined
   return {
+    all: languages,
     property: () => languageProperty(offered.reports()),
     within,
     begin(more) {
@@ -85,6 +99,21 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
     },
   }
 }
+
+/** By its programs and the system that they were made for: what one toolchain made, another of the same name may not run. */
+function toolchains(
+  languages: readonly Language[],
+  markOf: OfferedLanguagesOptions['markOf'],
+): (name: string) => string | undefined {
+  const system = [process.arch, existsSync(OS_RELEASE) ? readFileSync(OS_RELEASE, 'utf8') : '']
+  return (name) => {
+    const language = languages.find((each) => each.name === name)
+    const mark = language && markOf(language)
+    return mark !== undefined && 'key' in mark ? JSON.stringify([...system, mark.key]) : undefined
+  }
+}
+
+const OS_RELEASE = '/etc/os-release'
 
 function tell(reports: readonly LanguageReport[], log: Log): void {
   const passed = reports.filter(({ outcome }) => outcome === 'passed').map(({ name, version: v }) => `${name} ${v}`)

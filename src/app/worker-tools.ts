@@ -14,8 +14,10 @@ import { spawner } from '../runtimes/spawner/spawner.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { openUpstream } from '../storage/upstream/upstream.ts'
+import { upstreamActionCache } from '../storage/upstream/upstream-action-cache.ts'
 import { upstreamStore } from '../storage/upstream/upstream-store.ts'
 import { remoteTarget } from '../worker/cas/remote-target.ts'
+import type { StageResults } from '../worker/command-task/stage-cache.ts'
 import type { InstanceTools } from '../worker/daemon-attempt.ts'
 import { openFileCache } from '../worker/inputs/file-cache.ts'
 import { safePlacement } from '../worker/inputs/place-inputs.ts'
@@ -81,7 +83,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     throw error
   })
   const rooms = await openRooms(join(folder, 'rooms'), user)
-  const store = typeof cas === 'function' ? cas : storesBehind(cas, { clock, bulk })
+  const { store, resultsOf } = storesAt(cas, { clock, bulk })
 
   const make = (instance: string): InstanceTools => {
     const blobs = store(instance)
@@ -99,7 +101,9 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
       inlineBytes: INLINE_BYTES,
       isolation: probe.isolation,
     }
-    return { source, tools: { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs) } }
+    const results = resultsOf(instance)
+    const tools = { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs), ...(results && { results }) }
+    return { source, tools }
   }
   return {
     runtime,
@@ -115,10 +119,23 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   }
 }
 
-function storesBehind(channel: Channel, { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> }) {
-  const random = Math.random
-  const upstream = openUpstream({ channel, clock, timeoutMs: CAS_TIMEOUT_MS, newId: randomUUID, random })
-  return (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk })
+/** A server to ask, for blobs and for results of actions. A store that is reached otherwise has none of those. */
+function storesAt(
+  cas: WorkerToolsOptions['cas'],
+  { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> },
+) {
+  if (typeof cas === 'function') return { store: cas, resultsOf: (): undefined => undefined }
+  const upstream = openUpstream({
+    ...{ channel: cas, clock, timeoutMs: CAS_TIMEOUT_MS, newId: randomUUID, random: Math.random },
+  })
+  const actions = upstreamActionCache({ upstream, instanceThere: (instance) => instance })
+  return {
+    store: (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk }),
+    resultsOf: (instance: string): StageResults => ({
+      get: (name) => actions.get(instance, name),
+      put: (name, result) => actions.put(instance, name, result),
+    }),
+  }
 }
 
 const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {

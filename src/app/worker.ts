@@ -16,6 +16,7 @@ import { holdWorkFolder } from './worker-folder.ts'
 import { openWorkerLanguages, type WorkerLanguages } from './worker-languages.ts'
 import { openWorkerTools, type WorkerTools } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
+import { openWarmRooms, type WorkerWarmRooms } from './worker-warm-rooms.ts'
 import { openWays, type WorkerWays } from './worker-ways.ts'
 
 export interface RunningWorker {
@@ -81,7 +82,19 @@ export async function startWorker(
     const room = { least: leastRoom(config), probe, here: tools.of(''), roomName }
     const spoken = openWorkerLanguages({ ...room, languages, server, clock, log })
     opened.defer(spoken.close)
-    const parts = { settings, id, slots, tools, ways, isolation, holdsReins: probe.keeps.reins, languages: spoken }
+    const warm = openWarmRooms({ wanted: settings.warm_interpreters, slots, spoken, here: tools.of(''), clock, log })
+    opened.defer(warm.close)
+    const parts = {
+      settings,
+      id,
+      slots,
+      tools,
+      ways,
+      isolation,
+      holdsReins: probe.keeps.reins,
+      languages: spoken,
+      warm,
+    }
     const daemon = work(parts, { clock, log })
     spoken.begin(() => daemon.offerAgain())
     let closed: Promise<void> | undefined
@@ -111,10 +124,11 @@ interface Parts {
   /** What is done to commands while they run can reach them. */
   readonly holdsReins: boolean
   readonly languages: WorkerLanguages
+  readonly warm: WorkerWarmRooms
 }
 
 function work(
-  { settings, id, slots, tools, ways, isolation, holdsReins, languages }: Parts,
+  { settings, id, slots, tools, ways, isolation, holdsReins, languages, warm }: Parts,
   { clock, log }: Pick<WorkerSurroundings, 'clock' | 'log'>,
 ): Daemon {
   let rooms = 0
@@ -134,7 +148,7 @@ function work(
     },
     run: ({ lease, begun }, hooks, signal) => {
       const room = `room-${process.pid}-${++rooms}`
-      const here = languages.within(tools.of(lease.instance))
+      const here = warm.within(languages.within(tools.of(lease.instance)))
       return runLease({ lease, here, hooks, room, ...(lease.prefetch && { begun }) }, signal)
     },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,

@@ -1,4 +1,4 @@
-import { pause } from '../app/cwl-pause.ts'
+import { pause } from '../app/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
 import type { RemoteStep, RemoteSubmission, SubmissionsClient } from '../client/submissions-client.ts'

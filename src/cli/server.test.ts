@@ -66,7 +66,7 @@ describe('when it is ready', () => {
 Windlass ${version()} is ready.
 
  gRPC 127.0.0.1:PORT Remote Execution API, workers, health, reflection
- HTTP http://127.0.0.1:PORT /healthz, /readyz, /metrics, /cas/, /ac/
+ HTTP http://127.0.0.1:PORT /play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
 
 To let Bazel use it as a cache, put this line into your .bazelrc:
 

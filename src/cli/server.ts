@@ -53,7 +53,7 @@ function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): 
 Windlass ${version()} is ready.
 
   gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
-  HTTP   ${httpUrl.padEnd(width)}/healthz, /readyz, /metrics, /cas/, /ac/
+  HTTP   ${httpUrl.padEnd(width)}/play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
 
 To let Bazel use it as a cache, put this line into your .bazelrc:
 

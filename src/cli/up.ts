@@ -92,7 +92,7 @@ function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): 
 Windlass ${version()} is ready, with a worker on this machine.
 
   gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
-  HTTP   ${httpUrl.padEnd(width)}/healthz, /readyz, /metrics, /cas/, /ac/
+  HTTP   ${httpUrl.padEnd(width)}/play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
 
 To let Bazel run its actions here, put these lines into your .bazelrc:
 

@@ -86,7 +86,7 @@ export const languageFile = z.strictObject({
     .max(20)
     .optional(),
   debian: packages.default([]),
-  compile: stage.optional(),
+  compile: stage.extend({ outputs: words.default([]) }).optional(),
   run: stage,
   warm: z
     .strictObject({
@@ -146,7 +146,7 @@ export function languageOf(file: z.infer<typeof languageFile>): Language {
     fileName: file.file_name,
     ...(file.file_name_pattern !== undefined && { fileNamePattern: file.file_name_pattern }),
     ...(file.extensions && { extensions: file.extensions }),
-    compile: file.compile && stageOf('compile', file.compile),
+    compile: file.compile && { ...stageOf('compile', file.compile), outputs: file.compile.outputs },
     run: stageOf('run', file.run),
     ...(file.warm && { warm: { exceptFiles: file.warm.except_files, exceptCode: file.warm.except_code } }),
     probe: file.probe,

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { invalid } from '../base/fault.ts'
 import type { EnvVariable, Limits, PlatformProperty } from '../model/command.ts'
-import { type CommandTask, commandTaskOf, type StageWish } from '../model/command-task.ts'
+import { type CommandTask, commandTaskOf, type StageCaching, type StageWish } from '../model/command-task.ts'
 import { type IsolationLevel, isolatesAs } from '../model/isolation.ts'
 import { LANGUAGE_PROPERTY, type Language, type LanguageStage, languageWithVersion } from '../model/language.ts'
 import type { SnippetFile, SnippetRequest } from '../model/snippet.ts'
@@ -12,6 +12,8 @@ export interface SnippetRules {
   readonly least: IsolationLevel
   /** The most that anybody gets, whatever is asked for. */
   readonly most: Limits
+  /** What compiling makes is kept for the next time under names that only who knows this can tell; not kept without. */
+  readonly salt?: string
 }
 
 const MIB = 1024 ** 2
@@ -41,7 +43,11 @@ interface Chosen {
   readonly version: string | undefined
 }
 
-function lower(request: SnippetRequest, { language, version }: Chosen, { least, most }: SnippetRules): CommandTask {
+function lower(
+  request: SnippetRequest,
+  { language, version }: Chosen,
+  { least, most, salt }: SnippetRules,
+): CommandTask {
   const files = snippetFiles(request.files, language)
   const named = wordsFor(files, language)
   const { isolation: wanted } = request
@@ -49,7 +55,12 @@ function lower(request: SnippetRequest, { language, version }: Chosen, { least, 
   const compile: StageWish[] =
     language.compile === undefined
       ? []
-      : [stageOf('compile', language.compile, { named, limits: request.compileLimits, most })]
+      : [
+          {
+            ...stageOf('compile', language.compile, { named, limits: request.compileLimits, most }),
+            cache: cachingOf(language.compile, salt),
+          },
+        ]
   const run = stageOf('run', language.run, { named, limits: request.runLimits, most })
   return commandTaskOf({
     stages: [
@@ -82,6 +93,9 @@ const platformOf = ({ language, version }: Chosen, isolation: IsolationLevel | u
   },
   ...(isolation === undefined ? [] : [{ name: 'isolation', value: isolation }]),
 ]
+
+const cachingOf = ({ outputs = [] }: LanguageStage, salt: string | undefined): StageCaching | undefined =>
+  salt === undefined || outputs.length === 0 ? undefined : { salt, outputs }
 
 interface Words {
   readonly file: string

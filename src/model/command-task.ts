@@ -38,6 +38,15 @@ export interface CommandStage {
   readonly stdin: StageInput | undefined
   readonly limits: Limits
   readonly network: boolean
+  /** What it makes may be taken from an earlier run of the same. The first stage only, and only one that ends well. */
+  readonly cache?: StageCaching | undefined
+}
+
+export interface StageCaching {
+  /** Known to servers and workers only: who does not have it cannot say under which name results are kept. */
+  readonly salt: string
+  /** All that later stages need of what it makes: paths and patterns from the working directory. */
+  readonly outputs: readonly string[]
 }
 
 export type StageInput =
@@ -116,6 +125,8 @@ export interface StageResult {
   readonly stdout: StageStream
   readonly stderr: StageStream
   readonly usage: StageUsage
+  /** It was not run: an earlier run of the same was found. */
+  readonly cached?: boolean
 }
 
 /** What was kept of a stream: inline when it is short, else as a blob. Bytes that are too many are gone from its middle. */

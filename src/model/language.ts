@@ -39,6 +39,8 @@ export interface LanguageStage {
   readonly env: Readonly<Record<string, string>>
   /** The most it gets when nobody says otherwise. */
   readonly limits: Limits
+  /** Of compiling: all that running needs of what it makes, by paths and patterns. Kept for the next time when it is said. */
+  readonly outputs?: readonly string[] | undefined
 }
 
 /**

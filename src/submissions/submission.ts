@@ -20,8 +20,6 @@ export interface SubmissionOrder {
 export const SUBMISSION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 export type SubmissionState = (typeof SUBMISSION_STATES)[number]
 
-export const isOver = (state: SubmissionState): boolean => state !== 'pending' && state !== 'running'
-
 /** What is known of one without reading what it runs. Times are milliseconds since 1970. */
 export interface SubmissionHead {
   readonly id: string

@@ -107,6 +107,7 @@ const stageProto = (stage: StageResult): proto.CommandResult_Stage => ({
   stdout: streamProto(stage.stdout),
   stderr: streamProto(stage.stderr),
   usage: usageProto(stage.usage),
+  cached: stage.cached === true,
 })
 
 function stageOf(from: proto.CommandResult_Stage, fn: DigestFunction): StageResult {
@@ -121,6 +122,7 @@ function stageOf(from: proto.CommandResult_Stage, fn: DigestFunction): StageResu
     stdout: streamOf(from.stdout, fn),
     stderr: streamOf(from.stderr, fn),
     usage: usageOf(from.usage),
+    ...(from.cached && { cached: true }),
   }
 }
 
@@ -172,6 +174,7 @@ const RESULT_SHAPE: Shape = {
     6: STREAM_SHAPE,
     7: STREAM_SHAPE,
     8: USAGE_SHAPE,
+    9: 'number',
   },
   2: DIGEST_SHAPE,
   3: 'text',

@@ -27,6 +27,7 @@ export function mustBeCommandTask(task: CommandTask): void {
   )
   for (const stage of stages) mustBeStage(stage)
   if (stages.filter(({ stdin }) => stdin?.kind === 'live').length > 1) throw invalid('two stages are to be typed to')
+  if (stages.slice(1).some(({ cache }) => cache !== undefined)) throw invalid('only the first stage can be cached')
   if (isInteractive(task) && task.cacheable) throw invalid('a task that is typed to cannot be cached')
   mustBeInputs(inputs)
   if (task.workingDirectory !== '') mustBePath(task.workingDirectory, 'working directory')
@@ -41,7 +42,7 @@ export function mustBeCommandTask(task: CommandTask): void {
   if (blobsReadBy(task).some(({ fn }) => fn !== task.fn)) throw invalid('a task names blobs by two digest functions')
 }
 
-function mustBeStage({ name, argv, env, stdin, limits }: CommandStage): void {
+function mustBeStage({ name, argv, env, stdin, limits, cache }: CommandStage): void {
   if (!STAGE_NAME.test(name)) throw invalid(`${quoted(name)} is not the name of a stage`)
   if (argv[0] === undefined || argv[0] === '') throw invalid(`the stage ${name} has no program`)
   for (const word of argv) mustBeText(word, 'argument')
@@ -54,6 +55,7 @@ function mustBeStage({ name, argv, env, stdin, limits }: CommandStage): void {
     const isAmount = limit === 'cpus' ? amount >= 0.001 && amount <= 1e6 : Number.isSafeInteger(amount) && amount > 0
     if (!isAmount) throw invalid(`the limit ${limit} of the stage ${name} is ${amount}`, 'range')
   }
+  if (cache !== undefined) mustBePatterns(cache.outputs)
   if (stdin?.kind === 'inline' && stdin.bytes.length > MOST_TASK_BYTES) throw tooLarge(stdin.bytes.length)
   if (stdin?.kind === 'live' && stdin.terminal !== undefined && !isTerminalSize(stdin.terminal))
     throw invalid(`a terminal has from 1 to ${MOST_TERMINAL_LINES} rows, and as many columns`, 'range')
@@ -68,16 +70,23 @@ function mustBeInputs({ files, placed }: CommandTask['inputs']): void {
 
 function mustBeOutputs({ paths, globs, mostFiles, mostBytes }: CommandTask['outputs']): void {
   mustBeCount(paths.length, [0, MOST_FILES], 'outputs')
-  mustBeCount(globs.length, [0, MOST_GLOBS], 'patterns of outputs')
   mustBeCount(mostFiles, [0, MOST_FILES], 'output files')
   if (!Number.isSafeInteger(mostBytes) || mostBytes < 0) throw invalid(`outputs of ${mostBytes} bytes`, 'range')
+  mustBePatterns(globs)
+  for (const path of paths) mustBeOutput(path)
+}
+
+function mustBePatterns(globs: readonly string[]): void {
+  mustBeCount(globs.length, [0, MOST_GLOBS], 'patterns of outputs')
   if (globs.join('').length > MOST_GLOB_CHARS)
     throw invalid(`the patterns of outputs have more than ${MOST_GLOB_CHARS} characters`, 'range')
-  for (const path of [...paths, ...globs]) {
-    mustBePath(path, 'output')
-    if (path === STREAMS_FOLDER || path.startsWith(`${STREAMS_FOLDER}/`))
-      throw invalid(`the output ${quoted(path)} is in a directory that is not the task's`)
-  }
+  for (const glob of globs) mustBeOutput(glob)
+}
+
+function mustBeOutput(path: string): void {
+  mustBePath(path, 'output')
+  if (path === STREAMS_FOLDER || path.startsWith(`${STREAMS_FOLDER}/`))
+    throw invalid(`the output ${quoted(path)} is in a directory that is not the task's`)
 }
 
 /** Written in the one way that there is: no dots, no slash too many. */

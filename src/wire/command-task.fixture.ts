@@ -50,6 +50,7 @@ export const aCommandTask = (fn: DigestFunction): fc.Arbitrary<CommandTask> =>
       stages: fc.uniqueArray(aStage(fn), { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
       paths: fc.uniqueArray(aPath, { maxLength: 4 }),
       root: maybe(aDigest(fn)),
+      cache: maybe(fc.record({ salt: text, outputs: fc.array(aPath, { maxLength: 2 }) })),
       file: fc.record({ contents: someBytes, executable: fc.boolean() }),
       placed: fc.record({ digest: aDigest(fn), executable: fc.boolean(), writable: fc.boolean() }),
       workingDirectory: fc.oneof(fc.constant(''), aPath),
@@ -65,8 +66,9 @@ export const aCommandTask = (fn: DigestFunction): fc.Arbitrary<CommandTask> =>
       isolation: fc.constantFrom(...ISOLATION_LEVELS),
       cacheable: fc.boolean(),
     })
-    .map(({ paths, root, file, placed, ...task }) => ({
+    .map(({ paths, root, file, placed, cache, ...task }) => ({
       ...task,
+      stages: task.stages.map((stage, i) => (i === 0 && cache !== undefined ? { ...stage, cache } : stage)),
       inputs: {
         root,
         files: paths.slice(0, 2).map((path) => ({ path, ...file })),

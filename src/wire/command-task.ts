@@ -67,18 +67,20 @@ export function commandKeyOf(task: CommandTask, salt = ''): string {
   return actionKeyOf(digestOf(task.fn, whole))
 }
 
-const stageProto = ({ stdin, limits, ...stage }: CommandStage): proto.CommandTask_Stage => ({
+const stageProto = ({ stdin, limits, cache, ...stage }: CommandStage): proto.CommandTask_Stage => ({
   ...stage,
   stdin: stdin?.kind === 'inline' ? stdin.bytes : undefined,
   stdinDigest: stdin?.kind === 'blob' ? digestToProto(stdin.digest) : undefined,
   live: stdin?.kind === 'live' ? { terminal: stdin.terminal } : undefined,
   limits: limitsProto(limits),
+  cache: cache && { salt: cache.salt, outputs: [...cache.outputs] },
 })
 
 function stageOf(from: proto.CommandTask_Stage, fn: DigestFunction): CommandStage {
-  const { name, argv, env, network, limits } = from
+  const { name, argv, env, network, limits, cache } = from
   const digest = optionalDigestFromProto(from.stdinDigest, fn)
-  return { name, argv, env, network, stdin: stdinOf(from, digest), limits: limitsOf(limits ?? {}) }
+  const said = { name, argv, env, network, stdin: stdinOf(from, digest), limits: limitsOf(limits ?? {}) }
+  return cache === undefined ? said : { ...said, cache }
 }
 
 function stdinOf(
@@ -116,9 +118,20 @@ function wordAt<T>(words: readonly T[], number: number, what: string): T {
 const VARIABLE_SHAPE: Shape = { 1: 'text', 2: 'text' }
 const NUMBERS: Shape = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [i + 1, 'number' as const]))
 const LIVE_SHAPE: Shape = { 1: { 1: 'number', 2: 'number' } }
+const CACHE_SHAPE: Shape = { 1: 'text', 2: 'text' }
 const TASK_SHAPE: Shape = {
   1: 'number',
-  2: { 1: 'text', 2: 'text', 3: VARIABLE_SHAPE, 4: 'bytes', 5: DIGEST_SHAPE, 6: NUMBERS, 7: 'number', 8: LIVE_SHAPE },
+  2: {
+    1: 'text',
+    2: 'text',
+    3: VARIABLE_SHAPE,
+    4: 'bytes',
+    5: DIGEST_SHAPE,
+    6: NUMBERS,
+    7: 'number',
+    8: LIVE_SHAPE,
+    9: CACHE_SHAPE,
+  },
   3: DIGEST_SHAPE,
   4: { 1: 'text', 2: 'bytes', 3: 'number' },
   5: { 1: 'text', 2: DIGEST_SHAPE, 3: 'number', 4: 'number' },

@@ -3,15 +3,17 @@ import type { DigestFunction } from '../base/digest.ts'
 import { FaultError } from '../base/fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import type { Command, Limits } from '../model/command.ts'
+import type { CommandTask } from '../model/command-task.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
 import type { Room, RunEnd, RunHooks, Runtime } from '../runtimes/runtime.ts'
 import { usageToAuxiliary } from '../wire/execution-usage.ts'
+import type { StageResults } from './command-task/stage-cache.ts'
 import type { InputStage } from './inputs/stage-inputs.ts'
 import type { BlobTarget } from './outputs/blob-target.ts'
 import { type Collected, type CollectOptions, collectOutputs } from './outputs/collect-outputs.ts'
 import { outputStream } from './outputs/output-stream.ts'
 import { storeAtLast } from './outputs/persistent-store.ts'
-import type { Rooms } from './rooms.ts'
+import type { OpenRoom, Rooms } from './rooms.ts'
 import { StageTimes } from './stage-times.ts'
 
 export interface AttemptOrder {
@@ -40,6 +42,12 @@ export interface AttemptTools {
   readonly inlineBytes: number
   /** Of its rooms, as the runtime found them at the start; by the name of the runtime when it is left out. */
   readonly isolation?: IsolationLevel
+  /** Rooms in which something waits for tasks of this kind; none when left out. */
+  readonly warm?: { take(task: CommandTask): OpenRoom | undefined }
+  /** Of stages that need not be run again; nothing is kept when left out. */
+  readonly results?: StageResults
+  /** What tells the toolchain of a language on this machine from all others; undefined where that cannot be told. */
+  readonly toolchainOf?: (language: string) => string | undefined
 }
 
 /** A command that ran has a result, however it ended; `end.cause` tells a door whether it counts as one. */

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
 import { judge0Door } from '../../src/doors/judge0/judge0-door.ts'
-import { pistonConnect } from '../../src/doors/piston/connect.ts'
+import { type PistonConnectOptions, pistonConnect } from '../../src/doors/piston/connect.ts'
 import { pistonDoor } from '../../src/doors/piston/piston-door.ts'
 import { snippetDesk } from '../../src/doors/snippets/desk/engine-desk.ts'
 import type { SnippetDesk } from '../../src/doors/snippets/snippet-desk.ts'
@@ -28,7 +28,8 @@ export interface DropInGrid extends TestGrid {
 /** What every machine has on which the tests run. */
 const SPOKEN = ['python', 'bash', 'c']
 
-export async function dropInGrid(): Promise<DropInGrid> {
+/** Where nothing else is said, a machine that is slow for a moment is no reason to send clients away. */
+export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions, 'initMs'> = {}): Promise<DropInGrid> {
   const grid = await startGrid()
   const { engine, blobs } = grid
   const languages = loadLanguages().filter(({ name }) => SPOKEN.includes(name))
@@ -48,10 +49,9 @@ export async function dropInGrid(): Promise<DropInGrid> {
   })
   const shared = { desk, instances, clock, ending: ending.signal }
   app.route('/', pistonDoor(shared))
-  const workers = { available: 1, idle: 1, working: 0, paused: 0 }
-  const figures = () => ({ queued: engine.figures().queued, workers })
+  const { figures } = engine
   app.route('/', judge0Door({ ...shared, version: '1.2.3', figures, callbacks: { mayBePrivate: true } }))
-  const sockets = pistonConnect({ desk, input: engine.input, clock })
+  const sockets = pistonConnect({ desk, input: engine.input, clock, initMs })
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog, sockets })
   onTestFinished(async () => {
     ending.abort()

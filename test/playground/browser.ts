@@ -50,4 +50,4 @@ export async function write(page: Page, code: string): Promise<void> {
   await page.keyboard.insertText(code)
 }
 
-export const outputOf = (page: Page): Promise<string> => page.locator('#output').innerText()
+export const outputOf = async (page: Page): Promise<string> => (await page.locator('#output').textContent()) ?? ''

@@ -196,7 +196,7 @@ function workerIn(path: string, { user = 0, withOther = false } = {}): Told {
   const script = `echo $$ > ${path}/cgroup.procs; ${other} exec ${as} "$0" "$1"`
   const options = { encoding: 'utf8', timeout: LONG, env: { PATH: process.env.PATH } } as const
   const ran = spawnSync('sh', ['-c', script, process.execPath, WORKER], options)
-  expect(ran.status, ran.stderr).toBe(0)
+  expect(ran.status, `${ran.signal} ${ran.error} ${ran.stderr}`).toBe(0)
   return JSON.parse(ran.stdout.trim()) as Told
 }
 

@@ -5,6 +5,8 @@ import { routePath } from 'hono/route'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
+import { judge0Error } from '../judge0/judge0-problem.ts'
+import { pistonError } from '../piston/piston-problem.ts'
 import { apiEnvelope } from './api-envelope.ts'
 import { BodyTooLarge, bodyRules, tooLarge } from './body-rules.ts'
 import { type BrowserRules, browserRules } from './browser-rules.ts'
@@ -63,7 +65,7 @@ export function httpDoor(options: HttpDoorOptions): Hono {
 }
 
 const shapingErrors: MiddlewareHandler = (c, next) => {
-  c.set('errorShape', apiEnvelope)
+  c.set('errorShape', (c, error) => apiEnvelope(c, error) ?? pistonError(c, error) ?? judge0Error(c, error))
   return next()
 }
 

@@ -2,13 +2,11 @@ import type { Clock } from '../../base/clock.ts'
 import { type Log, silentLog } from '../../base/log.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import { isOver, type SnippetStatus } from '../../model/snippet.ts'
-import { callbackProblem } from '../snippets/callbacks/public-address.ts'
 import type { SnippetDesk } from '../snippets/snippet-desk.ts'
-import { Judge0Problem } from './judge0-problem.ts'
 import { keptIn } from './kept-wish.ts'
-import { putCallback } from './put-callback.ts'
 import type { SubmissionRuns } from './submission-answer.ts'
 import type { SubmissionOrder } from './submission-body.ts'
+import { submissionCallbacks } from './submission-callbacks.ts'
 import { taskIdOf } from './token.ts'
 
 export interface Judge0DeskOptions {
@@ -16,7 +14,6 @@ export interface Judge0DeskOptions {
   readonly clock: Clock
   readonly ending: AbortSignal
   readonly log?: Log | undefined
-  /** Undefined when nobody may ask for any. */
   readonly callbacks: { readonly mayBePrivate: boolean } | undefined
   /** What is put at a callback's address. */
   readonly describe: (runs: SubmissionRuns) => Promise<string>
@@ -32,20 +29,10 @@ export interface Judge0Desk {
   cancel(runs: SubmissionRuns): Promise<void>
 }
 
-const MOST_TRIES = 3
-const BETWEEN_TRIES_MS = 1000
+/** No task lives longer than that. */
 const LONGEST_MS = 24 * 3600_000
 
-const allOf = ({ first, others }: SubmissionRuns): SnippetStatus[] => [first, ...others]
-
-export function judge0Desk({
-  desk,
-  clock,
-  ending,
-  log = silentLog,
-  callbacks,
-  describe,
-}: Judge0DeskOptions): Judge0Desk {
+export function judge0Desk({ desk, clock, ending, log, callbacks, describe }: Judge0DeskOptions): Judge0Desk {
   const cancelAll = async (runs: readonly SnippetStatus[]): Promise<void> => {
     await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(id)))
   }
@@ -59,51 +46,44 @@ export function judge0Desk({
     const [now = first, ...rest] = waited
     return { first: now, others: rest }
   }
-  const announce = async (runs: SubmissionRuns, url: string): Promise<void> => {
-    const ended = await wait(runs, { ms: LONGEST_MS, signal: ending })
-    if (!allOf(ended).every(isOver)) return
-    const body = await describe(ended)
-    for (let tries = 1; tries <= MOST_TRIES && !ending.aborted; tries++) {
-      if (await putCallback(url, body, { clock, mayBePrivate: callbacks?.mayBePrivate ?? false })) return
-      await new Promise<void>((resolve) => clock.after(BETWEEN_TRIES_MS * tries, resolve))
-    }
-    log.warn({ task: runs.first.id }, 'a callback in the words of Judge0 was given up')
-  }
-
+  const { mustBeCallable, announce } = submissionCallbacks({
+    clock,
+    ending,
+    log: log ?? silentLog,
+    mayBePrivate: callbacks?.mayBePrivate ?? false,
+    wait: (runs) => wait(runs, { ms: LONGEST_MS, signal: ending }),
+    describe,
+  })
   return {
     wait,
-    async submit(order) {
-      const { kept, runs } = order
-      const url = kept.callback_url
-      const problem = url === undefined ? undefined : callbackProblem(url, callbacks?.mayBePrivate ?? false)
-      if (problem !== undefined) throw new Judge0Problem(422, { callback_url: [problem] })
+    async submit({ kept, runs, request }) {
+      mustBeCallable(kept.callback_url)
       const others: SnippetStatus[] = []
       try {
         // The one that is named for all of them comes last: it says which the others are.
-        while (others.length < runs - 1) others.push(await desk.submit(order.request(kept)))
+        while (others.length < runs - 1) others.push(await desk.submit(request(kept)))
         const other_runs = others.map(({ id }) => id)
-        const first = await desk.submit(order.request({ ...kept, ...(runs > 1 && { other_runs }) }))
-        const all = { first, others }
-        if (url !== undefined)
-          void announce(all, url).catch((error: unknown) =>
-            log.error({ err: error, task: first.id }, 'callback failed'),
-          )
-        return all
+        const first = await desk.submit(request({ ...kept, ...(runs > 1 && { other_runs }) }))
+        announce({ first, others }, kept.callback_url)
+        return { first, others }
       } catch (error) {
         await cancelAll(others)
         throw error
       }
     },
     async find(token, instance) {
-      const own = async (id: string): Promise<SnippetStatus | undefined> => {
-        const status = id.length <= 100 ? await desk.find(id) : undefined
-        return status?.request.instance === instance ? status : undefined
-      }
-      const first = await own(taskIdOf(token))
+      const first = await ownTask(taskIdOf(token), instance, desk)
       if (first === undefined) return undefined
-      const others = await Promise.all((keptIn(first.request.metadata)?.other_runs ?? []).map(own))
+      const ids = keptIn(first.request.metadata)?.other_runs ?? []
+      const others = await Promise.all(ids.map((id) => ownTask(id, instance, desk)))
       return { first, others: others.filter((each) => each !== undefined) }
     },
-    cancel: (runs) => cancelAll(allOf(runs)),
+    cancel: ({ first, others }) => cancelAll([first, ...others]),
   }
+}
+
+/** What is another instance's is nobody's here, whoever names it. */
+async function ownTask(id: string, instance: InstanceName, { find }: Pick<SnippetDesk, 'find'>) {
+  const status = id.length <= 100 ? await find(id) : undefined
+  return status?.request.instance === instance ? status : undefined
 }

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Clock } from '../../base/clock.ts'
 import { type Log, silentLog } from '../../base/log.ts'
+import type { EngineFigures } from '../../engine/inquiring.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import { isOver } from '../../model/snippet.ts'
 import { BodyTooLarge } from '../http/body-rules.ts'
@@ -17,18 +18,6 @@ import { DEFAULTS, fieldsIn, type SubmissionField } from './submission-fields.ts
 import { STATUSES } from './submission-status.ts'
 import { tokenOf } from './token.ts'
 
-/** Of the whole fleet. */
-export interface Judge0Figures {
-  /** Tasks that wait. */
-  readonly queued: number
-  readonly workers: {
-    readonly available: number
-    readonly idle: number
-    readonly working: number
-    readonly paused: number
-  }
-}
-
 export interface Judge0DoorOptions {
   readonly desk: Pick<SnippetDesk, 'languages' | 'submit' | 'find' | 'wait' | 'cancel'>
   readonly instances: Instances
@@ -36,7 +25,7 @@ export interface Judge0DoorOptions {
   readonly version: string
   /** Aborted when the server stops: who waits is answered at once. */
   readonly ending: AbortSignal
-  readonly figures: () => Judge0Figures
+  readonly figures: () => Pick<EngineFigures, 'queued' | 'workers'>
   readonly log?: Log
   /** Whose tasks the caller may see and make. */
   readonly instanceOf?: (c: Context) => InstanceName
@@ -200,9 +189,11 @@ function language(c: Context, tools: Tools): Response {
   return c.json(found)
 }
 
-const workers = ({ figures }: Tools) => {
+/** The fleet as one queue. */
+function workers({ figures }: Tools) {
   const { queued, workers } = figures()
-  return { queue: 'default', size: queued, ...workers, failed: 0 }
+  const [idle, working, paused] = [workers.ONLINE, workers.BUSY, workers.DEGRADED + workers.DRAINING]
+  return { queue: 'default', size: queued, available: idle + working + paused, idle, working, paused, failed: 0 }
 }
 
 interface ShownWish {

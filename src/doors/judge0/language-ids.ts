@@ -38,7 +38,7 @@ const IDS: Readonly<Record<string, readonly [number, ...number[]]>> = {
 /** Several files with scripts of their own to compile and run them. */
 export const PROJECT_ID = 89
 /** What such scripts are for. */
-export const PROJECT_LANGUAGE = 'bash'
+const PROJECT_LANGUAGE = 'bash'
 const PROJECT_NAME = 'Multi-file program'
 
 /** Others have one that follows from their name alone, so that it is the same on every server and for ever. */

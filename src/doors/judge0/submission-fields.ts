@@ -3,7 +3,7 @@ import { Judge0Problem } from './judge0-problem.ts'
 /** Those that come without being asked for. */
 const DEFAULT_FIELDS = ['stdout', 'time', 'memory', 'stderr', 'token', 'compile_output', 'message', 'status'] as const
 
-export const SUBMISSION_FIELDS = [
+const SUBMISSION_FIELDS = [
   ...DEFAULT_FIELDS,
   ...(['source_code', 'language_id', 'language', 'stdin', 'expected_output', 'status_id'] as const),
   ...(['created_at', 'queued_at', 'started_at', 'finished_at', 'updated_at'] as const),

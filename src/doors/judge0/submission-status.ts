@@ -35,12 +35,8 @@ const BY_CAUSE = {
   'not-started': 'exec',
 } as const satisfies Record<Exclude<StageCause, 'ok' | 'signal'>, StatusName>
 
-const BY_SIGNAL: Readonly<Record<string, StatusName>> = {
-  SIGSEGV: 'sigsegv',
-  SIGXFSZ: 'sigxfsz',
-  SIGFPE: 'sigfpe',
-  SIGABRT: 'sigabrt',
-}
+/** By number: some have several names. */
+const BY_SIGNAL: Readonly<Record<number, StatusName>> = { 11: 'sigsegv', 25: 'sigxfsz', 8: 'sigfpe', 6: 'sigabrt' }
 
 export interface Judged {
   readonly status: StatusName
@@ -66,7 +62,7 @@ export function judged(snippet: SnippetStatus, isRight: boolean | undefined, cpu
 
 function failed({ cause, signal }: StageResult): StatusName {
   if (cause === 'ok') return 'accepted'
-  return cause === 'signal' ? (BY_SIGNAL[signal ?? ''] ?? 'other') : BY_CAUSE[cause]
+  return cause === 'signal' ? (BY_SIGNAL[signalNumber(signal) ?? 0] ?? 'other') : BY_CAUSE[cause]
 }
 
 export const cpuMsOf = ({ usage: { cpuUserMs, cpuSystemMs } }: StageResult): number | undefined =>

@@ -128,9 +128,9 @@ export class ConnectSession {
     return this.#order?.runtime.offer.compiled === true
   }
 
-  /** The stage that is typed to is there, unless it was the end of it all that answered. */
+  /** The stage that is typed to is there, unless it was the end of it all that answered: then nothing more is printed either. */
   #runs(): void {
-    if (this.#isClosed || this.#end !== undefined || this.#stage === 'run') return
+    if (this.#isClosed || this.#output?.isEnded !== false || this.#stage === 'run') return
     this.#print() // what the compiler said comes before that it is done
     this.#enterRun(COMPILED)
   }

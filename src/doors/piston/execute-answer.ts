@@ -71,7 +71,7 @@ export function stageEnd({ cause, exitCode, signal, reason }: StageResult): Pist
   if (cause === 'exit' || cause === 'pid-limit')
     return { code: exitCode, signal: null, message: reason ?? `Exited with error status ${exitCode}`, status: 'RE' }
   if (cause === 'signal') {
-    const name = signal ?? 'SIGKILL'
+    const name = signal === 'SIGIOT' ? 'SIGABRT' : (signal ?? 'SIGKILL') // one signal, and one name that people know
     return { code: null, signal: name, message: reason ?? `Caught fatal signal ${name}`, status: 'SG' }
   }
   return endOfCause(cause, reason)

@@ -24,7 +24,10 @@ const task = (status: string, stages: readonly ToldStage[] = [], rest: Partial<T
 
 test.each([
   [task('completed', [stage({ memory: 8_400_000, cpuTime: '0.1s' })]), 'Done, exit code 0 · 0.12s · 0.1s CPU · 8.4 MB'],
-  [task('completed', [stage({ cause: 'exit', exitCode: 3 })], { cached: true }), 'Exit code 3 · 0.12s · from the cache'],
+  [
+    task('completed', [stage({ cause: 'exit', exitCode: 3 })], { cached: true }),
+    'Exit code 3 · 0.12s · from the cache',
+  ],
   [task('completed', [stage({ name: 'compile', cause: 'exit', exitCode: 1 })]), 'Exit code 1 (compile) · 0.12s'],
   [task('failed', [stage({ cause: 'out-of-memory', memory: 256e6 })]), 'Out of memory · 0.12s · 256 MB'],
   [task('completed', [stage({ cause: 'signal', signal: 'SIGSEGV' })]), 'Ended by SIGSEGV · 0.12s'],

@@ -83,6 +83,7 @@ export class LocalLaunch implements Launch {
   }
 
   release(): void {
+    this.#startedAt = this.#tools.monotonic()
     this.#released.resolve()
   }
 

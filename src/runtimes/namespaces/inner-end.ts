@@ -3,7 +3,12 @@ import { FaultError } from '../../base/fault.ts'
 import type { LaunchOutcome } from '../launch-run.ts'
 import type { LaunchExit } from '../launcher/launcher.ts'
 
-const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]))
+/** Some have several names, of which the first is the one that everybody knows. */
+const SIGNALS = new Map(
+  Object.entries(constants.signals)
+    .map(([name, number]) => [number, name as NodeJS.Signals] as const)
+    .reverse(),
+)
 
 /**
  * Between us and the command stands the program that made its room, and tells of its end as a shell would: 128 and the

@@ -1,14 +1,16 @@
 import { FaultError } from '../../base/fault.ts'
-import type { CommandResult, CommandTask } from '../../model/command-task.ts'
+import type { CommandOutputFile, CommandResult, CommandTask } from '../../model/command-task.ts'
 import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
 import type { RuntimeName } from '../../runtimes/runtime.ts'
 import type { AttemptTools } from '../attempt.ts'
 import { passing } from '../daemon-gate.ts'
-import type { WantedInputs } from '../inputs/stage-inputs.ts'
+import type { StagedInputs, WantedInputs } from '../inputs/stage-inputs.ts'
 import { storeAtLast } from '../outputs/persistent-store.ts'
+import type { OpenRoom } from '../rooms.ts'
 import { StageTimes } from '../stage-times.ts'
 import { collectCommandOutputs } from './collect-command-outputs.ts'
 import { runStages, type StageHooks } from './run-stages.ts'
+import { type FoundStage, findStage } from './stage-cache.ts'
 
 export interface CommandAttempt {
   /** Names the room: unlike that of any other attempt of this worker. */
@@ -36,14 +38,19 @@ export async function attemptCommand(
   mustIsolate(task, tools)
   const times = new StageTimes(tools.clock, order.queuedAt)
   times.note('workerStart')
-  tools.runtime.expect()
-  await using room = await tools.rooms.open(order.name)
+  await using room = tools.warm?.take(task) ?? (await roomToStartIn(order, tools))
   times.note('inputFetchStart')
-  using staged = await tools.inputs.stage(wantedInputs(task), room.path, signal)
+  const found = await findStage(task, tools)
+  const filled = await fill({ task, root: room.path, found }, tools, signal)
+  using staged = filled.staged
   times.note('inputFetchCompleted')
   if (begun !== undefined) await passing(begun, signal)
   times.note('executionStart')
-  const { stages, blobs } = await runStages({ task, room, staged, hooks, timeoutMs }, tools, signal)
+  const { stages, blobs } = await runStages(
+    { task, room, staged, hooks, timeoutMs, found: filled.found },
+    tools,
+    signal,
+  )
   times.note('executionCompleted')
   times.note('outputUploadStart')
   const collected = await collectCommandOutputs({ task, root: room.path }, tools.outputs, signal)
@@ -55,11 +62,37 @@ export async function attemptCommand(
   return { stages, outputs: collected.outputs, metadata }
 }
 
-const wantedInputs = (task: CommandTask): WantedInputs => {
+const roomToStartIn = ({ name }: CommandAttempt, { runtime, rooms }: AttemptTools): Promise<OpenRoom> => {
+  runtime.expect()
+  return rooms.open(name)
+}
+
+interface Filling {
+  readonly task: CommandTask
+  readonly root: string
+  readonly found: FoundStage | undefined
+}
+
+/** What was found may have gone since: then the stage is run after all. */
+async function fill(
+  { task, root, found }: Filling,
+  { inputs }: AttemptTools,
+  signal: AbortSignal,
+): Promise<{ readonly staged: StagedInputs; readonly found: FoundStage | undefined }> {
+  try {
+    return { staged: await inputs.stage(wantedInputs(task, found?.files), root, signal), found }
+  } catch (error) {
+    const isGone = error instanceof FaultError && error.fault.kind === 'missing'
+    if (found === undefined || !isGone) throw error
+    return { staged: await inputs.stage(wantedInputs(task), root, signal), found: undefined }
+  }
+}
+
+const wantedInputs = (task: CommandTask, made: readonly CommandOutputFile[] = []): WantedInputs => {
   const { root, files, placed } = task.inputs
   return {
     inputs: { root, files, uris: [] },
-    placed,
+    placed: [...placed, ...made.map((file) => ({ ...file, writable: true }))],
     apart: task.stages.flatMap(({ stdin }) => (stdin?.kind === 'blob' ? [stdin.digest] : [])),
     outputs: {
       paths: { kind: 'any', paths: task.outputs.paths },

@@ -7,6 +7,7 @@ import { type AttemptTools, strictest } from '../attempt.ts'
 import type { StagedInputs } from '../inputs/stage-inputs.ts'
 import type { OutputBlob } from '../outputs/blob-target.ts'
 import type { LiveInput } from './live-input.ts'
+import { type FoundStage, keepStage } from './stage-cache.ts'
 import { stageStream } from './stage-stream.ts'
 
 /** What is told of a task while it runs: `stage` before each, and `started` once. */
@@ -23,6 +24,8 @@ export interface StagesOrder {
   readonly hooks: StageHooks
   /** For all stages together, from the start of the first. */
   readonly timeoutMs: number | undefined
+  /** Of the first stage: what it makes is in the room already. */
+  readonly found?: FoundStage | undefined
 }
 
 export interface RanStages {
@@ -31,28 +34,43 @@ export interface RanStages {
   readonly blobs: readonly OutputBlob[]
 }
 
+type StageTools = Pick<AttemptTools, 'runtime' | 'clock' | 'limits' | 'outputs' | 'target'> &
+  Pick<AttemptTools, 'results' | 'toolchainOf' | 'isolation'>
+
 /** Runs one stage after the other until one does not end well. Throws `cancelled` when the signal was aborted. */
-export async function runStages(
-  order: StagesOrder,
-  tools: Pick<AttemptTools, 'runtime' | 'clock' | 'limits'>,
-  signal: AbortSignal,
-): Promise<RanStages> {
+export async function runStages(order: StagesOrder, tools: StageTools, signal: AbortSignal): Promise<RanStages> {
   const { task, hooks, timeoutMs } = order
   const startedAt = tools.clock.monotonic()
   const stages: StageResult[] = []
   const blobs: OutputBlob[] = []
   for (const stage of task.stages) {
     hooks.stage?.(stage.name)
+    if (stages.length === 0 && order.found !== undefined) {
+      stages.push(retold(order.found.result, hooks))
+      continue
+    }
     const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (tools.clock.monotonic() - startedAt)
     const limits = strictest(strictest(stage.limits, wallWithin(leftMs)), tools.limits)
     const told = stages.length === 0 ? hooks : { ...hooks, started: () => {} }
     const end = await runStage(stage, { ...order, hooks: told, limits, runtime: tools.runtime }, signal)
     const [stdout, stderr] = [stageStream(end.stdout, task.fn), stageStream(end.stderr, task.fn)]
     blobs.push(...stdout.blobs, ...stderr.blobs)
-    stages.push(stageResult(stage.name, end, { stdout: stdout.stream, stderr: stderr.stream }))
+    const result = stageResult(stage.name, end, { stdout: stdout.stream, stderr: stderr.stream })
+    stages.push(result)
     if (end.cause !== 'ok') break
+    if (stage.cache !== undefined) await keepStage({ task, result, blobs, root: order.room.path }, tools, signal)
   }
   return { stages, blobs }
+}
+
+/** As if it had run, in no time. */
+function retold(result: StageResult, hooks: StageHooks): StageResult {
+  hooks.started?.()
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const { inline } = result[stream]
+    if (inline !== undefined && inline.length > 0) hooks[stream]?.(inline)
+  }
+  return { ...result, usage: { wallMs: 0, cpuUserMs: 0, cpuSystemMs: 0, peakMemoryBytes: 0, how: 'counted' } }
 }
 
 /** One whose task has no time left is ended as soon as it has begun, like one that took too long. */

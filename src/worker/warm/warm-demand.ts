@@ -2,6 +2,8 @@
 const FADES_BY = 0.98
 /** Who was asked for once may never be again; from here on it is worth having one ready. */
 const WORTH_IT = 1.5
+/** What somebody is likely to ask for is ready until a dozen others have been asked for instead. */
+const SEED = 2
 /** So many kinds are remembered; callers make them up. */
 const MOST_KINDS = 64
 
@@ -11,7 +13,7 @@ export class WarmDemand<Kind extends { readonly key: string }> {
 
   /** Worth having from the start, before anybody asked. */
   seed(kind: Kind): void {
-    this.#kinds.set(kind.key, { kind, weight: WORTH_IT })
+    this.#kinds.set(kind.key, { kind, weight: SEED })
   }
 
   asked(kind: Kind): void {
@@ -32,7 +34,7 @@ export class WarmDemand<Kind extends { readonly key: string }> {
   /** How `most` places are divided: each to who has the most weight for those it has and this one. */
   wanted(most: number): ReadonlyMap<string, { readonly kind: Kind; readonly count: number }> {
     const shares = new Map<string, { readonly kind: Kind; count: number }>()
-    const worthy = [...this.#kinds.values()].filter(({ weight }) => weight >= WORTH_IT * FADES_BY ** 35)
+    const worthy = [...this.#kinds.values()].filter(({ weight }) => weight >= WORTH_IT)
     for (let place = 0; place < most && worthy.length > 0; place++) {
       const share = ({ kind, weight }: { kind: Kind; weight: number }): number =>
         weight / ((shares.get(kind.key)?.count ?? 0) + 1)

@@ -80,5 +80,5 @@ function isReadable({ inputs }: CommandTask, file: string, warm: NonNullable<Lan
   const code = inputs.files.find(({ path }) => path === file)?.contents
   if (code === undefined || code.length > MOST_CODE_BYTES) return false
   if (inputs.files.some(({ path }) => warm.exceptFiles.includes(path))) return false
-  return warm.exceptCode === undefined || !new RegExp(warm.exceptCode, 'm').test(Buffer.from(code).toString('latin1'))
+  return warm.exceptCode === undefined || !new RegExp(warm.exceptCode, 'm').test(Buffer.from(code).toString())
 }

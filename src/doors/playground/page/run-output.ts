@@ -29,7 +29,7 @@ export function runOutput(view: OutputView): RunOutput {
       view.add(output.stream, output.text)
     },
     ended({ result }) {
-      if (result === undefined) return
+      if (result === undefined) return view.drawAll()
       const stages = result.stages
       const isTruncated = stages.some(({ truncated }) => truncated)
       const isSeen =
@@ -44,6 +44,7 @@ export function runOutput(view: OutputView): RunOutput {
         }
       }
       if (isTruncated) view.add('note', '\n(not all of the output was kept)\n')
+      view.drawAll()
     },
   }
 }

@@ -59,6 +59,12 @@ export interface CommandTask_Stage {
   readonly limits: CommandTask_Limits | undefined;
   readonly network: boolean;
   readonly live: CommandTask_LiveInput | undefined;
+  readonly cache: CommandTask_StageCache | undefined;
+}
+
+export interface CommandTask_StageCache {
+  readonly salt: string;
+  readonly outputs: readonly string[];
 }
 
 export interface CommandTask_LiveInput {
@@ -156,6 +162,7 @@ export interface CommandResult_Stage {
   readonly stdout: CommandResult_Stream | undefined;
   readonly stderr: CommandResult_Stream | undefined;
   readonly usage: ResourceUsage | undefined;
+  readonly cached: boolean;
 }
 
 export interface CommandResult_Stream {
@@ -366,6 +373,7 @@ function createBaseCommandTask_Stage(): CommandTask_Stage {
     limits: undefined,
     network: false,
     live: undefined,
+    cache: undefined,
   };
 }
 
@@ -394,6 +402,9 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
     }
     if (message.live !== undefined) {
       CommandTask_LiveInput.encode(message.live, writer.uint32(66).fork()).join();
+    }
+    if (message.cache !== undefined) {
+      CommandTask_StageCache.encode(message.cache, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -475,6 +486,14 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
             message.live = CommandTask_LiveInput.decode(reader, reader.uint32());
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.cache = CommandTask_StageCache.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -506,6 +525,76 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
     message.live = (object.live !== undefined && object.live !== null)
       ? CommandTask_LiveInput.fromPartial(object.live)
       : undefined;
+    message.cache = (object.cache !== undefined && object.cache !== null)
+      ? CommandTask_StageCache.fromPartial(object.cache)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCommandTask_StageCache(): CommandTask_StageCache {
+  return { salt: "", outputs: [] };
+}
+
+export const CommandTask_StageCache: MessageFns<CommandTask_StageCache> = {
+  encode(message: CommandTask_StageCache, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.salt !== "") {
+      writer.uint32(10).string(message.salt);
+    }
+    for (const v of message.outputs) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommandTask_StageCache {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommandTask_StageCache() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.salt = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.outputs.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CommandTask_StageCache>, I>>(base?: I): CommandTask_StageCache {
+    return CommandTask_StageCache.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CommandTask_StageCache>, I>>(object: I): CommandTask_StageCache {
+    const message = createBaseCommandTask_StageCache() as any;
+    message.salt = object.salt ?? "";
+    message.outputs = object.outputs?.map((e) => e) || [];
     return message;
   },
 };
@@ -1241,6 +1330,7 @@ function createBaseCommandResult_Stage(): CommandResult_Stage {
     stdout: undefined,
     stderr: undefined,
     usage: undefined,
+    cached: false,
   };
 }
 
@@ -1269,6 +1359,9 @@ export const CommandResult_Stage: MessageFns<CommandResult_Stage> = {
     }
     if (message.usage !== undefined) {
       ResourceUsage.encode(message.usage, writer.uint32(66).fork()).join();
+    }
+    if (message.cached !== false) {
+      writer.uint32(72).bool(message.cached);
     }
     return writer;
   },
@@ -1350,6 +1443,14 @@ export const CommandResult_Stage: MessageFns<CommandResult_Stage> = {
             message.usage = ResourceUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.cached = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1381,6 +1482,7 @@ export const CommandResult_Stage: MessageFns<CommandResult_Stage> = {
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? ResourceUsage.fromPartial(object.usage)
       : undefined;
+    message.cached = object.cached ?? false;
     return message;
   },
 };

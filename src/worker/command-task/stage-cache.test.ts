@@ -1,0 +1,174 @@
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { FaultError } from '../../base/fault.ts'
+import { type CommandResult, type CommandTask, commandTaskOf, type StageWish } from '../../model/command-task.ts'
+import { bareBy } from '../../runtimes/bare.fixture.ts'
+import { realClock } from '../../runtimes/rooms.fixture.ts'
+import { threadPool } from '../../storage/bulk/thread-pool.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import { commandResultFromProto, commandResultToProto } from '../../wire/command-task-result.ts'
+import type { AttemptTools } from '../attempt.ts'
+import { remoteTarget } from '../cas/remote-target.ts'
+import { openFileCache } from '../inputs/file-cache.ts'
+import { inputStage } from '../inputs/stage-inputs.ts'
+import { storeSource } from '../inputs/store-source.ts'
+import { openRooms } from '../rooms.ts'
+import { scratch } from '../trees.fixture.ts'
+import { attemptCommand } from './attempt-command.ts'
+import type { StageHooks } from './run-stages.ts'
+import type { StageResults } from './stage-cache.ts'
+
+const bulk = threadPool(1)
+afterAll(() => bulk.close())
+
+async function bench() {
+  const folder = scratch()
+  const bare = bareBy('spawner', true)
+  const rooms = await openRooms(join(folder.path, 'rooms'), undefined)
+  const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
+  const kept = new Map<string, Uint8Array>()
+  const results: StageResults = {
+    get: async ({ hash }) => kept.get(hash),
+    put: async ({ hash }, result) => void kept.set(hash, result),
+  }
+  let store = memoryStore()
+  let rounds = 0
+  const toolsWith = async (more: Partial<AttemptTools>): Promise<AttemptTools> => {
+    const cache = await openFileCache(join(folder.path, `cache-${++rounds}`), 1 << 20)
+    const staged = { source: storeSource(store), cache, bulk, placement: 'copy', user: undefined, rules } as const
+    return {
+      ...{ rooms, runtime: bare.runtime, clock: realClock, worker: 'w1', limits: {}, inlineBytes: 0 },
+      inputs: inputStage({ ...staged, directoryBytes: 1 << 20 }),
+      outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
+      target: remoteTarget(store),
+      ...{ results, toolchainOf: () => 'cc 12' },
+      ...more,
+    }
+  }
+  return {
+    kept,
+    forgetBlobs: () => {
+      store = memoryStore()
+    },
+    async go(task: CommandTask, more: Partial<AttemptTools> = {}, hooks: StageHooks = {}): Promise<CommandResult> {
+      const name = `s-${process.pid}-${rounds}`
+      const order = { name, task, queuedAt: undefined, hooks, timeoutMs: undefined, begun: undefined }
+      return await attemptCommand(order, await toolsWith(more), new AbortController().signal)
+    },
+    async [Symbol.asyncDispose]() {
+      await bare.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+/** What it makes is a program that prints a number which no other run of it would have made. */
+const COMPILE = `echo compiled $1; mkdir -p a/b; read id < /proc/sys/kernel/random/uuid
+printf '#!/bin/sh\\necho made as %s from %s\\n' $id "$(cat main.txt)" > a/b/program; chmod +x a/b/program`
+
+const env = [{ name: 'PATH', value: '/usr/bin:/bin' }]
+
+function taskOf(more: { stage?: Partial<StageWish>; source?: string; salt?: string } = {}): CommandTask {
+  const { stage = {}, source = 'one', salt = 'secret' } = more
+  const cache = { salt, outputs: ['a/**'] }
+  return commandTaskOf({
+    stages: [
+      { name: 'compile', argv: ['/bin/sh', '-c', COMPILE, 'sh', 'it'], env, cache, ...stage },
+      { name: 'run', argv: ['a/b/program'], env },
+    ],
+    inputs: { files: [{ path: 'main.txt', contents: Buffer.from(source), executable: false }] },
+    platform: [{ name: 'language', value: 'c@12.2.0' }],
+  })
+}
+
+const said = ({ stages }: CommandResult, at: number): string => Buffer.from(stages[at]?.stdout.inline ?? []).toString()
+
+test('what was compiled once is not compiled again, and nobody can tell but by the word for it', async () => {
+  await using at = await bench()
+  const first = await at.go(taskOf())
+  const heard: string[] = []
+  const hear = (what: string) => (bytes: Uint8Array) => void heard.push(`${what} ${Buffer.from(bytes)}`)
+  const again = await at.go(
+    taskOf(),
+    {},
+    {
+      stage: (name) => void heard.push(name),
+      started: () => void heard.push('started'),
+      stdout: hear('prints'),
+    },
+  )
+  expect(said(first, 1)).toMatch(/^made as \S{36} from one\n$/)
+  expect([said(again, 0), said(again, 1)]).toEqual(['compiled it\n', said(first, 1)])
+  expect([first, again].map(({ stages }) => stages.map(({ cached }) => cached))).toEqual([
+    [undefined, undefined],
+    [true, undefined],
+  ])
+  expect(heard).toEqual(['compile', 'started', 'prints compiled it\n', 'run', `prints ${said(first, 1)}`])
+})
+
+test('one who asks for other limits finds it, too', async () => {
+  await using at = await bench()
+  const first = await at.go(taskOf())
+  expect(said(await at.go(taskOf({ stage: { limits: { wallMs: 7000 } } })), 1)).toBe(said(first, 1))
+})
+
+test.each<[string, Parameters<typeof taskOf>[0], Partial<AttemptTools>]>([
+  ['another input', { source: 'two' }, {}],
+  ['another word', { stage: { argv: ['/bin/sh', '-c', COMPILE, 'sh', 'that'] } }, {}],
+  ['another variable', { stage: { env: [...env, { name: 'CFLAGS', value: '-O3' }] } }, {}],
+  ['another salt', { salt: 'guessed' }, {}],
+  ['other outputs', { stage: { cache: { salt: 'secret', outputs: ['a/**', 'b'] } } }, {}],
+  ['another toolchain', {}, { toolchainOf: () => 'cc 13' }],
+  ['a toolchain of which nothing is known', {}, { toolchainOf: () => undefined }],
+  ['other rooms', {}, { isolation: 'namespaces' }],
+  ['the network', { stage: { network: true } }, {}],
+  ['nothing that could be asked', {}, { results: { get: async () => undefined, put: async () => {} } }],
+])('with %s it is compiled anew', async (_, wish, tools) => {
+  await using at = await bench()
+  const first = await at.go(taskOf())
+  const other = await at.go(taskOf(wish), tools)
+  expect(other.stages.map(({ cause, cached }) => [cause, cached])).toEqual(Array(2).fill(['ok', undefined]))
+  expect(said(other, 1)).not.toBe(said(first, 1))
+})
+
+test('what did not compile is not kept', async () => {
+  await using at = await bench()
+  const task = taskOf({ stage: { argv: ['/bin/sh', '-c', `${COMPILE}; exit 3`] } })
+  expect((await at.go(task)).stages.map(({ exitCode }) => exitCode)).toEqual([3])
+  expect(at.kept.size).toBe(0)
+})
+
+test('what has gone from the store since is compiled anew', async () => {
+  await using at = await bench()
+  const first = await at.go(taskOf())
+  at.forgetBlobs()
+  const again = await at.go(taskOf())
+  expect(again.stages.map(({ cause, cached }) => [cause, cached])).toEqual(Array(2).fill(['ok', undefined]))
+  expect(said(again, 1)).not.toBe(said(first, 1))
+})
+
+test('a cache that fails costs nothing but the gain', async () => {
+  await using at = await bench()
+  const fails = async (): Promise<never> => {
+    throw new FaultError({ kind: 'denied', what: 'not you' })
+  }
+  const result = await at.go(taskOf(), { results: { get: fails, put: fails } })
+  expect(result.stages.map(({ cause }) => cause)).toEqual(['ok', 'ok'])
+})
+
+test.each([
+  ['lies where an input does', 'main.txt'],
+  ['lies below an input', 'main.txt/x'],
+  ['leads out of the room', '../../escaped'],
+])('a result of which a file %s is none', async (_, path) => {
+  await using at = await bench()
+  await at.go(taskOf())
+  for (const [hash, bytes] of at.kept) {
+    const known = commandResultFromProto(bytes, 'sha256')
+    const [file] = known.outputs.files
+    if (file === undefined) throw new Error('nothing was kept')
+    at.kept.set(hash, commandResultToProto({ ...known, outputs: { ...known.outputs, files: [{ ...file, path }] } }))
+  }
+  const again = await at.go(taskOf())
+  expect(again.stages.map(({ cause, cached }) => [cause, cached])).toEqual(Array(2).fill(['ok', undefined]))
+})

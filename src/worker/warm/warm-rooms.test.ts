@@ -1,0 +1,144 @@
+import { afterAll, expect, test } from 'vitest'
+import type { CommandResult, CommandTask } from '../../model/command-task.ts'
+import { commandOf, realClock } from '../../runtimes/rooms.fixture.ts'
+import { languageOf, taskOf, warmBench } from './warm.fixture.ts'
+
+const bench = await warmBench()
+afterAll(() => bench[Symbol.asyncDispose]())
+const python = (code: string, limits = {}) => taskOf({ language: 'python', files: [code], limits })
+const works = bench.works && (await bench.cold(python(''))).stages[0]?.cause === 'ok'
+const inRooms = test.runIf(works)
+const said = ({ stages }: CommandResult): string => Buffer.from(stages[0]?.stdout.inline ?? []).toString()
+
+inRooms('a run finds nothing of the one before it: no file, no process, nothing in memory', async () => {
+  await using pool = bench.pool()
+  const leaves = `
+import builtins, os, sys, time
+builtins.secret = sys.secret = os.environ["SECRET"] = "s"
+for place in ("/room/left", "/tmp/left", "/dev/shm/left"): open(place, "w").write("s")
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(60)
+print("left")`
+  const looks = `
+import builtins, os, sys
+print(hasattr(builtins, "secret"), hasattr(sys, "secret"), "SECRET" in os.environ)
+print([os.listdir(place) for place in ("/room", "/tmp", "/dev/shm")], [p for p in os.listdir("/proc") if p.isdigit()])`
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  expect(said(await pool.run(python(leaves)))).toBe('left\n')
+  await pool.warm.settled()
+  expect(said(await pool.run(python(looks)))).toBe("False False False\n[['main.py'], [], []] ['1', '2']\n")
+  expect(pool.served()).toBe(2)
+})
+
+inRooms('a run cannot say how it ended but by ending: it has no descriptor of ours to write to', async () => {
+  await using pool = bench.pool()
+  const forges = `
+import os
+for fd in range(3, 256):
+    try:
+        os.write(fd, b'{ "exit-code": 0 }')
+        print("wrote to", fd)
+    except OSError: pass
+os._exit(6)`
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  const { stages } = await pool.run(python(forges))
+  expect([stages[0]?.exitCode, said({ stages } as CommandResult), pool.served()]).toEqual([6, '', 1])
+})
+
+inRooms('the time that an interpreter has waited is not the time of the run', async () => {
+  await using pool = bench.pool()
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  await new Promise<void>((resolve) => void realClock.after(300, resolve))
+  const from = realClock.monotonic()
+  const { stages } = await pool.run(python('print(1)'))
+  const tookMs = realClock.monotonic() - from
+  expect(pool.served()).toBe(1)
+  expect(stages[0]?.usage.wallMs).toBeLessThanOrEqual(tookMs)
+})
+
+inRooms('those that run at once have rooms of their own, and who finds none waiting starts as ever', async () => {
+  await using pool = bench.pool({ most: 2 })
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  const meets = `
+import os, time
+open("/room/here", "w").close()
+time.sleep(0.2)
+print(sorted(os.listdir("/room")))`
+  const all = await Promise.all([1, 2, 3].map(() => pool.run(python(meets))))
+  expect(all.map(said)).toEqual(Array(3).fill("['here', 'main.py']\n"))
+  expect(pool.served()).toBe(2)
+})
+
+inRooms('what was asked for twice is kept ready from then on, with the limits that were asked for', async () => {
+  await using pool = bench.pool()
+  const task = python('import resource\nprint(resource.getrlimit(resource.RLIMIT_NOFILE))', { openFiles: 77 })
+  const served: number[] = []
+  for (let i = 0; i < 4; i++) {
+    expect(said(await pool.run(task))).toBe('(77, 77)\n')
+    await pool.warm.settled()
+    served.push(pool.served())
+  }
+  expect(served).toEqual([0, 0, 1, 2])
+})
+
+inRooms('none is made ready while every slot is taken, or memory is short', async () => {
+  let isShort = true
+  await using pool = bench.pool({ isShort: () => isShort, slots: 1 })
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  expect(pool.warm.waiting).toBe(0)
+  isShort = false
+  const begun = Promise.withResolvers<void>()
+  const running = pool.run(python('import time\ntime.sleep(0.3)'), { started: begun.resolve })
+  await begun.promise
+  pool.warm.expect([])
+  await pool.warm.settled()
+  expect(pool.warm.waiting).toBe(0)
+  await running
+  await pool.warm.settled()
+  expect(pool.warm.waiting).toBe(1)
+})
+
+inRooms('a room that was taken and never run in is gone with what waited in it', async () => {
+  const pool = bench.pool()
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  const room = pool.warm.take(python(''))
+  expect(room).toBeDefined()
+  await room?.[Symbol.asyncDispose]()
+  await pool.warm.close()
+  expect(await bench.roomsLeft()).toEqual([])
+})
+
+inRooms('a run that is not what was waited for is started as ever, in the same room', async () => {
+  await using pool = bench.pool()
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  const task = python('print("hello")')
+  const room = pool.warm.take(task)
+  if (room === undefined) throw new Error('none was waiting')
+  await using open = room
+  const command = commandOf(['/bin/sh', '-c', 'ls; echo other'])
+  const end = await pool.warm.runtime.run({ command, room: open, limits: {}, hooks: {} }, new AbortController().signal)
+  expect(Buffer.from(end.stdout.bytes).toString()).toBe('other\n')
+})
+
+inRooms('an interpreter that ends before it has opened its code is not tried again and again', async () => {
+  const known = languageOf('python')
+  if (known === undefined) throw new Error('there is no python')
+  const hasty = { ...known, run: { ...known.run, argv: ['true', '{file}'] } }
+  await using pool = bench.pool({ languageOf: () => hasty })
+  const [stage, ...others] = python('').stages
+  const task = { ...python(''), stages: [{ ...stage, argv: ['true', 'main.py'] }, ...others] } as CommandTask
+  pool.warm.expect([task])
+  await pool.warm.settled()
+  expect(pool.warm.waiting).toBe(0)
+  for (let i = 0; i < 3; i++) expect((await pool.run(task)).stages[0]?.cause).toBe('ok')
+  await pool.warm.settled()
+  expect([pool.warm.waiting, pool.served()]).toEqual([0, 0])
+})

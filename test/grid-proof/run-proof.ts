@@ -1,0 +1,187 @@
+/** Many snippets at once on workers of three kinds, one of which is killed; and what must hold after it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ToldTask } from '../../src/client/snippet-answers.ts'
+import type { SnippetsClient } from '../../src/client/snippets.ts'
+import { isOver } from '../../src/model/snippet.ts'
+import { randomFrom } from '../../src/testing/random-source.ts'
+import { type NumberedSnippet, numberedSnippets, SLOW_MS } from './numbered-snippets.ts'
+import { type LostAttempt, SLOTS, type ThreeWays, threeWays, WAYS, type Way, workerName } from './three-ways.ts'
+
+export interface ProofRun {
+  readonly snippets: number
+  readonly concurrent: number
+  readonly seed: number
+  readonly folder: string
+}
+
+export interface Proof {
+  readonly failures: readonly string[]
+  readonly summary: string
+}
+
+/** Leases that a worker may hold besides those it runs: inputs that are fetched ahead. */
+const AHEAD = 2
+/** Of all, on workers that nobody killed. */
+const MOST_LOST = 0.01
+/** What the dead had sent before may be read a little later. */
+const LATE_MS = 2000
+
+export async function runProof({ snippets: count, concurrent, seed, folder }: ProofRun): Promise<Proof> {
+  const random = randomFrom(seed)
+  const victim = WAYS[random.below(WAYS.length)] as Way
+  const run = `proof-${seed}`
+  const snippets = numberedSnippets(count, run, random)
+  await using fleet = await threeWays(folder)
+  const startedAt = performance.now()
+  const load = startLoad(fleet.client, snippets, concurrent)
+  await until(() => load.told.size >= count * 0.3 || load.failures.length > 0)
+  const kill = await killInTheMiddle(fleet, victim)
+  await load.over
+  const seconds = (performance.now() - startedAt) / 1000
+  const failures = [
+    ...load.failures,
+    ...wrongIn(snippets, load.told),
+    ...wrongAfter(kill, load.told, fleet.lost()),
+    ...fleet.errors(),
+    ...(await recordWrong(fleet, run, load.told)),
+  ]
+  if (failures.length > 0) failures.push(fleet.logs())
+  const [dead, living] = partition(kill, fleet.lost())
+  const again = `${dead.length} tried again, and ${living.length} that no kill explains`
+  const summary = `${summaryOf(load.told)}; ${victim} killed, ${again}; ${seconds.toFixed(1)} s`
+  return { failures, summary }
+}
+
+interface Load {
+  readonly told: ReadonlyMap<NumberedSnippet, ToldTask>
+  readonly failures: readonly string[]
+  readonly over: Promise<unknown>
+}
+
+/** Each of so many callers brings one snippet after the other, and waits for its end before the next. */
+function startLoad(client: SnippetsClient, snippets: readonly NumberedSnippet[], concurrent: number): Load {
+  const told = new Map<NumberedSnippet, ToldTask>()
+  const failures: string[] = []
+  const queue = snippets.values()
+  const caller = async (): Promise<void> => {
+    for (const snippet of queue) {
+      try {
+        told.set(snippet, await (snippet.number % 10 === 0 ? followed(client, snippet) : client.run(snippet.task)))
+      } catch (error) {
+        failures.push(`${snippet.kind} ${snippet.number}: ${error}`)
+      }
+    }
+  }
+  return { told, failures, over: Promise.all(Array.from({ length: concurrent }, caller)) }
+}
+
+/** By its stream of events, which must have one end. */
+async function followed(client: SnippetsClient, { task }: NumberedSnippet): Promise<ToldTask> {
+  const { taskId } = await client.submit(task)
+  const ends: ToldTask[] = []
+  for await (const event of client.events(taskId)) if (event.event === 'end') ends.push(event.task)
+  const [end] = ends
+  if (end === undefined || ends.length > 1) throw new Error(`its stream of events has ${ends.length} ends`)
+  return end
+}
+
+interface Kill {
+  readonly victim: Way
+  readonly at: number
+  /** What ran there for certain. */
+  readonly hit: string | undefined
+}
+
+/** When a slow one has just begun there. */
+async function killInTheMiddle(fleet: ThreeWays, victim: Way): Promise<Kill> {
+  const latest = performance.now() + 60_000
+  let hit: string | undefined
+  while (hit === undefined && performance.now() < latest) {
+    const { tasks } = await fleet.client.list({ status: ['executing'], metadata: { kind: 'slow' }, limit: 100 })
+    const fresh = tasks.find(
+      ({ assignedClient, timestamps: { startedAt } }) =>
+        assignedClient === workerName(victim) && Date.now() - Date.parse(startedAt ?? '') < SLOW_MS / 2,
+    )
+    hit = fresh?.taskId
+    if (hit === undefined) await sleep(20)
+  }
+  await fleet.kill(victim)
+  return { victim, at: Date.now(), hit }
+}
+
+function wrongIn(snippets: readonly NumberedSnippet[], told: Load['told']): string[] {
+  const wrong = snippets.flatMap((snippet) => {
+    const task = told.get(snippet)
+    return task === undefined ? [] : (snippet.wrong(task) ?? [])
+  })
+  const all = [...told.values()]
+  if (new Set(all.map(({ taskId }) => taskId)).size !== all.length) wrong.push('two snippets were told as one')
+  for (const way of WAYS) {
+    if (!all.some(({ assignedClient }) => assignedClient === workerName(way))) wrong.push(`${way} ended nothing`)
+  }
+  return wrong
+}
+
+/** What the kill explains, and what not. */
+const partition = ({ victim, at }: Kill, lost: readonly LostAttempt[]): [LostAttempt[], LostAttempt[]] => {
+  const isHit = (one: LostAttempt): boolean => one.worker === workerName(victim) && one.at >= at - LATE_MS
+  return [lost.filter(isHit), lost.filter((one) => !isHit(one))]
+}
+
+/** What the dead worker had is tried again, and it ends nothing more. */
+function wrongAfter(kill: Kill, told: Load['told'], lost: readonly LostAttempt[]): string[] {
+  const { victim, at, hit } = kill
+  const [dead, living] = partition(kill, lost)
+  const wrong: string[] = []
+  const all = [...told.values()]
+  const name = workerName(victim)
+  const ended = all.find(({ taskId }) => taskId === hit)
+  if (ended === undefined) wrong.push(`${victim} had no slow snippet to be killed with`)
+  else if (ended.assignedClient === name || ended.attempt < 2) wrong.push(`${hit} ended on the worker that is dead`)
+  if (dead.length === 0 || dead.length > SLOTS + AHEAD) wrong.push(`${dead.length} attempts were lost to one kill`)
+  // On a machine that is busy beyond measure a heartbeat may arrive so late that it knows nothing of what was given since.
+  if (living.length > all.length * MOST_LOST)
+    wrong.push(...living.map(({ worker, what }) => `${worker} lives: ${what}`))
+  for (const { taskId, assignedClient, timestamps } of all) {
+    const isLate = Date.parse(timestamps.completedAt ?? '') > at + LATE_MS
+    if (assignedClient === name && isLate) wrong.push(`${taskId} was ended by the worker that is dead`)
+  }
+  return wrong
+}
+
+/** What the grid has on record is what callers were told, once for each, also for who asks later. */
+async function recordWrong({ client }: ThreeWays, run: string, told: Load['told']): Promise<string[]> {
+  const wrong: string[] = []
+  const open = new Map([...told.values()].map((task) => [task.taskId, task]))
+  let cursor: string | undefined
+  do {
+    const page = await client.list({ metadata: { run }, limit: 500, ...(cursor !== undefined && { cursor }) })
+    for (const task of page.tasks) {
+      const before = open.get(task.taskId)
+      if (!open.delete(task.taskId)) wrong.push(`${task.taskId} is on record, and nobody was told of it, or twice`)
+      const isSame = isOver({ state: task.status }) && task.status === before?.status && task.attempt === before.attempt
+      if (!isSame) wrong.push(`${task.taskId} is ${task.status} on record, and ${before?.status} was told`)
+    }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  for (const id of open.keys()) wrong.push(`${id} is not on record`)
+  for (const task of [...told.values()].filter(({ attempt }) => attempt > 1)) {
+    const later = await client.get(task.taskId)
+    if (JSON.stringify(later) !== JSON.stringify(task)) wrong.push(`${task.taskId} is not what it was when it ended`)
+  }
+  return wrong
+}
+
+function summaryOf(told: Load['told']): string {
+  const all = [...told.values()]
+  const count = (is: (task: ToldTask) => boolean): number => all.filter(is).length
+  const ways = WAYS.map((way) => `${way} ${count(({ assignedClient }) => assignedClient === workerName(way))}`)
+  const states = [...new Set(all.map(({ status }) => status))].map(
+    (state) => `${count((t) => t.status === state)} ${state}`,
+  )
+  return `${all.length} snippets: ${states.join(', ')}; ${ways.join(', ')}`
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(20)
+}

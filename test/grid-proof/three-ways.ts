@@ -1,0 +1,148 @@
+/** A server and three workers that reach it by three ways, each a process of its own as people start them. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { tethered } from '../../bench/child.ts'
+import { systemClock } from '../../src/app/clock.ts'
+import { type SnippetsClient, snippetsClient } from '../../src/client/snippets.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const WINDLASS = join(ROOT, 'bin/windlass')
+const EXAMPLE = join(ROOT, 'examples/websocket-worker.mjs')
+
+export const WAYS = ['grpc', 'http', 'websocket'] as const
+export type Way = (typeof WAYS)[number]
+
+/** Of each worker; the example has them written into it. */
+export const SLOTS = 4
+const LANGUAGES = ['python', 'javascript', 'bash', 'c']
+const START_MS = 60_000
+
+const SERVER = {
+  EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS: '20',
+  EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '20', // the example says every ten that it lives
+  EXECUTION_SCHEDULER_RECONNECT_GRACE_SECONDS: '5',
+  SNIPPETS_ALLOW_BARE: 'true', // the example has no room around what it runs
+}
+const WORKER = {
+  WORKER_HOST_MIN_FREE_BYTES: '1',
+  WORKER_HEARTBEAT_INTERVAL_SECONDS: '2',
+  WORKER_LANGUAGES: LANGUAGES.join(','),
+  WORKER_MAX_CONCURRENT_TASKS: `${SLOTS}`,
+}
+
+export interface ThreeWays extends AsyncDisposable {
+  readonly client: SnippetsClient
+  /** Without a word to it. */
+  kill(way: Way): Promise<void>
+  /** Attempts that came to nothing, as the server noted them. */
+  lost(): readonly LostAttempt[]
+  /** What it noted as an error: there must be none. */
+  errors(): readonly string[]
+  /** The last of what each of them had to say, for a run that went wrong. */
+  logs(): string
+}
+
+export interface LostAttempt {
+  readonly worker: string
+  readonly what: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+export const workerName = (way: Way): string => `by-${way}`
+
+export async function threeWays(folder: string): Promise<ThreeWays> {
+  const children = new Map<string, ChildProcess>()
+  const start = (name: string, argv: readonly string[], settings: Record<string, string>): ChildProcess => {
+    const own = join(folder, name)
+    mkdirSync(own)
+    chmodSync(own, 0o777) // rooms belong to other users
+    const log = openSync(join(folder, `${name}.log`), 'a')
+    const env = { ...machine(), TMPDIR: own, WINDLASS_SERVER_DATA_DIR: own, ...prefixed(settings) }
+    const [program = '', ...args] = argv
+    const child = tethered(spawn(program, args, { stdio: ['ignore', 'pipe', log], env }))
+    closeSync(log)
+    children.set(name, child)
+    return child
+  }
+  const stop = async (): Promise<void> => {
+    for (const child of children.values()) await killed(child)
+  }
+  const logs = (): string =>
+    [...children.keys()]
+      .map((name) => `${name}: ${readFileSync(join(folder, `${name}.log`), 'utf8').slice(-2000)}`)
+      .join('\n')
+  try {
+    const flags = ['server', '--json', '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
+    const { grpc, http } = JSON.parse(await firstLine(start('server', [WINDLASS, ...flags], SERVER)))
+    const worker = (way: Way, url: string) =>
+      start(way, [WINDLASS, 'worker', 'daemon', '--json', '--protocol', way, '--server-url', url], {
+        ...WORKER,
+        WORKER_WORKER_ID: workerName(way),
+      })
+    const ready = [firstLine(worker('grpc', `http://${grpc}`)), firstLine(worker('http', `http://${http}`))]
+    start('websocket', [process.execPath, EXAMPLE, `ws://${http}/api/v1/workers/connect`, workerName('websocket')], {})
+    await Promise.all(ready)
+    const client = snippetsClient({ url: `http://${http}`, clock: systemClock })
+    await allOffer(client)
+    const kill = async (way: Way) => killed(children.get(way))
+    const notes = () => readFileSync(join(folder, 'server.log'), 'utf8').split('\n')
+    const lost = () => notes().flatMap(lostIn)
+    const errors = () => notes().filter((line) => line.includes('"level":"error"'))
+    return { client, kill, lost, errors, logs, [Symbol.asyncDispose]: stop }
+  } catch (error) {
+    const said = logs()
+    await stop()
+    throw new Error(`they did not come up: ${error}\n${said}`, { cause: error })
+  }
+}
+
+/** Without this user's own settings, and with the languages of the machine rather than of the user. */
+const machine = (): Record<string, string | undefined> => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(WINDLASS|NODE|VITEST)_/.test(name))),
+  PATH: '/usr/bin:/bin',
+})
+
+const prefixed = (settings: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings).map(([key, value]) => [`WINDLASS_${key}`, value]))
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('it has no output')
+  const lines = createInterface({ input: child.stdout })
+  const [line] = await Promise.race([
+    once(lines, 'line'),
+    once(child, 'exit').then(() => Promise.reject(new Error('it ended before it was ready'))),
+    sleep(START_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('it was not ready in time'))),
+  ])
+  return String(line)
+}
+
+/** Each worker tells what it offers in its own time: one task for each language is no proof of all, but of the last. */
+async function allOffer(client: SnippetsClient): Promise<void> {
+  const latest = performance.now() + START_MS
+  const seen = new Set<string>()
+  while (seen.size < WAYS.length) {
+    if (performance.now() > latest) throw new Error(`only these take tasks: ${[...seen].join(', ')}`)
+    const probe = { language: 'python', code: 'import time; time.sleep(0.2)', metadata: { run: 'probe' } }
+    const tasks = await Promise.all(Array.from({ length: 2 * SLOTS }, () => client.run(probe).catch(() => undefined)))
+    for (const task of tasks) if (task?.assignedClient !== undefined) seen.add(task.assignedClient)
+    await sleep(100)
+  }
+}
+
+function lostIn(line: string): LostAttempt[] {
+  if (!line.includes('"an attempt came to nothing"')) return []
+  const { worker, what, time } = JSON.parse(line)
+  return [{ worker, what, at: Date.parse(time) }]
+}
+
+async function killed(child: ChildProcess | undefined): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+}
