@@ -12,6 +12,7 @@ import { workersDoor } from '../doors/workers/grpc.ts'
 import type { Service } from '../grpc/service.ts'
 import { openCodeDoor } from './code-door.ts'
 import type { Config } from './config.ts'
+import { openCwlSubmissions } from './cwl-submissions.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
 
 /** What runs tasks: the engine over its journal, and the doors to it. */
@@ -51,20 +52,28 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { instances } = storage
   const inputs = keepInputs({ engine, instances, clock, log })
   const common = { clock, log, ending: ending.signal }
-  const { server, snippets: settings } = config
-  const code = await openCodeDoor({ ...common, engine, storage, dataDir: server.data_dir, settings }).catch(
-    async (error: unknown) => {
-      inputs.stop()
-      await close()
-      throw error
-    },
-  )
+  const { server, snippets: settings, execution } = config
+  const opened = new AsyncDisposableStack()
+  opened.defer(close)
+  opened.defer(inputs.stop)
+  const parts = { ...common, engine, storage, dataDir: server.data_dir }
+  const opening = async () => ({
+    code: opened.adopt(await openCodeDoor({ ...parts, settings }), (code) => code.close()),
+    workflows: opened.adopt(
+      await openCwlSubmissions({ ...parts, retentionMs: execution.retention_seconds * 1000 }),
+      (workflows) => workflows.close(),
+    ),
+  })
+  const { code, workflows } = await opening().catch(async (error: unknown) => {
+    await opened.disposeAsync()
+    throw error
+  })
   const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
-  const longPollMs = config.execution.scheduler.long_poll_timeout_seconds * 1000
+  const longPollMs = execution.scheduler.long_poll_timeout_seconds * 1000
   const working = { ...common, desk: engine.workers, longPollMs }
   return {
     logs,
-    doors: [...code.doors, httpWorkers({ ...working, instances, newId: randomUUID })],
+    doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],
     sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
     services: [
       ...executionDoor({ engine, instances, clock, logStreams: logs.namesFor }),
@@ -73,10 +82,6 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
       gridAdmin({ ...common, engine, tally }),
     ],
     leave: () => ending.abort(),
-    async close() {
-      inputs.stop()
-      await code.close()
-      await close()
-    },
+    close: () => opened.disposeAsync(),
   }
 }

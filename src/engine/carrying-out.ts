@@ -162,7 +162,8 @@ function tellWorker(shell: Shell, worker: string, tell: (session: WorkerSession)
 function noteWorker(shell: Shell, { worker, state, what }: Of<'worker'>): void {
   const link = shell.links.get(worker)
   if (link === undefined) return
-  shell.log[state === 'OFFLINE' || state === 'DEGRADED' ? 'warn' : 'debug']({ worker, state, what }, 'a worker changed')
+  const isTrouble = state === 'DEGRADED' || (state === 'OFFLINE' && link.state !== 'OFFLINE')
+  shell.log[isTrouble ? 'warn' : 'debug']({ worker, state, what }, 'a worker changed')
   link.state = state
   link.what = what
   if (state === 'OFFLINE')

@@ -142,7 +142,8 @@ function wrongAfter(kill: Kill, told: Load['told'], lost: readonly LostAttempt[]
   // On a machine that is busy beyond measure a heartbeat may arrive so late that it knows nothing of what was given since.
   if (living.length > all.length * MOST_LOST)
     wrong.push(...living.map(({ worker, what }) => `${worker} lives: ${what}`))
-  for (const { taskId, assignedClient, timestamps } of all) {
+  for (const { taskId, status, assignedClient, timestamps } of all) {
+    if (status === 'timeout') continue // of which the grid itself keeps the time
     const isLate = Date.parse(timestamps.completedAt ?? '') > at + LATE_MS
     if (assignedClient === name && isLate) wrong.push(`${taskId} was ended by the worker that is dead`)
   }

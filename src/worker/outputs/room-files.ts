@@ -9,8 +9,9 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { FaultError, invalid } from '../../base/fault.ts'
+import { INSIDE } from '../../runtimes/namespaces/inside.ts'
 import { diskFault } from '../disk-fault.ts'
 
 /**
@@ -22,6 +23,8 @@ export type Node =
   | { readonly kind: 'file' | 'directory'; readonly real: string; readonly stats: BigIntStats }
   | { readonly kind: 'symlink'; readonly real: string; readonly stats: BigIntStats; readonly target: string }
 
+/** As many as the kernel follows. */
+const MOST_LINKS = 40
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 export class RoomFiles {
@@ -61,7 +64,7 @@ export class RoomFiles {
   /** What a symlink leads to in the end; undefined when that is nothing, or not in the room. */
   follow(real: string, name: string): Node | undefined {
     try {
-      const target = realpathSync(real)
+      const target = this.#realOf(real)
       return this.#contains(target) ? this.at(target, name) : undefined
     } catch (error) {
       if (error instanceof FaultError) throw error
@@ -77,7 +80,7 @@ export class RoomFiles {
   /** The kind of what a symlink leads to; undefined when that is nothing, or not in the room. */
   targetKind(real: string): 'file' | 'directory' | undefined {
     try {
-      const target = realpathSync(real)
+      const target = this.#realOf(real)
       if (!this.#contains(target)) return undefined
       const stats = lstatSync(target)
       return stats.isDirectory() ? 'directory' : stats.isFile() ? 'file' : undefined
@@ -102,7 +105,7 @@ export class RoomFiles {
   /** A directory on the way may be a symlink, as long as it stays inside. */
   #inside(folder: string, path: string): string | undefined {
     try {
-      const real = realpathSync(folder)
+      const real = this.#realOf(folder)
       if (this.#contains(real)) return real
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -112,10 +115,38 @@ export class RoomFiles {
     throw invalid(`the output ${quoted(path)} lies behind a symlink that leads out of the room`)
   }
 
+  /** Of a path in the room. To the command its room was at a place of its own, so links of its making may say that one. */
+  #realOf(path: string): string {
+    let at = this.#root
+    let rest = partsOf(path.slice(at.length))
+    for (let links = 0; rest.length > 0; ) {
+      const [name = '', ...more] = rest
+      const next = join(at, name)
+      if (!lstatSync(next).isSymbolicLink()) {
+        at = next
+        rest = more
+        continue
+      }
+      const target = this.#outside(readlinkSync(next), at)
+      if (!this.#contains(target) || ++links > MOST_LINKS) return realpathSync(next)
+      at = this.#root
+      rest = [...partsOf(target.slice(at.length)), ...more]
+    }
+    return at
+  }
+
+  /** What a link in this folder says, as a path of this machine. */
+  #outside(target: string, folder: string): string {
+    const isInside = target === INSIDE.room || target.startsWith(`${INSIDE.room}/`)
+    return isInside ? resolve(this.#root + target.slice(INSIDE.room.length)) : resolve(folder, target)
+  }
+
   #contains(real: string): boolean {
     return real === this.#root || real.startsWith(`${this.#root}/`)
   }
 }
+
+const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '')
 
 function statOf(real: string, name: string): BigIntStats | undefined {
   try {
