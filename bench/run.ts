@@ -37,12 +37,18 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     load: () => import('./grid/bench.ts'),
   },
   workflows: {
-    about: 'whole CWL runs without a server, beside cwltool: echo, chain, scatters, expressions (--smoke, --rounds N)',
+    about:
+      'whole CWL runs, embedded and by a server with two workers, beside cwltool (--smoke, --rounds N, --slots N, --huge)',
     load: () => import('./workflows/bench.ts'),
   },
   cache: {
     about: 'CPU per cache call and per GB, beside other servers and bare loops (--smoke, --only, --large, --reopen, …)',
     load: () => import('./cache/bench.ts'),
+  },
+  snippets: {
+    about:
+      'a few lines of code end to end: warm, cold, compiled, cached, beside a shell; many at once (--smoke, --rounds N)',
+    load: () => import('./snippets/bench.ts'),
   },
   interactive: {
     about: 'a key and its echo through server, worker, sandbox and terminal, beside bare pipes (--smoke, --rounds N)',

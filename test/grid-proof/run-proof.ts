@@ -21,6 +21,8 @@ export interface Proof {
 
 /** Leases that a worker may hold besides those it runs: inputs that are fetched ahead. */
 const AHEAD = 2
+/** Of the same kind, in the report of a run that went wrong. */
+const MOST_NAMED = 5
 /** Of all, on workers that nobody killed. */
 const MOST_LOST = 0.01
 /** What the dead had sent before may be read a little later. */
@@ -42,7 +44,7 @@ export async function runProof({ snippets: count, concurrent, seed, folder }: Pr
     ...load.failures,
     ...wrongIn(snippets, load.told),
     ...wrongAfter(kill, load.told, fleet.lost()),
-    ...fleet.errors(),
+    ...fleet.errors().slice(0, MOST_NAMED),
     ...(await recordWrong(fleet, run, load.told)),
   ]
   if (failures.length > 0) failures.push(fleet.logs())

@@ -13,7 +13,7 @@ const PARTS = ['package.json', 'tsconfig.json', 'vitest.config.ts', 'src', 'test
 /** Large, and of no use to a test. */
 const LEFT_OUT = /node_modules\/(@biomejs|@bufbuild\/buf[^/]*|@typescript|playwright-core|dprint-node)(\/|$)/
 /** Where the project is in the guest. */
-export const INSIDE = '/windlass'
+const INSIDE = '/windlass'
 /** By this line the guest tells how the command has ended. */
 export const LAST_WORD = 'windlass-guest ended with'
 

@@ -1,0 +1,208 @@
+/**
+ * What running a few lines of code costs, end to end by the REST API: with an interpreter that waits and without, with a program
+ * that was compiled before and without, beside the same program started by a shell, and in the same sandbox without a grid.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { NewTask } from '../../src/client/snippet-answers.ts'
+import { startChild } from '../child.ts'
+import { quantile } from '../middle.ts'
+import { type Contestant, inRoom, onGrid, shellLoop } from './contestants.ts'
+import { crowded, delaysOf, flooded } from './crowd.ts'
+import type { Addresses, ServerQuestion } from './servers/server.ts'
+import type { WorkerQuestion } from './servers/worker.ts'
+
+const PYTHON = 'print("hello")'
+const JAVASCRIPT = 'console.log("hello")'
+const C = '#include <stdio.h>\nint main(void) { puts("hello"); }\n'
+const BLOCK = 5
+const SLOTS = 2
+
+interface Row {
+  readonly name: string
+  readonly run: Contestant
+  readonly tookMs: number[]
+}
+
+interface Bar {
+  readonly what: string
+  readonly most: number
+  readonly measured: number
+  readonly unit: string
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const options = { smoke: { type: 'boolean', default: false }, rounds: { type: 'string' } } as const
+  const { values } = parseArgs({ args: [...args], options })
+  const rounds = Number(values.rounds ?? (values.smoke ? 1 : 8))
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-bench-'))
+  chmodSync(folder, 0o711) // rooms belong to another user, who has to get through
+  await using room = startChild(new URL('./servers/room.ts', import.meta.url))
+  await using warm = openGrid(join(folder, 'warm'), 4)
+  await using cold = openGrid(join(folder, 'cold'), 0)
+  try {
+    const urls = { warm: await warm.begin(), cold: await cold.begin() }
+    mkdirSync(join(folder, 'room'), { mode: 0o711 })
+    writeFileSync(join(folder, 'main.c'), C)
+    const rows = rowsOf({ urls, folder, room })
+    for (let round = -1; round < rounds; round++)
+      for (const { run: go, tookMs } of rows) {
+        const took = await go(BLOCK)
+        if (round >= 0) tookMs.push(...took)
+      }
+    const bars = [...latencyBars(rows), ...(await crowdBars({ urls, server: warm.server, smoke: values.smoke }))]
+    return barsMet(bars) || values.smoke ? 0 : 1
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A server and its one worker, with so many interpreters that wait. */
+function openGrid(folder: string, most: number) {
+  const server = startChild(new URL('./servers/server.ts', import.meta.url))
+  const worker = startChild(new URL('./servers/worker.ts', import.meta.url))
+  return {
+    server,
+    async begin(): Promise<string> {
+      const journal = join(folder, 'journal')
+      mkdirSync(journal, { recursive: true, mode: 0o711 })
+      chmodSync(folder, 0o711)
+      const { grpc, http } = await server.ask<Addresses>({ ask: 'open', folder: journal } satisfies ServerQuestion)
+      await worker.ask({
+        server: grpc,
+        folder,
+        warm: most,
+        slots: SLOTS,
+        languages: LANGUAGES,
+      } satisfies WorkerQuestion)
+      await allAreOffered(http)
+      return http
+    },
+    async [Symbol.asyncDispose]() {
+      await worker[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const LANGUAGES = ['python', 'javascript', 'c', 'bash']
+
+/** Workers say what they can do when they have tried it. */
+async function allAreOffered(url: string): Promise<void> {
+  for (const language of LANGUAGES)
+    for (let tries = 0; ; tries++) {
+      const body = JSON.stringify({ language, code: language === 'c' ? C : '' })
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(new URL('/api/v1/tasks?wait=60s', url), { method: 'POST', headers, body })
+      if (response.ok && ((await response.json()) as { data: { status: string } }).data.status === 'completed') break
+      if (tries > 50) throw new Error(`${language} is not offered`)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+}
+
+type Urls = Readonly<Record<'warm' | 'cold', string>>
+
+interface Parts {
+  readonly urls: Urls
+  readonly folder: string
+  readonly room: ReturnType<typeof startChild>
+}
+
+function rowsOf({ urls, folder, room }: Parts): Row[] {
+  const rooms = join(folder, 'room')
+  const grid = (language: string, code: string, way: keyof Urls) => onGrid(urls[way], () => ({ language, code }))
+  const row = (name: string, go: Contestant): Row => ({ name, run: go, tookMs: [] })
+  let different = 0
+  const compiled = (): NewTask => ({ language: 'c', code: `${C}// ${process.pid} ${++different}\n` })
+  const source = join(folder, 'main.c')
+  const program = join(folder, 'program')
+  return [
+    row('python: shell loop', shellLoop(`python3 -c '${PYTHON}'`)),
+    row('python: sandbox alone', inRoom(room, { folder: rooms, language: 'python', code: ['-c', PYTHON] })),
+    row('python: grid, cold', grid('python', PYTHON, 'cold')),
+    row('python: grid, warm', grid('python', PYTHON, 'warm')),
+    row('javascript: shell loop', shellLoop(`node -e '${JAVASCRIPT}'`)),
+    row('javascript: sandbox alone', inRoom(room, { folder: rooms, language: 'javascript', code: ['-e', JAVASCRIPT] })),
+    row('javascript: grid, cold', grid('javascript', JAVASCRIPT, 'cold')),
+    row('javascript: grid, warm', grid('javascript', JAVASCRIPT, 'warm')),
+    row('c: shell loop, gcc and run', shellLoop(`gcc -std=gnu17 -O2 -o ${program} ${source} -lm && ${program}`)),
+    row('c: grid, compiled', onGrid(urls.cold, compiled)),
+    row('c: grid, cached', grid('c', C, 'cold')),
+  ]
+}
+
+function latencyBars(rows: readonly Row[]): Bar[] {
+  console.log(`one run at a time, ms; ${cpus()[0]?.model.trim()}, load ${loadavg()[0]?.toFixed(1)}`)
+  console.log(`  ${'run'.padEnd(30)}${['p50', 'p99', 'runs'].map((each) => each.padStart(9)).join('')}`)
+  for (const { name, tookMs } of rows) {
+    const cells = [...[0.5, 0.99].map((part) => quantile(tookMs, part).toFixed(1)), `${tookMs.length}`]
+    console.log(`  ${name.padEnd(30)}${cells.map((cell) => cell.padStart(9)).join('')}`)
+  }
+  const p50 = (name: string): number => quantile(rows.find((row) => row.name === name)?.tookMs ?? [], 0.5)
+  const overhead = (language: string): number => p50(`${language}: grid, cold`) - p50(`${language}: sandbox alone`)
+  return [
+    {
+      what: 'warm Python / a bare start',
+      most: 0.6,
+      measured: p50('python: grid, warm') / p50('python: shell loop'),
+      unit: '×',
+    },
+    { what: 'cold Python over the same sandbox', most: 15, measured: overhead('python'), unit: ' ms' },
+    { what: 'cold JavaScript over the same sandbox', most: 15, measured: overhead('javascript'), unit: ' ms' },
+  ]
+}
+
+interface CrowdParts {
+  readonly urls: Urls
+  readonly server: ReturnType<typeof startChild>
+  readonly smoke: boolean
+}
+
+async function crowdBars({ urls, server, smoke }: CrowdParts): Promise<Bar[]> {
+  const count = smoke ? 10 : 100
+  console.log(`\nruns/s, eight at a time on ${SLOTS} slots; load ${loadavg()[0]?.toFixed(1)}`)
+  const programs = { python: PYTHON, javascript: JAVASCRIPT, c: C }
+  for (const way of ['cold', 'warm'] as const)
+    for (const [language, code] of Object.entries(programs)) {
+      const rate = await crowded({ url: urls[way], count, open: 8, taskFor: () => ({ language, code }) })
+      console.log(
+        `  ${`${language}, ${way}${language === 'c' ? ' (cached)' : ''}`.padEnd(30)}${rate.toFixed(1).padStart(9)}`,
+      )
+    }
+  const { warm: url } = urls
+  await delaysOf(server)
+  const mixed = [PYTHON, 'echo hello', C, 'echo hello', 'echo hello', 'echo hello', PYTHON, 'echo hello']
+  const languages = ['python', 'bash', 'c', 'bash', 'bash', 'bash', 'python', 'bash']
+  const [all, open] = smoke ? [64, 32] : [2000, 1000]
+  const taskFor = (n: number): NewTask => ({ language: languages[n % 8] ?? '', code: mixed[n % 8] ?? '' })
+  const rate = await crowded({ url, count: all, open, taskFor })
+  const { scheduling } = await delaysOf(server)
+  console.log(`\n${all} mixed snippets, ${open} at a time: ${rate.toFixed(1)} runs/s; load ${loadavg()[0]?.toFixed(1)}`)
+  const task = { language: 'bash', code: 'sleep 0.03' }
+  const first = await flooded({ url, server, task, waiting: smoke ? 16 : 200, count: smoke ? 5 : 100 })
+  return [
+    {
+      what: `scheduling delay, p99 of ${scheduling.length}`,
+      most: 20,
+      measured: quantile(scheduling, 0.99),
+      unit: ' ms',
+    },
+    {
+      what: `another tenant's task after the first free slot, p99 of ${first.length}`,
+      most: 5,
+      measured: quantile(first, 0.99),
+      unit: ' ms',
+    },
+  ]
+}
+
+function barsMet(bars: readonly Bar[]): boolean {
+  console.log('')
+  for (const { what, most, measured, unit } of bars)
+    console.log(
+      `${what}: ${measured.toFixed(2)}${unit}, at most ${most}${unit}: ${measured <= most ? 'met' : 'MISSED'}`,
+    )
+  return bars.every(({ most, measured }) => measured <= most)
+}

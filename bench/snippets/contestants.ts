@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { systemClock } from '../../src/app/clock.ts'
+import type { NewTask, ToldTask } from '../../src/client/snippet-answers.ts'
+import { snippetsClient } from '../../src/client/snippets.ts'
+import { loadLanguages } from '../../src/languages/load-languages.ts'
+import type { Child } from '../child.ts'
+import type { RoomQuestion } from './servers/room.ts'
+
+/** How one program is run so many times, one after the other. Answers how long each took, in ms. */
+export type Contestant = (times: number) => Promise<readonly number[]>
+
+/** Between two runs, so that whoever prepares something has the time: this is about one person at a keyboard. */
+export const PAUSE_MS = 200
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+
+/** As people would do it: a shell that starts the program again and again. Its own clock is read before and after. */
+export const shellLoop =
+  (script: string): Contestant =>
+  async (times) => {
+    const loop = `for ((i = 0; i < ${times}; i++)); do s=$EPOCHREALTIME; { ${script}; } >/dev/null; echo $s $EPOCHREALTIME; sleep ${PAUSE_MS / 1000}; done`
+    const { stdout } = await promisify(execFile)('/bin/bash', ['-c', loop], {
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    })
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ').map(Number))
+      .map(([from = 0, to = 0]) => (to - from) * 1000)
+  }
+
+/** The words and limits of a language, in a sandbox and nothing else. */
+export const inRoom =
+  (
+    child: Child,
+    { folder, language, code }: { folder: string; language: string; code: readonly string[] },
+  ): Contestant =>
+  async (times) => {
+    const found = loadLanguages().find(({ name }) => name === language)
+    if (found === undefined) throw new Error(`there is no ${language}`)
+    const argv = found.run.argv.flatMap((word) => (word === '{file}' ? code : [word]))
+    const { env, limits } = found.run
+    return await child.ask({ folder, argv, env, limits, times, pauseMs: PAUSE_MS } satisfies RoomQuestion)
+  }
+
+export const onGrid =
+  (url: string, taskFor: (number: number) => NewTask, isRight: (task: ToldTask) => boolean = () => true): Contestant =>
+  async (times) => {
+    const client = snippetsClient({ url, clock: systemClock })
+    const took: number[] = []
+    for (let i = 0; i < times; i++) {
+      await pause()
+      const from = performance.now()
+      const task = await client.run(taskFor(i))
+      took.push(performance.now() - from)
+      if (task.status !== 'completed' || task.result?.output !== 'hello\n' || !isRight(task))
+        throw new Error(`a run went wrong: ${JSON.stringify(task).slice(0, 500)}`)
+    }
+    return took
+  }

@@ -1,0 +1,65 @@
+/** Many at once: how many runs a second come through, and how long tasks wait though a slot is free. */
+import { systemClock } from '../../src/app/clock.ts'
+import type { NewTask } from '../../src/client/snippet-answers.ts'
+import { snippetsClient } from '../../src/client/snippets.ts'
+import type { Child } from '../child.ts'
+import { type ServerQuestion, TENANT } from './servers/server.ts'
+import { type Delays, OTHER_TENANT } from './servers/timed-desk.ts'
+
+export interface Crowd {
+  readonly url: string
+  readonly count: number
+  /** Under way at a time. */
+  readonly open: number
+  taskFor(number: number): NewTask
+}
+
+/** Answers the runs per second. Throws when one does not end well. */
+export async function crowded({ url, count, open, taskFor }: Crowd): Promise<number> {
+  const client = snippetsClient({ url, clock: systemClock })
+  const from = performance.now()
+  let next = 0
+  const one = async (): Promise<void> => {
+    for (let number = next++; number < count; number = next++) {
+      const { status, result } = await client.run(taskFor(number))
+      if (status !== 'completed') throw new Error(`a run is ${status}: ${JSON.stringify(result).slice(0, 300)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: open }, one))
+  return (count * 1000) / (performance.now() - from)
+}
+
+export const delaysOf = (server: Child): Promise<Delays> => server.ask({ ask: 'delays' } satisfies ServerQuestion)
+
+export interface Flood {
+  readonly url: string
+  readonly server: Child
+  readonly task: NewTask
+  /** The flood's tasks that wait at a time, and the tasks of the other one, one after the other. */
+  readonly waiting: number
+  readonly count: number
+}
+
+/** One tenant has every slot and a long queue; another comes now and then with one task. Answers what that one waited. */
+export async function flooded({ url, server, task, waiting, count }: Flood): Promise<readonly number[]> {
+  const submit = async (tenant: string): Promise<void> => {
+    const response = await fetch(new URL('/api/v1/tasks?wait=60s', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [TENANT]: tenant },
+      body: JSON.stringify(task),
+    })
+    if (!response.ok) throw new Error(`a task was answered with ${response.status}`)
+    await response.arrayBuffer()
+  }
+  let isOver = false
+  const flood = Array.from({ length: waiting }, async () => {
+    while (!isOver) await submit('flood')
+  })
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  await delaysOf(server)
+  for (let i = 0; i < count; i++) await submit(OTHER_TENANT)
+  const { firstSlot } = await delaysOf(server)
+  isOver = true
+  await Promise.all(flood)
+  return firstSlot
+}

@@ -1,0 +1,58 @@
+import type { WorkerDesk } from '../../../src/engine/worker-desk.ts'
+import type { TaskLease, WorkerSession } from '../../../src/engine/worker-session.ts'
+
+export interface Delays {
+  /** From the later of *queued* and *a slot is free* until the worker was told. */
+  readonly scheduling: number[]
+  /** Of who came while all slots were taken by others: from the first slot that became free. */
+  readonly firstSlot: number[]
+}
+
+/** Whose tasks are measured by the first slot that becomes free. */
+export const OTHER_TENANT = 'other'
+
+const now = (): number => performance.timeOrigin + performance.now()
+
+/** Looks on at the desk of workers: who became free when, and who was given a task when. */
+export function timedDesk(inner: WorkerDesk): WorkerDesk & { taken(): Delays } {
+  const free = new Map<string, number[]>()
+  const frees: number[] = []
+  let delays: Delays = { scheduling: [], firstSlot: [] }
+  const leased = (worker: string, { queuedAt, instance }: TaskLease): void => {
+    const at = now()
+    const since = free.get(worker)?.shift() ?? at
+    delays.scheduling.push(Math.max(0, at - Math.max(queuedAt, since)))
+    // Their clocks count whole milliseconds.
+    const first = frees.find((each) => each >= queuedAt + 1)
+    if (instance === OTHER_TENANT && first !== undefined && since >= queuedAt) delays.firstSlot.push(at - first)
+  }
+  const freed = (worker: string): void => {
+    const at = now()
+    free.get(worker)?.push(at)
+    frees.push(at)
+    if (frees.length > 10_000) frees.splice(0, 5000)
+  }
+  return {
+    ...inner,
+    register(description, session) {
+      const { worker, slots } = description
+      free.set(worker, Array<number>(slots).fill(now()))
+      const told: WorkerSession = Object.assign(Object.create(session) as WorkerSession, {
+        lease(leases: readonly TaskLease[]) {
+          for (const each of leases) leased(worker, each)
+          session.lease(leases)
+        },
+      })
+      inner.register(description, told)
+    },
+    finished(word, report) {
+      freed(word.worker)
+      return inner.finished(word, report)
+    },
+    taken() {
+      const all = delays
+      delays = { scheduling: [], firstSlot: [] }
+      return all
+    },
+  }
+}
