@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { isOver } from '../../model/snippet.ts'
+import { postCallback } from '../snippets/callbacks/post-callback.ts'
 import { callbackProblem } from '../snippets/callbacks/public-address.ts'
 import { Judge0Problem } from './judge0-problem.ts'
-import { putCallback } from './put-callback.ts'
 import type { SubmissionRuns } from './submission-answer.ts'
 
 export interface SubmissionCallbacksOptions {
@@ -25,6 +25,7 @@ export interface SubmissionCallbacks {
 
 const MOST_TRIES = 3
 const BETWEEN_TRIES_MS = 1000
+const TIMEOUT_MS = 5000
 
 export function submissionCallbacks(options: SubmissionCallbacksOptions): SubmissionCallbacks {
   const { clock, ending, log, mayBePrivate } = options
@@ -32,9 +33,11 @@ export function submissionCallbacks(options: SubmissionCallbacksOptions): Submis
     const ended = await options.wait(runs)
     if (![ended.first, ...ended.others].every(isOver)) return
     const body = await options.describe(ended)
-    for (let tries = 1; tries <= MOST_TRIES && !ending.aborted; tries++) {
-      if (await putCallback(url, body, { clock, mayBePrivate })) return
-      await new Promise<void>((resolve) => clock.after(BETWEEN_TRIES_MS * tries, resolve))
+    const letter = { method: 'PUT', url, body, secret: undefined, delivery: runs.first.id } as const
+    for (let attempt = 1; attempt <= MOST_TRIES && !ending.aborted; attempt++) {
+      const { problem } = await postCallback({ ...letter, attempt }, { clock, mayBePrivate, timeoutMs: TIMEOUT_MS })
+      if (problem === undefined) return
+      await new Promise<void>((resolve) => clock.after(BETWEEN_TRIES_MS * attempt, resolve))
     }
     log.warn({ task: runs.first.id }, 'a callback in the words of Judge0 was given up')
   }

@@ -14,6 +14,8 @@ export interface CallbackOrder {
   /** 1 for the first. */
   readonly attempt: number
   readonly body: string
+  /** POST, unless the interface it was asked for by has another. */
+  readonly method?: 'PUT'
 }
 
 export interface PostOptions {
@@ -60,7 +62,7 @@ function send(order: CallbackOrder, options: PostOptions, done: (posted: Posted)
   const url = new URL(order.url)
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   const settings: RequestOptions = {
-    method: 'POST',
+    method: order.method ?? 'POST',
     agent: false, // a connection kept open would outlive what was found out about its address
     lookup: checkedLookup(options.mayBePrivate),
     headers: headersFor(order, options),
