@@ -47,7 +47,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   snippets: {
     about:
-      'a few lines of code end to end: warm, cold, compiled, cached, beside a shell; many at once (--smoke, --rounds N)',
+      'a few lines of code end to end: warm, cold, compiled, cached, beside a shell; many at once (--smoke, --only, --rounds N)',
     load: () => import('./snippets/bench.ts'),
   },
   interactive: {

@@ -44,7 +44,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the package', () => {
   test('holds what it needs to run, and neither sources nor tests', () => {
     const files = readdirSync(inPackage, { recursive: true, encoding: 'utf8' })
-    expect(files).toEqual(expect.arrayContaining(['bin/windlass', 'dist/cli/main.js', 'docs/guide/configuration.md']))
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'bin/windlass',
+        'dist/cli/main.js',
+        'docs/guide/configuration.md',
+        'languages/python.toml',
+      ]),
+    )
     expect(files.filter((name) => /(^src|\.test\.|\.fixture\.|\.ts$|^dist\/testing|contract\.js$)/.test(name))).toEqual(
       [],
     )
@@ -85,6 +92,10 @@ describe('the package', () => {
 
       const readyz = await fetch(`http://${http}/readyz`)
       expect(await readyz.json()).toEqual({ ready: true, reasons: [] })
+
+      const page = await fetch(`http://${http}/play`)
+      expect(page.headers.get('content-type')).toContain('text/html')
+      expect((await fetch(`http://${http}/play/page/playground.js`)).status).toBe(200)
 
       server.kill(signal)
       expect(await ended).toEqual([0, null])

@@ -34,7 +34,11 @@ interface Bar {
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  const options = { smoke: { type: 'boolean', default: false }, rounds: { type: 'string' } } as const
+  const options = {
+    smoke: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    only: { type: 'string' },
+  } as const
   const { values } = parseArgs({ args: [...args], options })
   const rounds = Number(values.rounds ?? (values.smoke ? 1 : 8))
   const folder = mkdtempSync(join(tmpdir(), 'windlass-bench-'))
@@ -47,12 +51,19 @@ export async function run(args: readonly string[]): Promise<number> {
     mkdirSync(join(folder, 'room'), { mode: 0o711 })
     writeFileSync(join(folder, 'main.c'), C)
     const rows = rowsOf({ urls, folder, room })
-    for (let round = -1; round < rounds; round++)
+    const isWanted = (part: string): boolean => values.only === undefined || values.only === part
+    for (let round = -1; round < rounds && isWanted('alone'); round++)
       for (const { run: go, tookMs } of rows) {
         const took = await go(BLOCK)
         if (round >= 0) tookMs.push(...took)
       }
-    const bars = [...latencyBars(rows), ...(await crowdBars({ urls, server: warm.server, smoke: values.smoke }))]
+    const crowd = { urls, server: warm.server, smoke: values.smoke }
+    if (isWanted('rates')) await printRates(crowd)
+    const bars = [
+      ...(isWanted('alone') ? latencyBars(rows) : []),
+      ...(isWanted('mix') ? [await mixBar(crowd)] : []),
+      ...(isWanted('flood') ? [await floodBar(crowd)] : []),
+    ]
     return barsMet(bars) || values.smoke ? 0 : 1
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -160,42 +171,51 @@ interface CrowdParts {
   readonly smoke: boolean
 }
 
-async function crowdBars({ urls, server, smoke }: CrowdParts): Promise<Bar[]> {
-  const count = smoke ? 10 : 100
+async function printRates({ urls, smoke }: CrowdParts): Promise<void> {
   console.log(`\nruns/s, eight at a time on ${SLOTS} slots; load ${loadavg()[0]?.toFixed(1)}`)
   const programs = { python: PYTHON, javascript: JAVASCRIPT, c: C }
   for (const way of ['cold', 'warm'] as const)
     for (const [language, code] of Object.entries(programs)) {
-      const rate = await crowded({ url: urls[way], count, open: 8, taskFor: () => ({ language, code }) })
-      console.log(
-        `  ${`${language}, ${way}${language === 'c' ? ' (cached)' : ''}`.padEnd(30)}${rate.toFixed(1).padStart(9)}`,
-      )
+      const taskFor = (): NewTask => ({ language, code })
+      const rate = await crowded({ url: urls[way], count: smoke ? 10 : 100, open: 8, taskFor })
+      const name = `${language}, ${way}${language === 'c' ? ' (cached)' : ''}`
+      console.log(`  ${name.padEnd(30)}${rate.toFixed(1).padStart(9)}`)
     }
-  const { warm: url } = urls
+}
+
+/** Two Pythons and one C to five shells. */
+const MIX: readonly NewTask[] = [
+  ...[
+    { language: 'python', code: PYTHON },
+    { language: 'c', code: C },
+    { language: 'python', code: PYTHON },
+  ],
+  ...Array.from({ length: 5 }, () => ({ language: 'bash', code: 'echo hello' })),
+]
+
+async function mixBar({ urls: { warm: url }, server, smoke }: CrowdParts): Promise<Bar> {
+  const [count, open] = smoke ? [64, 32] : [2000, 1000]
   await delaysOf(server)
-  const mixed = [PYTHON, 'echo hello', C, 'echo hello', 'echo hello', 'echo hello', PYTHON, 'echo hello']
-  const languages = ['python', 'bash', 'c', 'bash', 'bash', 'bash', 'python', 'bash']
-  const [all, open] = smoke ? [64, 32] : [2000, 1000]
-  const taskFor = (n: number): NewTask => ({ language: languages[n % 8] ?? '', code: mixed[n % 8] ?? '' })
-  const rate = await crowded({ url, count: all, open, taskFor })
+  const rate = await crowded({ url, count, open, taskFor: (n) => MIX[n % MIX.length] as NewTask })
   const { scheduling } = await delaysOf(server)
-  console.log(`\n${all} mixed snippets, ${open} at a time: ${rate.toFixed(1)} runs/s; load ${loadavg()[0]?.toFixed(1)}`)
+  console.log(
+    `\n${count} mixed snippets, ${open} at a time: ${rate.toFixed(1)} runs/s; load ${loadavg()[0]?.toFixed(1)}`,
+  )
+  console.log(
+    `  scheduling delay: p50 ${quantile(scheduling, 0.5).toFixed(2)} ms, p90 ${quantile(scheduling, 0.9).toFixed(2)} ms`,
+  )
+  const measured = quantile(scheduling, 0.99)
+  return { what: `scheduling delay, p99 of ${scheduling.length}`, most: 20, measured, unit: ' ms' }
+}
+
+async function floodBar({ urls: { warm: url }, server, smoke }: CrowdParts): Promise<Bar> {
   const task = { language: 'bash', code: 'sleep 0.03' }
-  const first = await flooded({ url, server, task, waiting: smoke ? 16 : 200, count: smoke ? 5 : 100 })
-  return [
-    {
-      what: `scheduling delay, p99 of ${scheduling.length}`,
-      most: 20,
-      measured: quantile(scheduling, 0.99),
-      unit: ' ms',
-    },
-    {
-      what: `another tenant's task after the first free slot, p99 of ${first.length}`,
-      most: 5,
-      measured: quantile(first, 0.99),
-      unit: ' ms',
-    },
-  ]
+  const waited = await flooded({ url, server, task, waiting: smoke ? 16 : 200, count: smoke ? 5 : 100 })
+  console.log(
+    `\nanother tenant amid a flood: p50 ${quantile(waited, 0.5).toFixed(2)} ms; load ${loadavg()[0]?.toFixed(1)}`,
+  )
+  const what = `another tenant's task after the first free slot, p99 of ${waited.length}`
+  return { what, most: 5, measured: quantile(waited, 0.99), unit: ' ms' }
 }
 
 function barsMet(bars: readonly Bar[]): boolean {

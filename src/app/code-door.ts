@@ -15,11 +15,12 @@ import { snippetsDoor } from '../doors/snippets/snippets-door.ts'
 import type { Engine } from '../engine/engine.ts'
 import { findLanguage } from '../languages/find-language.ts'
 import { loadLanguages } from '../languages/load-languages.ts'
-import { snippetTask, snippetTaskUnder } from '../languages/snippet-task.ts'
+import { snippetTaskUnder } from '../languages/snippet-task.ts'
 import type { Config } from './config.ts'
 import { nearest } from './config-nearest.ts'
 import { languageFoldersHere } from './language-folders.ts'
 import { newId } from './new-id.ts'
+import { stageSalt } from './stage-salt.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
 
@@ -55,7 +56,7 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     engine,
     instances,
     languages,
-    lower: settings.allow_bare ? snippetTaskUnder({ least: 'none' }) : snippetTask,
+    lower: snippetTaskUnder({ salt: stageSalt(dataDir), ...(settings.allow_bare && { least: 'none' }) }),
     clock,
     newId: () => newId(clock.now),
     log,

@@ -16,6 +16,10 @@ const scheduler = z
       seconds(30),
       'How long workers have after a restart of the server to come back with what they were running.',
     ),
+    reserved_slots: field(
+      z.record(z.string(), z.int().min(1).max(100_000)).default({}),
+      'Slots of the fleet that an instance can always have, by its name: others leave as many free as it lacks.',
+    ),
     strategy: field(
       z.enum(STRATEGIES).default('weighted'),
       'How a worker is chosen among those that fit, after those that have the inputs already.',

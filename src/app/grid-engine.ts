@@ -73,5 +73,6 @@ const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   noWorkerGraceMs: set.no_worker_grace_seconds * 1000,
   reconnectGraceMs: set.reconnect_grace_seconds * 1000,
   strategy: set.strategy,
+  limitsOf: Object.fromEntries(Object.entries(set.reserved_slots).map(([name, reserved]) => [name, { reserved }])),
   namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY], // that nobody has come yet is no reason to refuse
 })

@@ -1,12 +1,14 @@
 import { pause } from '../app/clock.ts'
 import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
-import type { RemoteStep, RemoteSubmission, SubmissionsClient } from '../client/submissions-client.ts'
+import type { Listening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../client/submissions-client.ts'
 import type { RunWatch } from '../cwl-runner/machine.ts'
 
 export interface Following {
   readonly client: SubmissionsClient
   readonly watch: RunWatch
+  /** Which steps it has something to say about. */
+  readonly steps: 'all' | 'failed'
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -19,11 +21,11 @@ const PAUSE_MS = 500
 export async function followSubmission(id: string, following: Following): Promise<RemoteSubmission> {
   const { client, clock, signal } = following
   const tell = stepTeller(id, following)
-  const after: { last: string | undefined } = { last: undefined }
+  const listening: Listening = { last: undefined, steps: following.steps }
   let heardAt = clock.monotonic()
   for (;;) {
     try {
-      for await (const event of client.events(id, after)) {
+      for await (const event of client.events(id, listening)) {
         heardAt = clock.monotonic()
         if (event.kind === 'step') await tell(event.step)
         else if (isOver(event.submission)) return event.submission

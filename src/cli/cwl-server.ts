@@ -23,6 +23,7 @@ export interface ServerFlags {
   readonly instance: string
   readonly ca?: string
   readonly label?: readonly string[]
+  readonly quiet?: true
 }
 
 export interface ServerRun extends OpenedProcess {
@@ -53,8 +54,10 @@ export async function runOnServer(run: ServerRun): Promise<Outcome> {
     const labels = labelsOf(flags.label ?? [])
     const created = await client.create({ ...(order as Packed), name: basename(run.name), instance, labels })
     id = created.id
-    const ended = await followSubmission(id, { client, watch, clock: systemClock, signal })
-    return await outcomeOf(ended, (outputs) => fetchOutputs(outputs, { blobs, outdir, rooms, files }))
+    const steps = flags.quiet ? 'failed' : 'all'
+    const ended = await followSubmission(id, { client, watch, steps, clock: systemClock, signal })
+    const fetching = { blobs, submission: id, outdir, rooms, files }
+    return await outcomeOf(ended, (outputs) => fetchOutputs(outputs, fetching))
   } catch (error) {
     // Nobody is left who would fetch what it makes.
     if (signal.aborted && id !== undefined) await client.cancel(id).catch(() => {})

@@ -92,6 +92,8 @@ export interface ToldStage {
   readonly error: string
   readonly truncated: boolean
   readonly executionTime: string
+  /** It was not run: what it made was there from an earlier run. */
+  readonly cached?: boolean
   readonly cpuTime?: string
   readonly memory?: number
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -10,12 +10,18 @@ import { directoryFromProto } from '../wire/directory.ts'
 import { crew } from './crew.ts'
 import type { LocalBlob } from './local-blob.ts'
 import { type HttpAnswer, type HttpCaller, wholeText } from './submissions-http.ts'
+import { smallFilesIn } from './submissions-small-files.ts'
 
 /** The store of a server over its HTTP cache. Digests are SHA-256. */
 export interface HttpBlobs {
   /** Sends what the server does not hold; each blob once. */
   put(blob: LocalBlob): Promise<void>
   fetchFile(digest: Digest, path: string, executable: boolean): Promise<void>
+  /**
+   * As many as come at once of the small files among the outputs of a submission, into a folder; answers where they
+   * are, by their hashes. All others have to be fetched.
+   */
+  fetchSmall(submission: string, files: readonly Digest[], folder: string): Promise<ReadonlyMap<string, string>>
   /** A directory with all that is in it; the path is made. */
   fetchTree(digest: Digest, path: string): Promise<void>
 }
@@ -30,6 +36,9 @@ export interface HttpBlobsOptions {
 /** For less, asking costs more than sending. */
 const ASKED_FROM_BYTES = 4096
 const WHOLE_BYTES = 1024 * 1024
+const SMALL_BYTES = 64 * 1024
+/** For fewer files, one request more would be no gain. */
+const FETCHED_AT_ONCE_FROM = 4
 const AT_ONCE = 8
 const MOST_DIRECTORY_BYTES = 64 * 1024 * 1024
 
@@ -53,19 +62,22 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
     if (answer.status === 200) return answer
     throw refused(`${formatDigest(digest)} cannot be had`, answer, await wholeText(answer))
   }
+  const whole = async (digest: Digest): Promise<Uint8Array> => {
+    const pieces: Uint8Array[] = []
+    if (digest.size > 0) for await (const piece of checked(digest)((await get(digest)).body)) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
   const fetchFile: HttpBlobs['fetchFile'] = async (digest, path, executable) => {
     const mode = executable ? 0o755 : 0o644
+    if (digest.size <= SMALL_BYTES) return writeFileSync(path, await whole(digest), { flag: 'wx', mode })
     const file = createWriteStream(path, { flags: 'wx', mode })
-    if (digest.size === 0) return pipeline([], file)
     await pipeline((await get(digest)).body, checked(digest), file)
   }
   const fetchTree: HttpBlobs['fetchTree'] = async (digest, path) => {
     await mkdir(path, { recursive: true })
     if (digest.size === 0) return
     if (digest.size > MOST_DIRECTORY_BYTES) throw refused(`${formatDigest(digest)} is no directory`)
-    const pieces: Uint8Array[] = []
-    for await (const piece of checked(digest)((await get(digest)).body)) pieces.push(piece)
-    const { files, directories } = directoryFromProto(Buffer.concat(pieces), digest.fn)
+    const { files, directories } = directoryFromProto(await whole(digest), digest.fn)
     const busy = crew(AT_ONCE)
     for (const file of files) await busy.start(() => fetchFile(file.digest, join(path, file.name), file.executable))
     await busy.done()
@@ -74,6 +86,15 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
   return {
     fetchFile,
     fetchTree,
+    async fetchSmall(submission, files, folder) {
+      const small = files.filter(({ size }) => size > 0 && size <= SMALL_BYTES)
+      if (small.length < FETCHED_AT_ONCE_FROM) return new Map()
+      const path = `/api/v1/submissions/${encodeURIComponent(submission)}/files`
+      const answer = await caller.call({ method: 'GET', path }, signal)
+      if (answer.status === 200) return smallFilesIn(answer.body, small, folder)
+      answer.body.resume() // an older server: they come one by one
+      return new Map()
+    },
     async put(blob) {
       if (blob.digest.size === 0) return
       const key = formatDigest(blob.digest)

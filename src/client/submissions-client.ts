@@ -34,13 +34,20 @@ export type RemoteEvent =
   | { readonly kind: 'status'; readonly submission: RemoteSubmission }
   | { readonly kind: 'step'; readonly step: RemoteStep }
 
+export interface Listening {
+  /** Where an earlier listening left off. */
+  last: string | undefined
+  /** Which are of interest. */
+  readonly steps: 'all' | 'failed'
+}
+
 /** Workflows on a server, over its HTTP interface. */
 export interface SubmissionsClient {
   create(submission: NewSubmission): Promise<RemoteSubmission>
   find(id: string): Promise<RemoteSubmission>
   cancel(id: string): Promise<void>
-  /** Ends when the server does, or the submission. `after` is where an earlier listening left off. */
-  events(id: string, after: { last: string | undefined }): AsyncIterable<RemoteEvent>
+  /** Ends when the server does, or the submission. */
+  events(id: string, listening: Listening): AsyncIterable<RemoteEvent>
   logs(id: string, step: string): Promise<{ readonly stdout: string; readonly stderr: string }>
 }
 
@@ -63,15 +70,16 @@ export function submissionsClient(caller: HttpCaller, signal: AbortSignal): Subm
     },
     logs: async (id, step) =>
       (await ask('GET', `${named(id)}/logs?step=${encodeURIComponent(step)}`)) as { stdout: string; stderr: string },
-    async *events(id, after) {
+    async *events(id, listening) {
       const headers = {
         accept: 'text/event-stream',
-        ...(after.last !== undefined && { 'last-event-id': after.last }),
+        ...(listening.last !== undefined && { 'last-event-id': listening.last }),
       }
-      const answer = await caller.call({ method: 'GET', path: `${BASE}${named(id)}/events`, headers }, signal)
+      const path = `${BASE}${named(id)}/events?steps=${listening.steps}`
+      const answer = await caller.call({ method: 'GET', path, headers }, signal)
       if (answer.status !== 200) await dataIn(answer)
       for await (const { name, data, id: number } of eventsIn(answer.body)) {
-        after.last = number ?? after.last
+        listening.last = number ?? listening.last
         if (name === 'status') yield { kind: 'status', submission: JSON.parse(data) as RemoteSubmission }
         if (name === 'step') yield { kind: 'step', step: JSON.parse(data) as RemoteStep }
       }

@@ -100,7 +100,7 @@ function retry(shell: Shell, task: LiveTask, { what, faults, lostWorkers, dueAt 
   task.reason = what
   task.lostWorkers = lostWorkers
   task.faults = faults
-  task.dueAt = shell.now + (dueAt - shell.instant)
+  task.dueAt = Math.ceil(shell.now + (dueAt - shell.instant)) // on record times are whole
   task.course++
 }
 

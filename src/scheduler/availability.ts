@@ -11,6 +11,10 @@ const slotsFor = ({ options }: Grid, { slots, state }: Worker): number =>
 export const hasSlot = (grid: Grid, worker: Worker): boolean =>
   takesTasks(worker) && worker.used < slotsFor(grid, worker) && (!worker.pulls || worker.asked > 0)
 
+/** That may be taken now. */
+export const freeSlots = (grid: Grid, worker: Worker): number =>
+  hasSlot(grid, worker) && worker.keptFor === undefined ? slotsFor(grid, worker) - worker.used : 0
+
 export const mayStage = (grid: Grid, worker: Worker): boolean =>
   worker.staged < worker.prefetch &&
   takesTasks(worker) &&

@@ -185,7 +185,8 @@ function renew(grid: Grid, worker: Worker, holds: readonly Attempt[] | undefined
     const held = listed === undefined || (claimed !== undefined && lease.isUnder(claimed.fencing))
     if (held) lease.renewedAt = grid.now
     if (held && claimed !== undefined) listed?.delete(task.id)
-    const onItsWay = lease.startedAt === undefined && grid.now - lease.grantedAt < grid.options.deliveryGraceMs
+    // Either the lease is on its way to the worker, or this is, and was said before the worker had it.
+    const onItsWay = grid.now - lease.grantedAt < grid.options.deliveryGraceMs
     if (!held && !onItsWay) lapse(grid, task, { what: `worker ${worker.id} does not have it any more` })
   }
   if (listed !== undefined) stopStrangers(grid, worker, listed)

@@ -11,7 +11,7 @@ import { LaneTable } from './lane-table.ts'
 import { LazyHeap } from './lazy-heap.ts'
 import { LeaseStock } from './lease.ts'
 import { Ledger } from './ledger.ts'
-import type { SchedulerOptions } from './options.ts'
+import { type Reserver, reserversIn, type SchedulerOptions } from './options.ts'
 import type { Pool } from './pool.ts'
 import { type Instance, makeInstance } from './shares.ts'
 import type { Task } from './task.ts'
@@ -35,6 +35,7 @@ export type Due =
 /** Everything that the scheduler knows. The files around it are what can be done with it. */
 export interface Grid {
   readonly options: SchedulerOptions
+  readonly reservers: readonly Reserver[]
   now: Instant
   effects: Effect[]
   readonly tasks: TaskTable
@@ -93,6 +94,7 @@ export function makeGrid(options: SchedulerOptions): Grid {
   const seed = Math.floor(options.random() * 2 ** 32)
   return {
     options,
+    reservers: reserversIn(options),
     now: options.startedAt,
     effects: [],
     tasks: new TaskTable(seed),

@@ -12,7 +12,18 @@ export interface Limits {
   readonly perSecond?: number
   /** Of the grid, relative to the other instances that want some; 1 unless said. */
   readonly weight?: number
+  /** Slots that it can always have: others leave as many free as it lacks of these. */
+  readonly reserved?: number
 }
+
+/** An instance that can always have so many slots. */
+export interface Reserver {
+  readonly name: InstanceName
+  readonly slots: number
+}
+
+export const reserversIn = ({ limitsOf }: Pick<SchedulerOptions, 'limitsOf'>): readonly Reserver[] =>
+  Object.entries(limitsOf).flatMap(([name, { reserved = 0 }]) => (reserved > 0 ? [{ name, slots: reserved }] : []))
 
 export interface RetryOptions {
   /** Grid faults that a task survives. */

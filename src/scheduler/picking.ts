@@ -10,6 +10,7 @@ import type { LineTable } from './line-table.ts'
 import type { Pool } from './pool.ts'
 import { isHopeless, park } from './queueing.ts'
 import { noteBlocked, unkeep } from './reservations.ts'
+import { mayAnyHaveSlot, mayHaveSlot, offerKept, owedInstances } from './reserved-slots.ts'
 import { servedOf } from './shares.ts'
 import type { Task } from './task.ts'
 import type { Worker } from './worker.ts'
@@ -36,15 +37,33 @@ export function fill(grid: Grid, worker: Worker): void {
 
 function takeNext(grid: Grid, worker: Worker): boolean {
   if (worker.keptFor !== undefined) return takeKept(grid, worker, worker.keptFor)
+  const owed = headOwed(grid, worker)
+  if (owed !== undefined) {
+    grant(grid, owed, { worker, staged: false })
+    offerKept(grid, owed.instance)
+    return true
+  }
   const own = stagedHere(worker)
-  if (own !== undefined) {
+  if (own !== undefined && mayHaveSlot(grid, own.instance)) {
     begin(grid, own, worker)
     return true
   }
+  // Of those that lack no slot of theirs one may take this if any may.
+  if (!mayAnyHaveSlot(grid)) return false
   const task = recallStaged(grid, worker) ?? pickHead(grid, worker, worker.free)
   if (task === undefined) return false
   grant(grid, task, { worker, staged: false })
   return true
+}
+
+/** Of an instance that waits for a slot of its own. */
+function headOwed(grid: Grid, worker: Worker): Task | undefined {
+  if (grid.reservers.length === 0) return undefined
+  for (const { lines } of owedInstances(grid)) {
+    const task = bestLevel(lines, markPools(grid, worker, worker.free))?.first()?.head
+    if (task !== undefined && within(task.demand, worker.free)) return task
+  }
+  return undefined
 }
 
 /** Kept for a large task: that one or nothing. */

@@ -5,6 +5,7 @@ import type { Grid } from './grid.ts'
 import { grant } from './leases.ts'
 import { enqueue } from './queueing.ts'
 import { noteBlocked } from './reservations.ts'
+import { mayHaveSlot, offerKept } from './reserved-slots.ts'
 import { CHOOSE } from './strategies.ts'
 import type { Task } from './task.ts'
 import { loadOf, type Worker } from './worker.ts'
@@ -19,9 +20,11 @@ const SAMPLE_OF_MANY = 4
 
 /** A queued task goes to a slot that is free now; without one it waits, and may be staged where it will likely run. */
 export function place(grid: Grid, task: Task): void {
-  const worker = grid.openWorkers === 0 ? undefined : chooseWorker(grid, task)
+  const isOpen = grid.openWorkers > 0 && mayHaveSlot(grid, task.instance)
+  const worker = isOpen ? chooseWorker(grid, task) : undefined
   if (worker !== undefined) {
     grant(grid, task, { worker, staged: false })
+    offerKept(grid, task.instance)
     refresh(grid, worker)
     return
   }
@@ -35,8 +38,10 @@ export function place(grid: Grid, task: Task): void {
 
 function chooseWorker(grid: Grid, task: Task): Worker | undefined {
   const { pool } = task.lane
-  // What was queued before it and asks for no more has found nothing either.
-  if (pool.queued > 0 && pool.lastDemand !== undefined && within(pool.lastDemand, task.demand)) return undefined
+  // What was queued before it and asks for no more has found nothing either, unless a slot is kept for this one.
+  const mayBeKept = grid.reservers.length > 0
+  if (!mayBeKept && pool.queued > 0 && pool.lastDemand !== undefined && within(pool.lastDemand, task.demand))
+    return undefined
   const fitting = candidates(grid, task)
   if (fitting.length === 0) {
     if (pool.live > 0) noteBlocked(grid, pool)

@@ -7,11 +7,17 @@ import { catchUp, servedOf } from './shares.ts'
 import type { Task } from './task.ts'
 import { couldHold } from './worker-class.ts'
 
+/**
+ * An instance that has nothing waiting, and comes again, is next: were it level with who is first, the older task would go
+ * first, and go on doing so for as long as its instance has credit.
+ */
+const AHEAD_MS = 1
+
 /** Puts a queued task where it waits for its turn. */
 export function enqueue(grid: Grid, task: Task, front: boolean): void {
   const { lane, instance, invocation } = task
   const { pool } = lane
-  if (instance.queued === 0) catchUp(instance, floorOf(grid, pool))
+  if (instance.queued === 0) catchUp(instance, floorOf(grid, pool) - AHEAD_MS)
   joinLane(lane, task)
   if (isHopeless(task)) {
     task.parked = true

@@ -10,4 +10,6 @@ export interface TreeStore {
   read(digest: Digest, limit: number): Promise<Uint8Array | undefined>
   put(bytes: Uint8Array): Promise<Digest>
   putDirectory(directory: Directory): Promise<Digest>
+  /** Remembers it as the directory of this digest, if that is what it is: then nobody has to read it. */
+  recognize(digest: Digest, directory: Directory): void
 }

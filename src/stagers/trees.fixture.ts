@@ -23,6 +23,7 @@ export function memoryTrees(): TreeStore {
       directories.set(formatDigest(digest), directory)
       return digest
     },
+    recognize() {},
   }
 }
 

@@ -44,6 +44,13 @@ export async function blobsNamedBy(value: Value, trees: TreeStore): Promise<Name
 export const digestsIn = (value: Value): readonly Digest[] =>
   locationsIn(value).flatMap((location) => parseCasLocation(location)?.digest ?? [])
 
+/** Of the files among them, and not of directories. */
+export const filesIn = (value: Value): readonly Digest[] =>
+  locationsIn(value).flatMap((location) => {
+    const named = parseCasLocation(location)
+    return named?.kind === 'file' ? [named.digest] : []
+  })
+
 function locationsIn(value: Value): readonly string[] {
   if (isList(value)) return value.flatMap(locationsIn)
   if (!isRecord(value)) return []

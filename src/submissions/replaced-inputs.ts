@@ -1,8 +1,8 @@
 import { treeLocation } from '../model/cas-location.ts'
-import type { CommandResult } from '../model/command-task.ts'
 import type { Stager } from '../stagers/stager.ts'
 import { escapePath } from '../workflow/loading/uri.ts'
 import type { ToolCommand } from '../workflow/tool/tool-command.ts'
+import type { StepEnd } from './step-grid.ts'
 
 /** From the location of an input to where it is as the command left it. */
 export type Replaced = Readonly<Record<string, string>>
@@ -11,7 +11,7 @@ export type Replaced = Readonly<Record<string, string>>
  * InplaceUpdateRequirement: a command changes its input, and whoever was given the same input sees that. What is in the
  * store never changes, so from then on the location leads elsewhere.
  */
-export function replacedBy({ inplaceUpdate, staged, room }: ToolCommand, { outputs }: CommandResult): Replaced {
+export function replacedBy({ inplaceUpdate, staged, room }: ToolCommand, { outputs }: StepEnd): Replaced {
   const { root } = outputs
   if (!inplaceUpdate || root === undefined) return {}
   const moves = staged.flatMap((one): [string, string][] => {

@@ -15,6 +15,7 @@ import type { Outcome } from '../workflow/run/state.ts'
 import type { Files } from '../workflow/values/files.ts'
 import type { ValueRecord } from '../workflow/values/value.ts'
 import { casFiles } from './cas-files.ts'
+import { recognizeOutputs } from './known-outputs.ts'
 import { publishOutputs } from './publish-outputs.ts'
 import { type Replaced, replacedBy, replacing } from './replaced-inputs.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
@@ -129,6 +130,7 @@ function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: Run
     const { instance, priority } = order
     const step = { submission: id, instance, path: call.path, priority, task, mayBeKnown: isResumed }
     const { result } = await ports.runStep(step)
+    recognizeOutputs(result.outputs, trees)
     const outputs = await stepOutputs(call, { command, result }, files)
     return { outputs, replaced: replacedBy(command, result) }
   }

@@ -1,4 +1,4 @@
-import type { CommandResult, CommandTask } from '../model/command-task.ts'
+import type { CommandOutputs, CommandTask, StageResult } from '../model/command-task.ts'
 import type { InstanceName } from '../model/instance-name.ts'
 
 /** One command of a submission, as the grid is to run it. */
@@ -13,9 +13,16 @@ export interface StepTask {
 }
 
 export interface StepResult {
-  readonly result: CommandResult
+  readonly result: StepEnd
   readonly cached: boolean
   readonly operation: string
+}
+
+/** As much of the result of a task as a workflow looks at: all of it goes from one thread to another. */
+export interface StepEnd {
+  /** Of the last stage. */
+  readonly stage: Pick<StageResult, 'cause' | 'exitCode' | 'reason'> | undefined
+  readonly outputs: CommandOutputs
 }
 
 /** How a step is getting on, before it is over. */

@@ -1,22 +1,21 @@
 import { type FaultError, invalid } from '../base/fault.ts'
 import { digestOf } from '../base/hashing/hash-of.ts'
 import { treeLocation } from '../model/cas-location.ts'
-import type { CommandResult, StageResult } from '../model/command-task.ts'
 import type { CommandLineTool } from '../workflow/process/process.ts'
 import type { Call } from '../workflow/run/drive.ts'
 import { collectOutputs } from '../workflow/tool/collect.ts'
 import { exitClass, type ToolCommand } from '../workflow/tool/tool-command.ts'
 import type { Files } from '../workflow/values/files.ts'
 import type { ValueRecord } from '../workflow/values/value.ts'
+import type { StepEnd } from './step-grid.ts'
 
 /** The output object of a step from what its task left behind. */
 export async function stepOutputs(
   { tool, scope, evaluator }: Call,
-  { command, result }: { readonly command: ToolCommand; readonly result: CommandResult },
+  { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
   files: Files,
 ): Promise<ValueRecord> {
-  const { outputs } = result
-  const stage = result.stages.at(-1)
+  const { outputs, stage } = result
   if (stage === undefined) throw invalid('nothing was run')
   mustHaveSucceeded(tool, stage)
   if (outputs.problem !== undefined) throw invalid(outputs.problem)
@@ -25,7 +24,7 @@ export async function stepOutputs(
   return collectOutputs({ tool, scope, command, exitCode: stage.exitCode, evaluator, files, outdirLocation })
 }
 
-function mustHaveSucceeded(tool: CommandLineTool, { cause, exitCode, reason }: StageResult): void {
+function mustHaveSucceeded(tool: CommandLineTool, { cause, exitCode, reason }: NonNullable<StepEnd['stage']>): void {
   if (cause !== 'ok' && cause !== 'exit' && cause !== 'signal') throw invalid(reason ?? cause)
   const meaning = exitClass(tool, exitCode)
   if (meaning !== 'success') throw failed(exitCode, meaning === 'temporaryFailure', reason)

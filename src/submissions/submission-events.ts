@@ -19,6 +19,8 @@ export interface EventListener {
   next(): NumberedEvent | 'behind' | undefined
   /** Nothing will come any more. */
   isEnded(): boolean
+  /** Nothing will be added any more; some may still have to be read. */
+  isComplete(): boolean
   close(): void
 }
 
@@ -68,6 +70,7 @@ export class SubmissionEvents {
         return event
       },
       isEnded: () => this.#isClosed && at >= end(),
+      isComplete: () => this.#isClosed,
       close: () => void this.#listeners.delete(wake),
     }
   }

@@ -3,12 +3,11 @@ import { FaultError } from '../base/fault.ts'
 import { digestOf } from '../base/hashing/hash-of.ts'
 import { silentLog } from '../base/log.ts'
 import { fileLocation } from '../model/cas-location.ts'
-import type { CommandResult } from '../model/command-task.ts'
 import { memoryStore } from '../storage/memory-store.ts'
 import { manualClock } from '../testing/manual-clock.ts'
 import { localDriver } from './local-driver.ts'
 import { memorySubmissions } from './memory-submissions.ts'
-import type { StepGrid, StepTask } from './step-grid.ts'
+import type { StepEnd, StepGrid, StepTask } from './step-grid.ts'
 import type { SubmissionOrder } from './submission.ts'
 import type { SubmissionStore } from './submission-store.ts'
 import { openSubmissions } from './submissions.ts'
@@ -72,21 +71,15 @@ function scriptedGrid(blobs = memoryStore()) {
   }
 }
 
-async function resultOf(exitCode: number, { path }: StepTask, blobs: ReturnType<typeof memoryStore>) {
+async function resultOf(exitCode: number, { path }: StepTask, blobs: ReturnType<typeof memoryStore>): Promise<StepEnd> {
   const trees = treeStore(plainBlobs(blobs), 'sha256')
   const digest = await trees.put(Buffer.from(`made by ${path}`))
   const files = [{ name: 'out', digest, executable: false, properties: undefined }]
   const root = await trees.putDirectory({ files, directories: [], symlinks: [], properties: undefined })
-  const stream = { inline: new Uint8Array(), digest: undefined, droppedBytes: 0, droppedAt: 0 }
-  const usage = { wallMs: 1, cpuUserMs: undefined, cpuSystemMs: undefined, peakMemoryBytes: undefined, how: 'sampled' }
-  const cause = exitCode === 0 ? 'ok' : 'exit'
   return {
-    stages: [
-      { name: 'run', cause, exitCode, signal: undefined, reason: undefined, stdout: stream, stderr: stream, usage },
-    ],
+    stage: { cause: exitCode === 0 ? 'ok' : 'exit', exitCode, reason: undefined },
     outputs: { root, files: [{ path: 'out', digest, executable: false }], symlinks: [], problem: undefined },
-    metadata: undefined,
-  } as CommandResult
+  }
 }
 
 async function open(grid: ReturnType<typeof scriptedGrid>, store: SubmissionStore = memorySubmissions()) {

@@ -39,15 +39,22 @@ function listOf({ fn, hash, size }: Digest) {
 
 /** What a directory may say of itself, for us to read it in one go. */
 const MOST_DIRECTORY_BYTES = 32 * 1024 * 1024
-const MOST_REMEMBERED = 1000
+/** Of all directories that are remembered, with the names in them. */
+const MOST_REMEMBERED = 100_000
 
 /** Directories are read once: steps look at the same ones again and again. */
 export function treeStore(blobs: PlainBlobs, fn: DigestFunction): TreeStore {
   const known = new Map<string, Directory>()
+  let weight = 0
   const remember = (key: string, directory: Directory): Directory => {
-    const [oldest] = known.keys()
-    if (known.size >= MOST_REMEMBERED && oldest !== undefined) known.delete(oldest)
+    if (known.has(key)) return directory
     known.set(key, directory)
+    weight += weightOf(directory)
+    for (const [oldest, one] of known) {
+      if (weight <= MOST_REMEMBERED) break
+      known.delete(oldest)
+      weight -= weightOf(one)
+    }
     return directory
   }
   const put = async (bytes: Uint8Array): Promise<Digest> => {
@@ -60,7 +67,7 @@ export function treeStore(blobs: PlainBlobs, fn: DigestFunction): TreeStore {
     read: async (digest, limit) => (digest.size === 0 ? new Uint8Array() : await blobs.read(digest, limit)),
     put,
     async directory(digest) {
-      const key = `${digest.fn}/${formatDigest(digest)}`
+      const key = keyOf(digest)
       const before = known.get(key)
       if (before !== undefined) return before
       if (digest.size > MOST_DIRECTORY_BYTES) throw invalid(`${formatDigest(digest)} is too large for a directory`)
@@ -69,8 +76,16 @@ export function treeStore(blobs: PlainBlobs, fn: DigestFunction): TreeStore {
     },
     async putDirectory(directory) {
       const digest = await put(directoryToProto(directory))
-      remember(`${digest.fn}/${formatDigest(digest)}`, directory)
+      remember(keyOf(digest), directory)
       return digest
+    },
+    recognize(digest, directory) {
+      if (digestOf(digest.fn, directoryToProto(directory)).hash === digest.hash) remember(keyOf(digest), directory)
     },
   }
 }
+
+const keyOf = (digest: Digest): string => `${digest.fn}/${formatDigest(digest)}`
+
+const weightOf = ({ files, directories, symlinks }: Directory): number =>
+  1 + files.length + directories.length + symlinks.length

@@ -143,7 +143,9 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
 
 function take(work: Work, lease: LeaseMessage): void {
   const { slots, options } = work
-  const isFull = lease.prefetch ? slots.ahead >= options.registration.prefetch : slots.busy >= slots.size
+  // One that comes ahead may overtake the word that the one before it has its slot now.
+  const most = slots.size + (lease.prefetch ? options.registration.prefetch : 0)
+  const isFull = slots.busy + (lease.prefetch ? slots.ahead : 0) >= most
   if (work.isStopping || isFull) {
     void options.link.report(lease.attemptId, { kind: 'returned', what: 'its worker has no slot free' })
     return

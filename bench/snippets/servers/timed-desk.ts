@@ -13,30 +13,42 @@ export const OTHER_TENANT = 'other'
 
 const now = (): number => performance.timeOrigin + performance.now()
 
+/** One worker as its server sees it: since when its slots are free, and what it has. */
+interface Slots {
+  readonly count: number
+  readonly held: Set<string>
+  free: number[]
+}
+
 /** Looks on at the desk of workers: who became free when, and who was given a task when. */
 export function timedDesk(inner: WorkerDesk): WorkerDesk & { taken(): Delays } {
-  const free = new Map<string, number[]>()
+  const workers = new Map<string, Slots>()
   const frees: number[] = []
   let delays: Delays = { scheduling: [], firstSlot: [] }
-  const leased = (worker: string, { queuedAt, instance }: TaskLease): void => {
+  const leased = (worker: Slots, { attemptId, queuedAt, instance }: TaskLease): void => {
     const at = now()
-    const since = free.get(worker)?.shift() ?? at
+    const { count, held } = worker
+    worker.free = worker.free.slice(-Math.max(1, count - held.size)) // an attempt that was taken back left an old one
+    held.add(attemptId)
+    const since = worker.free.shift() ?? at
     delays.scheduling.push(Math.max(0, at - Math.max(queuedAt, since)))
     // Their clocks count whole milliseconds.
     const first = frees.find((each) => each >= queuedAt + 1)
     if (instance === OTHER_TENANT && first !== undefined && since >= queuedAt) delays.firstSlot.push(at - first)
   }
-  const freed = (worker: string): void => {
+  const freed = (worker: Slots | undefined, attemptId: string): void => {
     const at = now()
-    free.get(worker)?.push(at)
+    if (worker?.held.delete(attemptId) !== true) return
+    worker.free.push(at)
     frees.push(at)
     if (frees.length > 10_000) frees.splice(0, 5000)
   }
   return {
     ...inner,
     register(description, session) {
-      const { worker, slots } = description
-      free.set(worker, Array<number>(slots).fill(now()))
+      const { slots: count, running = [] } = description
+      const worker = { count, held: new Set(running), free: Array<number>(count - running.length).fill(now()) }
+      workers.set(description.worker, worker)
       const told: WorkerSession = Object.assign(Object.create(session) as WorkerSession, {
         lease(leases: readonly TaskLease[]) {
           for (const each of leases) leased(worker, each)
@@ -46,7 +58,7 @@ export function timedDesk(inner: WorkerDesk): WorkerDesk & { taken(): Delays } {
       inner.register(description, told)
     },
     finished(word, report) {
-      freed(word.worker)
+      freed(workers.get(word.worker), word.attemptId)
       return inner.finished(word, report)
     },
     taken() {

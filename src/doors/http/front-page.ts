@@ -4,6 +4,8 @@ import { pagePolicy } from './security-headers.ts'
 
 /** What someone who typed the address sees: what this is, and where to go next. */
 const LINKS = [
+  { path: '/play', what: 'a page to run code in' },
+  { path: '/api', what: 'how programs run code here' },
   { path: '/healthz', what: 'whether the process lives' },
   { path: '/readyz', what: 'whether it takes work, and if not, why' },
   { path: '/metrics', what: 'figures for Prometheus' },

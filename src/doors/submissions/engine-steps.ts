@@ -3,8 +3,10 @@ import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import type { StepGrid, StepProgress, StepResult, StepTask } from '../../submissions/step-grid.ts'
-import { commandResultOf, commandSubmission } from '../command-tasks/command-submission.ts'
+import type { StageResult } from '../../model/command-task.ts'
+import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from '../../submissions/step-grid.ts'
+import { commandResultFromProto } from '../../wire/command-task-result.ts'
+import { commandSubmission } from '../command-tasks/command-submission.ts'
 
 export interface EngineStepsOptions {
   readonly engine: Engine
@@ -20,7 +22,7 @@ export const engineSteps = ({ engine, clock }: EngineStepsOptions): StepGrid => 
     const operation = operationOf(step)
     const known = step.mayBeKnown ? await engine.find(operation) : undefined
     const status = known ?? (await submitted(step, { engine, clock, signal }))
-    return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status)
+    return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status, step)
   },
   runsImages: () => engine.workers.list().some(({ properties }) => properties.some(({ name }) => name === IMAGE)),
 })
@@ -95,10 +97,17 @@ const stateOf = ({ state }: OperationStatus): StepProgress['state'] =>
 
 const cancelled = (): FaultError => new FaultError({ kind: 'cancelled', what: 'it was cancelled' })
 
-function resultOf(status: OperationStatus): StepResult {
-  const { end, operation } = status
-  const result = commandResultOf(status)
-  if (result !== undefined && end !== undefined) return { result, cached: end.cached, operation }
+function resultOf({ end, operation }: OperationStatus, { task }: StepTask): StepResult {
+  if (end?.result !== undefined) {
+    const { stages, outputs } = commandResultFromProto(end.result, task.fn)
+    return { result: { stage: stageOf(stages.at(-1)), outputs }, cached: end.cached, operation }
+  }
   if (end?.state === 'cancelled') throw cancelled()
   throw new FaultError({ kind: 'unavailable', what: end?.what ?? 'it has no result' })
+}
+
+const stageOf = (stage: StageResult | undefined): StepEnd['stage'] => {
+  if (stage === undefined) return undefined
+  const { cause, exitCode, reason } = stage
+  return { cause, exitCode, reason }
 }

@@ -7,6 +7,8 @@ export interface EventStreamOptions {
   /** Undefined for a submission that is over: how it stands is all that there is to say. */
   readonly listen: (wake: () => void) => EventListener | undefined
   readonly status: () => Promise<SubmissionStatus | undefined>
+  /** Which steps are told of; how the whole stands is told in any case. */
+  readonly steps: 'all' | 'failed'
   readonly clock: Clock
   /** The caller has gone, or the server is stopping. */
   readonly signal: AbortSignal
@@ -14,6 +16,8 @@ export interface EventStreamOptions {
 
 /** Proxies close what is silent for a minute. */
 const SILENCE_MS = 15_000
+/** Nobody reads faster; what happens meanwhile is told in one go, which costs both sides next to nothing. */
+const GATHER_MS = 20
 /** Told in one go, when there is so much to tell. */
 const AT_ONCE_CHARS = 64 * 1024
 
@@ -31,12 +35,32 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
     wake()
   }
   signal.addEventListener('abort', close, { once: true })
+  let saidAt = clock.monotonic()
+  const say = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => {
+    saidAt = clock.monotonic()
+    controller.enqueue(Buffer.from(text))
+  }
+  /** False when it is time to say something, whatever happens: much of it may be of no interest. */
   const moved = (): Promise<boolean> =>
     new Promise((resolve) => {
-      const takeBack = clock.after(SILENCE_MS, () => resolve(false))
+      const leftMs = saidAt + SILENCE_MS - clock.monotonic()
+      if (leftMs <= 0) return resolve(false)
+      const takeBack = clock.after(leftMs, () => resolve(false))
       wake = () => {
         takeBack()
         resolve(true)
+      }
+    })
+  /** Resolves at once when there is nothing left to gather. */
+  const gathered = (): Promise<void> =>
+    new Promise((resolve) => {
+      const isLast = (): boolean => signal.aborted || listener === undefined || listener.isComplete()
+      if (isLast()) return resolve()
+      const takeBack = clock.after(GATHER_MS, resolve)
+      wake = () => {
+        if (!isLast()) return
+        takeBack()
+        resolve()
       }
     })
   return new ReadableStream<Uint8Array>({
@@ -48,8 +72,9 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
           close()
           return controller.close()
         }
-        if (text !== '') return controller.enqueue(Buffer.from(text))
-        if (!(await moved())) return controller.enqueue(Buffer.from(':\n\n'))
+        if (text !== '') return say(controller, text)
+        if (!(await moved())) return say(controller, ':\n\n')
+        await gathered()
       }
     },
     cancel: close,
@@ -57,7 +82,7 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
 }
 
 /** The next thing to say; '' when there is nothing yet, undefined after the last. */
-function eventsOf(listener: EventListener | undefined, { status }: EventStreamOptions) {
+function eventsOf(listener: EventListener | undefined, { status, steps }: EventStreamOptions) {
   let isOver = false
   const standing = async (): Promise<string | undefined> => {
     const now = await status()
@@ -68,7 +93,7 @@ function eventsOf(listener: EventListener | undefined, { status }: EventStreamOp
     let text = ''
     for (let next = listener?.next(); next !== undefined; next = listener?.next()) {
       if (next === 'behind') return text + ((await standing()) ?? '')
-      text += eventText(next)
+      if (isWanted(next, steps)) text += eventText(next)
       if (text.length > AT_ONCE_CHARS) return text
     }
     if (text !== '' || (listener !== undefined && !listener.isEnded())) return text
@@ -76,6 +101,9 @@ function eventsOf(listener: EventListener | undefined, { status }: EventStreamOp
     return standing()
   }
 }
+
+const isWanted = ({ event }: NumberedEvent, steps: EventStreamOptions['steps']): boolean =>
+  steps === 'all' || event.kind !== 'step' || event.step.state === 'failed'
 
 function eventText({ id, event, counts }: NumberedEvent): string {
   if (event.kind === 'submission') return textOf('submission', { state: event.state.toUpperCase(), counts }, id)

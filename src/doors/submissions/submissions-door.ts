@@ -9,6 +9,7 @@ import { takes } from '../http/body-rules.ts'
 import type { Instances } from '../reapi/instances.ts'
 import { answer, refuse } from './envelope.ts'
 import { eventStream } from './event-stream.ts'
+import { smallFiles } from './output-files.ts'
 import { orderFrom, queryFrom } from './read-order.ts'
 import { stepLogs } from './step-logs.ts'
 import { statusJson, stepJson, summaryJson } from './submission-json.ts'
@@ -58,6 +59,7 @@ export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
   })
   app.get(`${BASE}/:id/logs`, (c) => logsOf(c, options))
   app.get(`${BASE}/:id/events`, (c) => events(c, options))
+  app.get(`${BASE}/:id/files`, (c) => files(c, options))
   const cancel = async (c: Context): Promise<Response> => {
     const { id } = await found(c, submissions)
     const status = await submissions.cancel(id)
@@ -106,8 +108,21 @@ async function events(c: Context, options: SubmissionsDoorOptions): Promise<Resp
   const stream = eventStream({
     listen: (wake) => submissions.listen(id, c.req.header('last-event-id'), wake),
     status: () => submissions.find(id),
+    steps: wantedSteps(c.req.query('steps')),
     clock,
     signal: AbortSignal.any([c.req.raw.signal, ending]),
   })
   return c.body(stream, 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+}
+
+function wantedSteps(word = 'all'): 'all' | 'failed' {
+  if (word !== 'all' && word !== 'failed') throw invalid('steps: it is all or failed')
+  return word
+}
+
+/** Of one that is over: its small outputs at once. */
+async function files(c: Context, { submissions, instances }: SubmissionsDoorOptions): Promise<Response> {
+  const { instance, end } = await found(c, submissions)
+  const stream = smallFiles(end?.outputs ?? {}, instances(instance).blobs)
+  return c.body(stream, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' })
 }

@@ -27,7 +27,7 @@ test('a heartbeat with a list renews what is on it, and ends the rest', () => {
   const grid = story().worker('w1', linux, { slots: 2 }).submits('kept').submits('dropped')
   grid.starts('kept').starts('dropped')
   const { task, fencing } = grid.attempt('kept')
-  grid.happens({ kind: 'heartbeat', worker: 'w1', holds: [{ task, fencing }] })
+  grid.after('11s').happens({ kind: 'heartbeat', worker: 'w1', holds: [{ task, fencing }] })
   expect(grid).toShow(`kept     running on w1
                        dropped  retrying`)
   expect(grid.after('1s')).toShow('dropped  assigned to w1  attempt 2')
@@ -39,6 +39,12 @@ test('a lease that may not have arrived yet is not ended by a heartbeat that doe
   expect(grid).toShow('compile  assigned to w1')
   grid.after('11s').happens({ kind: 'heartbeat', worker: 'w1', holds: [] })
   expect(grid).toShow('compile  retrying')
+})
+
+test('a heartbeat that was overtaken by the word that a task has started does not end it', () => {
+  const grid = story().worker('w1', linux).submits('compile').starts('compile')
+  grid.happens({ kind: 'heartbeat', worker: 'w1', holds: [] })
+  expect(grid).toShow('compile  running on w1')
 })
 
 test('a worker that holds what is no longer its own is told to stop it', () => {

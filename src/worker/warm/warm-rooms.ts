@@ -111,15 +111,16 @@ class Pool {
     const waiting = this.#taken.get(run.room.name)
     this.#taken.delete(run.room.name)
     this.#running++
-    this.#fill()
+    const forget = this.#options.clock.after(LONG_RUN_MS, () => this.#fill())
     try {
       if (waiting?.isReady && waiting.shape.key === shapeKeyOf(run) && isPlain(run.room))
         return await waiting.go(run, signal)
       await waiting?.end()
       return await this.#options.runtime.run(run, signal)
     } finally {
+      forget()
       this.#running--
-      this.#fill()
+      this.#fill(AFTER_RUN_MS)
     }
   }
 
@@ -140,13 +141,13 @@ class Pool {
     await room[Symbol.asyncDispose]()
   }
 
-  #fill(): void {
-    this.#filling ??= this.#fillUp().finally(() => (this.#filling = undefined))
+  #fill(afterMs = 0): void {
+    this.#filling ??= this.#fillUp(afterMs).finally(() => (this.#filling = undefined))
   }
 
   /** One at a time: who waits for a run to end should not wait for this, too. */
-  async #fillUp(): Promise<void> {
-    await Promise.resolve() // what is being taken goes first
+  async #fillUp(afterMs: number): Promise<void> {
+    await new Promise<void>((resolve) => void this.#options.clock.after(afterMs, resolve))
     for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#make(next)
   }
 
@@ -210,6 +211,10 @@ class Pool {
     this.#options.log.debug({ file: shape.file, what }, 'no interpreter can be kept waiting')
   }
 }
+
+/** What is told of a run that has ended goes first; and no other run is slowed down for what may come, unless it is a long one. */
+const AFTER_RUN_MS = 15
+const LONG_RUN_MS = 200
 
 /** Callers make up limits, too. */
 const MOST_UNFIT = 1000

@@ -20,6 +20,7 @@ const stageAnswer = z.object({
   error: z.string().describe('Standard error.'),
   truncated: z.boolean().describe('Not all that it printed is in output and error.'),
   executionTime: duration,
+  cached: z.boolean().optional().describe('It was not run: what it made was there from an earlier run.'),
   cpuTime: duration.optional(),
   memory: z.number().int().optional().describe('Bytes, at its peak.'),
 })

@@ -81,6 +81,7 @@ function stageAnswerOf(stage: StageResult, output: OutputText, error: OutputText
     error: error.text,
     truncated: output.truncated || error.truncated,
     executionTime: durationWord(usage.wallMs),
+    ...(stage.cached && { cached: true }),
     ...(cpuMs !== undefined && { cpuTime: durationWord(cpuMs) }),
     ...(usage.peakMemoryBytes !== undefined && { memory: usage.peakMemoryBytes }),
   }

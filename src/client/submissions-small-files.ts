@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Digest } from '../base/digest.ts'
+import { formatDigest } from '../base/digest-text.ts'
+import { FaultError } from '../base/fault.ts'
+import { digestOf } from '../base/hashing/hash-of.ts'
+
+/** What is called small is the server's to say, within reason. */
+const LINE = /^[0-9a-f]{64}\/([0-9]{1,7})$/
+const MOST_LINE_BYTES = 72
+const NEW_LINE = 10
+
+/**
+ * Puts files into a folder that come one after the other, each as a line `HASH/SIZE` and its bytes. Only what is wanted
+ * is taken, and only if it is what it is called. Answers where they are, by their hashes.
+ */
+export async function smallFilesIn(
+  body: AsyncIterable<Uint8Array>,
+  wanted: readonly Digest[],
+  folder: string,
+): Promise<ReadonlyMap<string, string>> {
+  const open = new Map(wanted.map((digest) => [formatDigest(digest), digest]))
+  const paths = new Map<string, string>()
+  const take = (name: string, bytes: Uint8Array): void => {
+    const digest = open.get(name)
+    if (digest === undefined || !open.delete(name)) return
+    if (digestOf(digest.fn, bytes).hash !== digest.hash) throw strange()
+    const path = join(folder, digest.hash)
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o644 })
+    paths.set(digest.hash, path)
+  }
+  let held = Buffer.alloc(0)
+  for await (const piece of body) {
+    held = held.length === 0 ? Buffer.from(piece) : Buffer.concat([held, piece])
+    let at = 0
+    for (;;) {
+      const end = held.indexOf(NEW_LINE, at)
+      if (end < 0 || end - at > MOST_LINE_BYTES) {
+        if (held.length - at > MOST_LINE_BYTES) throw strange()
+        break
+      }
+      const name = held.toString('latin1', at, end)
+      const [, size = ''] = LINE.exec(name) ?? []
+      if (size === '') throw strange()
+      const next = end + 1 + Number(size)
+      if (held.length < next) break
+      take(name, held.subarray(end + 1, next))
+      at = next
+    }
+    held = held.subarray(at)
+  }
+  if (held.length > 0) throw strange()
+  return paths
+}
+
+const strange = (): FaultError =>
+  new FaultError({ kind: 'unavailable', what: 'the server sends outputs in a way that is not known here' })
