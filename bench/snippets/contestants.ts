@@ -11,7 +11,7 @@ import type { RoomQuestion } from './servers/room.ts'
 export type Contestant = (times: number) => Promise<readonly number[]>
 
 /** Between two runs, so that whoever prepares something has the time: this is about one person at a keyboard. */
-export const PAUSE_MS = 200
+const PAUSE_MS = 200
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
 

@@ -14,7 +14,7 @@ import type { Config } from './config.ts'
 import { version } from './version.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { openWorkerLanguages, type WorkerLanguages } from './worker-languages.ts'
-import { openWorkerTools, type WorkerTools } from './worker-tools.ts'
+import { openWorkerTools, type WorkerTools, type WorkerToolsOptions } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
 import { openWarmRooms, type WorkerWarmRooms } from './worker-warm-rooms.ts'
 import { openWays, type WorkerWays } from './worker-ways.ts'
@@ -54,21 +54,8 @@ export async function startWorker(
     const alive = setInterval(() => {}, 2 ** 30)
     opened.defer(() => clearInterval(alive))
     const ways = opened.adopt(openWays(settings, { clock, env }), ({ close }) => close())
-    const tools = opened.adopt(
-      await openWorkerTools({
-        worker: id,
-        backend: settings.backend,
-        folder: folder.path,
-        cacheBytes: settings.host.cache_bytes,
-        env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
-        user,
-        containers: settings.docker,
-        surroundings: env,
-        cas: ways.cas,
-        clock,
-      }),
-      ({ close }) => close(),
-    )
+    const here = { settings, id, folder: folder.path, user, cas: ways.cas }
+    const tools = opened.adopt(await openToolsOf(here, { clock, env }), ({ close }) => close())
     const probe = await selfCheck({
       store: tools.store(''),
       storeName: ways.casName,
@@ -84,17 +71,8 @@ export async function startWorker(
     opened.defer(spoken.close)
     const warm = openWarmRooms({ wanted: settings.warm_interpreters, slots, spoken, here: tools.of(''), clock, log })
     opened.defer(warm.close)
-    const parts = {
-      settings,
-      id,
-      slots,
-      tools,
-      ways,
-      isolation,
-      holdsReins: probe.keeps.reins,
-      languages: spoken,
-      warm,
-    }
+    const holdsReins = probe.keeps.reins
+    const parts = { ...{ settings, id, slots, tools, ways }, ...{ isolation, holdsReins, languages: spoken, warm } }
     const daemon = work(parts, { clock, log })
     spoken.begin(() => daemon.offerAgain())
     let closed: Promise<void> | undefined
@@ -107,6 +85,28 @@ export async function startWorker(
     throw error
   }
 }
+
+interface ToolParts extends Pick<WorkerToolsOptions, 'folder' | 'user' | 'cas'> {
+  readonly settings: Config['worker']
+  readonly id: string
+}
+
+const openToolsOf = (
+  { settings, id, folder, user, cas }: ToolParts,
+  { clock, env }: Pick<WorkerSurroundings, 'clock' | 'env'>,
+): Promise<WorkerTools> =>
+  openWorkerTools({
+    worker: id,
+    backend: settings.backend,
+    folder,
+    cacheBytes: settings.host.cache_bytes,
+    env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
+    user,
+    containers: settings.docker,
+    surroundings: env,
+    cas,
+    clock,
+  })
 
 /** What must stand between the machine and code from anybody. */
 const leastRoom = ({ snippets }: Config): IsolationLevel => (snippets.allow_bare ? 'none' : 'namespaces')

@@ -15,6 +15,7 @@ const now = (): number => performance.timeOrigin + performance.now()
 
 /** One worker as its server sees it: since when its slots are free, and what it has. */
 interface Slots {
+  readonly name: string
   readonly count: number
   readonly held: Set<string>
   free: number[]
@@ -25,10 +26,16 @@ export function timedDesk(inner: WorkerDesk): WorkerDesk & { taken(): Delays } {
   const workers = new Map<string, Slots>()
   const frees: number[] = []
   let delays: Delays = { scheduling: [], firstSlot: [] }
+  /** A worker on a machine that is overloaded is given half as much. */
+  const usableOf = ({ name, count }: Slots): number =>
+    inner.list().some(({ worker, state }) => worker === name && state === 'DEGRADED')
+      ? Math.max(1, Math.floor(count / 2))
+      : count
   const leased = (worker: Slots, { attemptId, queuedAt, instance }: TaskLease): void => {
     const at = now()
-    const { count, held } = worker
-    worker.free = worker.free.slice(-Math.max(1, count - held.size)) // an attempt that was taken back left an old one
+    const { held } = worker
+    // Those that are left alone on purpose, and those that an attempt left which was taken back, are no slots to wait for.
+    worker.free = worker.free.slice(-Math.max(1, usableOf(worker) - held.size))
     held.add(attemptId)
     const since = worker.free.shift() ?? at
     delays.scheduling.push(Math.max(0, at - Math.max(queuedAt, since)))
@@ -46,9 +53,9 @@ export function timedDesk(inner: WorkerDesk): WorkerDesk & { taken(): Delays } {
   return {
     ...inner,
     register(description, session) {
-      const { slots: count, running = [] } = description
-      const worker = { count, held: new Set(running), free: Array<number>(count - running.length).fill(now()) }
-      workers.set(description.worker, worker)
+      const { worker: name, slots: count, running = [] } = description
+      const worker = { name, count, held: new Set(running), free: Array<number>(count - running.length).fill(now()) }
+      workers.set(name, worker)
       const told: WorkerSession = Object.assign(Object.create(session) as WorkerSession, {
         lease(leases: readonly TaskLease[]) {
           for (const each of leases) leased(worker, each)

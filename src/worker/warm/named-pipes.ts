@@ -47,5 +47,3 @@ export function namedPipes({ rooms, runtime, roomName }: NamedPipesOptions) {
     },
   }
 }
-
-export type NamedPipes = ReturnType<typeof namedPipes>

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
 import { commandOf, realClock } from '../../runtimes/rooms.fixture.ts'
+import { unshareBy } from '../../runtimes/unshare/unshare.fixture.ts'
 import { languageOf, taskOf, warmBench } from './warm.fixture.ts'
 
 const bench = await warmBench()
@@ -30,6 +31,16 @@ print([os.listdir(place) for place in ("/room", "/tmp", "/dev/shm")], [p for p i
   await pool.warm.settled()
   expect(said(await pool.run(python(looks)))).toBe("False False False\n[['main.py'], [], []] ['1', '2']\n")
   expect(pool.served()).toBe(2)
+})
+
+inRooms('in rooms without a filter of system calls interpreters wait as well', async () => {
+  await using other = await warmBench(unshareBy)
+  if (!other.works) return // a machine on which only the stronger ones can be made
+  await using pool = other.pool()
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  expect(said(await pool.run(python('import os\nprint(os.listdir("."))')))).toBe("['main.py']\n")
+  expect(pool.served()).toBe(1)
 })
 
 inRooms('a run cannot say how it ended but by ending: it has no descriptor of ours to write to', async () => {

@@ -54,10 +54,10 @@ export function taskOf({ language, files, stdin, args = [], env = {}, limits = {
 const USER = IS_ROOT ? { uid: 65_521, gid: 65_521 } : undefined
 
 /** A worker's tools in sandboxes, with and without rooms that are warm. */
-export async function warmBench() {
+export async function warmBench(by: typeof sandboxBy = sandboxBy) {
   const folder = scratch()
   const bulk = threadPool(1)
-  const sandbox = sandboxBy({ way: 'spawner', useGroups: true })
+  const sandbox = by({ way: 'spawner', useGroups: true })
   const probe = await sandbox.runtime.probe()
   const store = memoryStore()
   const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
@@ -68,7 +68,7 @@ export async function warmBench() {
   const cold: AttemptTools = {
     ...{ rooms, inputs: inputStage(staged), runtime: sandbox.runtime, target: remoteTarget(store), clock: realClock },
     outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
-    ...{ worker: 'w1', limits: {}, inlineBytes: 0, isolation: 'sandbox' },
+    ...{ worker: 'w1', limits: {}, inlineBytes: 0 },
   }
   let names = 0
   // biome-ignore lint/style/noRestrictedGlobals: several test files run at a time on one machine
