@@ -132,7 +132,10 @@ describeWith('bwrap', 'clients of Piston', () => {
     })
 
     const interrupted = once(client, 'sessionCompleted')
-    const endless = await client.runInteractive('import time\ntime.sleep(60)', 'python')
+    // An interpreter that is interrupted while it starts ends in other ways.
+    const under = once(client, 'sessionOutput')
+    const endless = await client.runInteractive('import time\nprint("up", flush=True)\ntime.sleep(60)', 'python')
+    await under
     await client.interruptSession(endless)
     expect(await interrupted).toEqual([endless, null])
   })
