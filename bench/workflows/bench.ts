@@ -82,6 +82,7 @@ async function measure({ name, words, steps }: Workload, { all, folder, rounds }
       {
         wallMs: median(some.map((one) => one.wallMs)),
         cpuMs: median(some.map((one) => one.cpuMs)),
+        gridCpuMs: median(some.map((one) => one.gridCpuMs)),
         bestMs: Math.min(...some.map((one) => one.wallMs)),
       },
     ]),
@@ -89,9 +90,10 @@ async function measure({ name, words, steps }: Workload, { all, folder, rounds }
 }
 
 function row({ name, steps }: Workload, medians: Medians): string {
-  const cells = [...medians].map(([who, { wallMs, cpuMs }]) => {
+  const cells = [...medians].map(([who, { wallMs, cpuMs, gridCpuMs }]) => {
+    const grid = who === 'server' ? ` + ${gridCpuMs.toFixed(0)} of server and workers` : ''
     const each = steps > 1 ? `, ${(wallMs / steps).toFixed(1)} ms a step` : ''
-    return `${who} ${wallMs.toFixed(0)} ms (CPU ${cpuMs.toFixed(0)}${each})`
+    return `${who} ${wallMs.toFixed(0)} ms (CPU ${cpuMs.toFixed(0)}${grid}${each})`
   })
   return `${name.padEnd(30)} ${cells.join('  ·  ')}`
 }

@@ -47,6 +47,7 @@ export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promis
     driver: threadDriver({
       file: FILE,
       threads: Math.min(MOST_THREADS, Math.max(LEAST_THREADS, availableParallelism())),
+      clock,
     }),
     grid: engineSteps({ engine, clock }),
     blobsOf: (instance) => storage.instances(instance).blobs,

@@ -86,15 +86,7 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
   return {
     fetchFile,
     fetchTree,
-    async fetchSmall(submission, files, folder) {
-      const small = files.filter(({ size }) => size > 0 && size <= SMALL_BYTES)
-      if (small.length < FETCHED_AT_ONCE_FROM) return new Map()
-      const path = `/api/v1/submissions/${encodeURIComponent(submission)}/files`
-      const answer = await caller.call({ method: 'GET', path }, signal)
-      if (answer.status === 200) return smallFilesIn(answer.body, small, folder)
-      answer.body.resume() // an older server: they come one by one
-      return new Map()
-    },
+    fetchSmall: smallFetch(caller, signal),
     async put(blob) {
       if (blob.digest.size === 0) return
       const key = formatDigest(blob.digest)
@@ -104,6 +96,18 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
     },
   }
 }
+
+const smallFetch =
+  (caller: HttpCaller, signal: AbortSignal): HttpBlobs['fetchSmall'] =>
+  async (submission, files, folder) => {
+    const small = files.filter(({ size }) => size > 0 && size <= SMALL_BYTES)
+    if (small.length < FETCHED_AT_ONCE_FROM) return new Map()
+    const path = `/api/v1/submissions/${encodeURIComponent(submission)}/files`
+    const answer = await caller.call({ method: 'GET', path }, signal)
+    if (answer.status === 200) return smallFilesIn(answer.body, small, folder)
+    answer.body.resume() // an older server: they come one by one
+    return new Map()
+  }
 
 /** Bytes that are not what was asked for must not become anybody's result. */
 const checked = ({ hash, size }: Digest) =>

@@ -32,25 +32,23 @@ export async function smallFilesIn(
   let held = Buffer.alloc(0)
   for await (const piece of body) {
     held = held.length === 0 ? Buffer.from(piece) : Buffer.concat([held, piece])
-    let at = 0
-    for (;;) {
-      const end = held.indexOf(NEW_LINE, at)
-      if (end < 0 || end - at > MOST_LINE_BYTES) {
-        if (held.length - at > MOST_LINE_BYTES) throw strange()
-        break
-      }
-      const name = held.toString('latin1', at, end)
-      const [, size = ''] = LINE.exec(name) ?? []
-      if (size === '') throw strange()
-      const next = end + 1 + Number(size)
-      if (held.length < next) break
-      take(name, held.subarray(end + 1, next))
-      at = next
+    for (let one = firstIn(held); one !== undefined; one = firstIn(held)) {
+      take(one.name, one.bytes)
+      held = held.subarray(one.end)
     }
-    held = held.subarray(at)
   }
   if (held.length > 0) throw strange()
   return paths
+}
+
+/** Undefined while it is not whole. */
+function firstIn(held: Buffer): { readonly name: string; readonly bytes: Buffer; readonly end: number } | undefined {
+  const line = held.indexOf(NEW_LINE)
+  if (line < 0 && held.length <= MOST_LINE_BYTES) return undefined
+  const [name, size] = LINE.exec(held.toString('latin1', 0, Math.max(0, Math.min(line, MOST_LINE_BYTES + 1)))) ?? []
+  if (name === undefined) throw strange()
+  const end = line + 1 + Number(size)
+  return held.length < end ? undefined : { name, bytes: held.subarray(line + 1, end), end }
 }
 
 const strange = (): FaultError =>

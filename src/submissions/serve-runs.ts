@@ -1,32 +1,42 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
-import { inLists } from '../storage/bulk/in-lists.ts'
+import { gatheredLists, isInNoHurry } from './gathered-lists.ts'
 import { type RunPorts, runSubmission, type SubmissionRun } from './run-submission.ts'
 import type { StepResult } from './step-grid.ts'
 import type { Ask, FromThread, ToThread } from './thread-messages.ts'
 import { type PlainBlobs, treeStore } from './tree-blobs.ts'
 
+interface Course {
+  readonly submission: string
+  /** Questions that are not answered yet. */
+  open: number
+}
+
 /** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
 export function serveRuns(port: MessagePort, clock: Clock): void {
-  const say = inLists<FromThread>((list) => port.postMessage(list), setImmediate)
+  const say = gatheredLists<FromThread>((list) => port.postMessage(list), clock)
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   const leaving = new Map<string, AbortController>()
   let questions = 0
-  const ask = (submission: string, about: Ask): Promise<unknown> => {
+  const ask = (course: Course, about: Ask): Promise<unknown> => {
     const question = ++questions
     const answer = Promise.withResolvers<unknown>()
     open.set(question, answer)
-    say({ kind: 'question', question, submission, ask: about })
-    return answer.promise
+    course.open += 1
+    say({ kind: 'question', question, submission: course.submission, ask: about }, isInNoHurry(course.open))
+    return answer.promise.finally(() => {
+      course.open -= 1
+    })
   }
   const drive = async (run: SubmissionRun): Promise<void> => {
     const submission = run.id
     const leave = new AbortController()
+    const course: Course = { submission, open: 0 }
     leaving.set(submission, leave)
     try {
-      const ports = portsOf((about) => ask(submission, about), clock)
-      const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end })
+      const ports = portsOf((about) => ask(course, about), clock)
+      const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end }, isInNoHurry(course.open))
       say({ kind: 'over', submission, outcome: await runSubmission(run, { ...ports, ended, signal: leave.signal }) })
     } catch (error) {
       say({ kind: 'broken', submission, what: error instanceof Error ? (error.stack ?? error.message) : String(error) })

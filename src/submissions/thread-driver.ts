@@ -1,20 +1,30 @@
 import { Worker } from 'node:worker_threads'
+import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
-import { inLists } from '../storage/bulk/in-lists.ts'
 import type { Outcome } from '../workflow/run/state.ts'
 import type { RunHost, SubmissionDriver } from './driver.ts'
+import { gatheredLists, isInNoHurry } from './gathered-lists.ts'
 import type { Ask, FromThread, ToThread } from './thread-messages.ts'
 
 interface Course {
   readonly host: RunHost
   readonly outcome: PromiseWithResolvers<Outcome>
+  /** Questions that are not answered yet. */
+  open: number
+}
+
+export interface ThreadDriverOptions {
+  readonly file: URL
+  readonly threads: number
+  /** Without one nothing waits for company. */
+  readonly clock?: Pick<Clock, 'after'>
 }
 
 /**
  * Drives submissions beside the main thread: what they compute, and the JavaScript of strangers in them, keeps nobody
  * waiting but other submissions. A thread whose program breaks takes its submissions with it, and another takes its place.
  */
-export function threadDriver({ file, threads }: { readonly file: URL; readonly threads: number }): SubmissionDriver {
+export function threadDriver({ file, threads, clock = HASTY }: ThreadDriverOptions): SubmissionDriver {
   const crew: (DrivingThread | undefined)[] = Array.from({ length: threads })
   let isClosed = false
   const leastBusy = (): DrivingThread => {
@@ -22,7 +32,7 @@ export function threadDriver({ file, threads }: { readonly file: URL; readonly t
     const index =
       at >= 0 ? at : crew.reduce((best, one, now) => ((one?.load ?? 0) < (crew[best]?.load ?? 0) ? now : best), 0)
     const before = crew[index]
-    const thread = before === undefined || before.isGone ? new DrivingThread(file) : before
+    const thread = before === undefined || before.isGone ? new DrivingThread(file, clock) : before
     crew[index] = thread
     return thread
   }
@@ -38,13 +48,26 @@ export function threadDriver({ file, threads }: { readonly file: URL; readonly t
   }
 }
 
+const HASTY: Pick<Clock, 'after'> = {
+  after(_, callback) {
+    const due = setImmediate(callback)
+    return () => clearImmediate(due)
+  },
+}
+
 class DrivingThread {
   readonly #worker: Worker
   readonly #courses = new Map<string, Course>()
   isGone = false
 
-  constructor(file: URL) {
+  /** What is said in one turn goes together, and what can wait with what comes next. */
+  readonly #say: (message: ToThread, mayWait?: boolean) => void
+
+  constructor(file: URL, clock: Pick<Clock, 'after'>) {
     this.#worker = new Worker(file)
+    this.#say = gatheredLists<ToThread>((list) => {
+      if (!this.isGone) this.#worker.postMessage(list)
+    }, clock)
     this.#worker.unref()
     this.#worker.on('message', (list: readonly FromThread[]) => {
       for (const message of list) this.#hear(message)
@@ -60,7 +83,7 @@ class DrivingThread {
   run(message: Extract<ToThread, { kind: 'run' }>, host: RunHost): Promise<Outcome> {
     const { id } = message.run
     const outcome = Promise.withResolvers<Outcome>()
-    this.#courses.set(id, { host, outcome })
+    this.#courses.set(id, { host, outcome, open: 0 })
     this.#say(message)
     if (host.signal.aborted) this.#say({ kind: 'cancel', submission: id })
     else host.signal.addEventListener('abort', () => this.#say({ kind: 'cancel', submission: id }), { once: true })
@@ -72,17 +95,12 @@ class DrivingThread {
     await this.#worker.terminate()
   }
 
-  /** What is said in one turn goes together: waking a thread costs more than a message. */
-  readonly #say = inLists<ToThread>((list) => {
-    if (!this.isGone) this.#worker.postMessage(list)
-  }, setImmediate)
-
   #hear(message: FromThread): void {
     const { submission } = message
     const course = this.#courses.get(submission)
     if (course === undefined) return
     if (message.kind === 'ended') course.host.ended(message.end)
-    else if (message.kind === 'question') void this.#answer(message.question, message.ask, course.host)
+    else if (message.kind === 'question') void this.#answer(message.question, message.ask, course)
     else {
       this.#courses.delete(submission)
       if (message.kind === 'over') course.outcome.resolve(message.outcome)
@@ -90,12 +108,16 @@ class DrivingThread {
     }
   }
 
-  async #answer(question: number, ask: Ask, host: RunHost): Promise<void> {
+  async #answer(question: number, ask: Ask, course: Course): Promise<void> {
+    course.open += 1
     try {
-      this.#say({ kind: 'answer', question, value: await answerTo(ask, host) })
+      const value = await answerTo(ask, course.host)
+      this.#say({ kind: 'answer', question, value }, isInNoHurry(course.open))
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error)
       this.#say({ kind: 'refusal', question, fault: error instanceof FaultError ? error.fault : { kind: 'bug', what } })
+    } finally {
+      course.open -= 1
     }
   }
 

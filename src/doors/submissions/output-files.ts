@@ -3,7 +3,8 @@ import { DigestListBuilder } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { filesIn } from '../../submissions/named-blobs.ts'
-import type { Value } from '../../workflow/values/value.ts'
+
+type Outputs = Parameters<typeof filesIn>[0]
 
 /** Larger ones are worth a request of their own. */
 const MOST_BYTES = 64 * 1024
@@ -15,7 +16,7 @@ const BATCH_FILES = 500
  * The small files among the outputs of a submission, one after the other: each a line `HASH/SIZE`, and its bytes. What
  * is not held any more is left out, and so is what lies in directories: who misses something asks for it by its digest.
  */
-export function smallFiles(outputs: Value, blobs: Pick<BlobStore, 'readMany'>): ReadableStream<Uint8Array> {
+export function smallFiles(outputs: Outputs, blobs: Pick<BlobStore, 'readMany'>): ReadableStream<Uint8Array> {
   const wanted = new Map<string, Digest>()
   for (const digest of filesIn(outputs))
     if (digest.size > 0 && digest.size <= MOST_BYTES && digest.fn === 'sha256') wanted.set(formatDigest(digest), digest)
