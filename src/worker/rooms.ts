@@ -28,7 +28,7 @@ export async function openRooms(folder: string, user: User | undefined): Promise
     if (wasEmpty(path)) return
     // Out of the way at once; taking it apart takes as long as laying it out did, and nobody needs to wait for it.
     const away = join(real, `.gone-${gone++}`)
-    renameSync(path, away)
+    if (!isMoved(path, away)) return
     const removal: Promise<void> = removeTree(away).finally(() => going.delete(removal))
     going.add(removal)
     removal.catch(() => {}) // removed with the rest at the next start
@@ -54,6 +54,17 @@ export async function openRooms(folder: string, user: User | undefined): Promise
 }
 
 const PARTS = ['root', 'tmp'] as const
+
+/** False when it is gone already, as when somebody takes the whole folder away while its worker still ends. */
+function isMoved(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw diskFault(error, 'a room cannot be removed')
+  }
+}
 
 /** Many commands leave nothing behind: such a room is gone with three calls, and needs no walk. */
 function wasEmpty(path: string): boolean {
