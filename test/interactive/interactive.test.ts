@@ -34,12 +34,12 @@ describeWith('bwrap', 'the interactive door', () => {
     const client = (await interactiveGrid()).client()
     const code = `
 import os, signal, sys, time
-print(sys.stdin.isatty(), sys.stdout.isatty(), tuple(os.get_terminal_size()))
 seen = []
 signal.signal(signal.SIGWINCH, lambda *_: seen.append(tuple(os.get_terminal_size())))
+print(sys.stdin.isatty(), sys.stdout.isatty(), tuple(os.get_terminal_size()))
 try:
-    while not seen: time.sleep(0.01)
-    print('now', seen[0])
+    while (120, 50) not in seen: time.sleep(0.01)
+    print('now', seen[-1])
     input('? ')
 except KeyboardInterrupt:
     print('interrupted')

@@ -2,8 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
-import { loadConfig } from '../../src/app/config-load.ts'
-import { startWorker } from '../../src/app/worker.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
@@ -14,10 +12,9 @@ import { snippetDesk } from '../../src/doors/snippets/desk/engine-desk.ts'
 import type { SnippetDesk } from '../../src/doors/snippets/snippet-desk.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
-import type { Language } from '../../src/model/language.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
-import { startGrid, type TestGrid, until } from '../workers/grid.ts'
-import { ownFolder } from '../workers/worker-here.ts'
+import { startGrid, type TestGrid } from '../workers/grid.ts'
+import { speakingWorker } from '../workers/worker-here.ts'
 
 export interface DropInGrid extends TestGrid {
   readonly desk: SnippetDesk
@@ -58,29 +55,6 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
     desk.stop()
     await http.close(0)
   })
-  await startLanguages(grid, languages)
+  await speakingWorker(grid, languages)
   return { ...grid, desk, url: `http://${http.address}` }
-}
-
-async function startLanguages(grid: TestGrid, languages: readonly Language[]): Promise<void> {
-  const folder = ownFolder()
-  const env = {
-    WINDLASS_SERVER_DATA_DIR: folder,
-    WINDLASS_WORKER_SERVER_URL: `http://${grid.address}`,
-    WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
-    WINDLASS_WORKER_BACKEND: 'sandbox',
-    WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '4',
-    WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
-  }
-  const { config } = loadConfig({ env, home: folder })
-  const worker = await startWorker(config, {
-    clock: systemClock,
-    log: silentLog,
-    env: { PATH: '/usr/bin:/bin' },
-    languages,
-  })
-  onTestFinished(() => worker.stop())
-  const offers = (name: string): boolean =>
-    grid.engine.workers.list().some(({ properties }) => properties.some(({ value }) => value === name))
-  await until(() => languages.every(({ name }) => offers(name)), 60_000)
 }

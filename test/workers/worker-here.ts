@@ -6,6 +6,8 @@ import { systemClock } from '../../src/app/clock.ts'
 import { loadConfig } from '../../src/app/config-load.ts'
 import { type RunningWorker, startWorker } from '../../src/app/worker.ts'
 import { silentLog } from '../../src/base/log.ts'
+import type { Language } from '../../src/model/language.ts'
+import { type TestGrid, until } from './grid.ts'
 
 /** A folder that goes with the test, and is open to whoever commands run as. */
 export function ownFolder(): string {
@@ -20,7 +22,11 @@ export interface WorkerHere extends RunningWorker {
 }
 
 /** A whole worker in this process, with settings as variables have them; it ends with the test, if not before. */
-export async function workerHere(address: string, settings: Record<string, string> = {}): Promise<WorkerHere> {
+export async function workerHere(
+  address: string,
+  settings: Record<string, string> = {},
+  languages: readonly Language[] = [],
+): Promise<WorkerHere> {
   const folder = ownFolder()
   const env = {
     WINDLASS_SERVER_DATA_DIR: folder,
@@ -36,7 +42,22 @@ export async function workerHere(address: string, settings: Record<string, strin
     clock: systemClock,
     log: silentLog,
     env: { PATH: '/usr/bin:/bin', DOCKER_HOST: settings.DOCKER_HOST },
+    languages,
   })
   onTestFinished(() => worker.stop())
   return { ...worker, folder }
+}
+
+/** One with a sandbox that runs code in these languages, once it offers them all. */
+export async function speakingWorker(grid: TestGrid, languages: readonly Language[]): Promise<void> {
+  const settings = {
+    WINDLASS_WORKER_BACKEND: 'sandbox',
+    WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '4',
+    WINDLASS_WORKER_DRAIN_TIMEOUT_SECONDS: '1',
+    WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '10',
+  }
+  await workerHere(grid.address, settings, languages)
+  const offers = (name: string): boolean =>
+    grid.engine.workers.list().some(({ properties }) => properties.some(({ value }) => value === name))
+  await until(() => languages.every(({ name }) => offers(name)), 60_000)
 }

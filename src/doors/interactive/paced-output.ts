@@ -1,0 +1,62 @@
+import type { WebSocket } from 'ws'
+import type { Clock } from '../../base/clock.ts'
+import type { OutputListener, OutputPiece } from '../../engine/output-ring.ts'
+import type { OutputFrame } from './printed.ts'
+
+export interface PacedOutputOptions {
+  readonly socket: WebSocket
+  readonly clock: Clock
+  readonly stallMs: number
+  readonly framesOf: (piece: OutputPiece) => Iterable<OutputFrame>
+  /** All that was printed so far is on its way. */
+  readonly emptied: () => void
+}
+
+/** Sent and not yet taken off our hands: until then the program's output waits where it is bounded. */
+const MOST_UNSENT_BYTES = 256 * 1024
+
+/** What a program prints, as fast as its client takes it. One that takes nothing is cut. */
+export class PacedOutput {
+  readonly #options: PacedOutputOptions
+  #listener: OutputListener | undefined
+  #forgetStall: (() => void) | undefined
+  #isClosed = false
+
+  constructor(options: PacedOutputOptions) {
+    this.#options = options
+  }
+
+  from(listener: OutputListener | undefined): void {
+    this.#listener = listener
+  }
+
+  /** Nothing will be printed after what is still to be read; undefined when nobody listens. */
+  get isEnded(): boolean | undefined {
+    return this.#listener?.isEnded
+  }
+
+  print(): void {
+    if (this.#isClosed) return
+    const { socket, clock, stallMs, framesOf, emptied } = this.#options
+    while (socket.bufferedAmount < MOST_UNSENT_BYTES) {
+      const piece = this.#listener?.next()
+      if (piece === undefined) return emptied()
+      for (const frame of framesOf(piece)) socket.send(frame, this.#sent)
+    }
+    this.#forgetStall ??= clock.after(stallMs, () => socket.terminate())
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#forgetStall?.()
+    this.#listener?.close()
+  }
+
+  /** Nothing of it is on our hands any more. */
+  readonly #sent = (): void => {
+    if (this.#forgetStall === undefined || this.#options.socket.bufferedAmount >= MOST_UNSENT_BYTES) return
+    this.#forgetStall()
+    this.#forgetStall = undefined
+    this.print()
+  }
+}

@@ -1,0 +1,49 @@
+import { FaultError } from '../../base/fault.ts'
+import type { InputEvent } from '../../model/live-input.ts'
+
+export interface TypedInputOptions {
+  readonly input: (operation: string, event: InputEvent) => Promise<void>
+  readonly failed: (error: unknown) => void
+  /** Told when more came before the program was accepted than is kept. */
+  readonly tooMuch: () => void
+}
+
+/** Of one who types ahead of the answer that the program is accepted. */
+const MOST_EARLY_BYTES = 1024 * 1024
+/** What an event takes that has no bytes. */
+const EVENT_BYTES = 256
+
+/** What a client types to its program. It may begin before there is one. */
+export class TypedInput {
+  readonly #options: TypedInputOptions
+  #program: string | undefined
+  #early: InputEvent[] = []
+  #earlyBytes = 0
+
+  constructor(options: TypedInputOptions) {
+    this.#options = options
+  }
+
+  give(event: InputEvent): void {
+    if (this.#program !== undefined) return this.#send(this.#program, event)
+    this.#earlyBytes += EVENT_BYTES + (event.kind === 'bytes' ? event.bytes.length : 0)
+    if (this.#earlyBytes > MOST_EARLY_BYTES) return this.#options.tooMuch()
+    this.#early.push(event)
+  }
+
+  accepted(program: string): void {
+    this.#program = program
+    for (const event of this.#early.splice(0)) this.#send(program, event)
+  }
+
+  close(): void {
+    this.#early = []
+  }
+
+  #send(program: string, event: InputEvent): void {
+    void this.#options.input(program, event).catch((error: unknown) => {
+      const isOverAlready = error instanceof FaultError && error.fault.kind === 'absent' // and about to be told so
+      if (!isOverAlready) this.#options.failed(error)
+    })
+  }
+}
