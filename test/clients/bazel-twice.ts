@@ -50,7 +50,8 @@ async function build({ bazel, server, folder, outputBase }: Build): Promise<Map<
   ]
   const args = [...startup, 'build', `--remote_cache=grpc://${server}`, ...strategy, '//:all']
   const output = await runCommand({ ...bazel.start(args), cwd: join(folder, 'workspace'), env: { HOME: home } })
-  if (/WARNING: .*[Rr]emote [Cc]ache/.test(output)) throw new Error(`Bazel had trouble with the cache:\n${output}`)
+  const [trouble] = /WARNING: .*[Rr]emote [Cc]ache.*/.exec(output) ?? []
+  if (trouble !== undefined) throw new Error(`Bazel had trouble with the cache: ${trouble}\n${output}`)
   return summaryOf(output)
 }
 

@@ -74,6 +74,19 @@ describe('a result', () => {
     expect(await Promise.all(statuses)).toEqual([200, 404, 404, 404])
   })
 
+  test.each(['', '/team', '/team/linux', '/ac', '/team/ac', '/cas/ac'])(
+    'is found whatever its hash begins with, for the instance "%s"',
+    async (instance) => {
+      for (const start of ['ac', 'acac', 'ca', 'cac', '00']) {
+        const hash = start + digestOf(Buffer.from(`${instance} ${start}`)).hash.slice(start.length)
+        const path = `${instance}/ac/${hash}`
+        expect([path, (await put(path, actionResultToProto(NOTHING))).status]).toEqual([path, 200])
+        expect((await fetch(`${cache.url}${path}`)).status).toBe(200)
+        expect((await fetch(`${cache.url}/other${path}`)).status).toBe(404)
+      }
+    },
+  )
+
   test('that is no ActionResult is refused in words, and what was there stays', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(NOTHING)

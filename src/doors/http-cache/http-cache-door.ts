@@ -9,6 +9,12 @@ import { tellPlainly } from './plain-errors.ts'
 
 export type HttpCacheOptions = Omit<CacheTools, 'maxBlobBytes'> & Partial<Pick<CacheTools, 'maxBlobBytes'>>
 
+/**
+ * Up to the last segment of that name. The slash behind it is looked for here, since the router itself does not: it would
+ * take the first letters of a hash that begins with `ac` for that segment.
+ */
+const instanceBefore = (segment: string): string => `/:instance{.+(?=/${segment}/)}`
+
 /** Packed, a blob may be a little larger than it is; how much larger is the store's to judge. */
 const withSlack = (bytes: number): number => bytes * 1.25 + 1024 * 1024
 
@@ -24,11 +30,13 @@ export function httpCacheDoor(options: HttpCacheOptions): Hono {
   const app = new Hono()
   app.onError((error, c) => tellPlainly(error, c, tools.log))
   const untypedBlob = takes(UNTYPED, { maxBytes: withSlack(tools.maxBlobBytes) })
-  for (const instance of ['', '/:instance{.+}']) {
-    app.get(`${instance}/cas/:hash`, (c) => getBlob(c, tools))
-    app.put(`${instance}/cas/:hash`, untypedBlob, (c) => putBlob(c, tools))
-    app.get(`${instance}/ac/:hash`, (c) => getResult(c, tools))
-    app.put(`${instance}/ac/:hash`, takes(UNTYPED), (c) => putResult(c, tools))
+  for (const path of ['/cas/:hash', `${instanceBefore('cas')}/cas/:hash`]) {
+    app.get(path, (c) => getBlob(c, tools))
+    app.put(path, untypedBlob, (c) => putBlob(c, tools))
+  }
+  for (const path of ['/ac/:hash', `${instanceBefore('ac')}/ac/:hash`]) {
+    app.get(path, (c) => getResult(c, tools))
+    app.put(path, takes(UNTYPED), (c) => putResult(c, tools))
   }
   return app
 }

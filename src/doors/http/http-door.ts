@@ -79,10 +79,13 @@ const sealed =
     answered?.({ route: routeOf(c), method: c.req.method, status: c.res.status })
   }
 
-/** Everything in front of the routes matches everywhere, so its pattern coming last means that no route did. */
+/**
+ * Everything in front of the routes matches everywhere, so its pattern coming last means that no route did. What a
+ * parameter must look like is the router's business.
+ */
 const routeOf = (c: Context): string => {
   const path = routePath(c, -1)
-  return path === '/*' ? 'unmatched' : path
+  return path === '/*' ? 'unmatched' : path.replaceAll(/\{[^}]*\}/g, '')
 }
 
 function readyz(c: Context, { ready, reasons }: { ready: boolean; reasons: readonly string[] }): Response {
