@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { nearest } from './config-nearest.ts'
+import { nearest } from '../base/nearest.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { FaultError } from '../base/fault.ts'
 import { type BindAddress, parseAddress } from './bind-address.ts'
 import { clearStaleSocket } from './socket-file.ts'
@@ -18,9 +20,12 @@ export async function listenAt<T>(text: string, flag: string, listen: (at: BindA
   try {
     return await listen(address)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = isHomeless(address) ? 'ENOENT' : error instanceof Error && 'code' in error ? String(error.code) : ''
     const why = WHY[code] ?? (error instanceof Error ? error.message : String(error))
     const what = `cannot listen on ${text}: ${why}; choose another address with ${flag} (port 0 takes a free one)`
     throw new FaultError({ kind: 'unavailable', what }, error)
   }
 }
+
+/** Node says EACCES of a socket file whose directory is not there. */
+const isHomeless = (address: BindAddress): boolean => 'path' in address && !existsSync(dirname(address.path))

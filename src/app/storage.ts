@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -12,6 +11,7 @@ import { nodeFiles } from '../storage/packs/node-files.ts'
 import type { PackEvents } from '../storage/packs/pack-events.ts'
 import { type PackFigures, type PackStore, packStore } from '../storage/packs/pack-store.ts'
 import type { Config } from './config.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { instancesOf } from './storage-instances.ts'
 import { openUpstreamStorage } from './storage-upstream.ts'
 
@@ -40,8 +40,7 @@ export interface StorageTools {
 /** The stores as configured. */
 export async function openStorage(config: Config, { clock, log, meter }: StorageTools): Promise<Storage> {
   const { cas } = config.storage
-  // What is in it is closed to others; a worker's folder is too, but its commands must get there.
-  mkdirSync(config.server.data_dir, { recursive: true, mode: 0o711 })
+  makeDataFolder(config.server.data_dir)
   const bulk = threadPool(BULK_THREADS)
   const upstream = openUpstreamStorage(config.storage.upstream, { clock, log, bulk })
   const packs = await packStore({

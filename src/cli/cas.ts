@@ -53,14 +53,12 @@ Examples:
 export function casCommand(terminal: Terminal): Command {
   const cas = new Command('cas')
     .description('put blobs on a server and get them back, see what it holds, and make room')
-    .helpCommand(false) // it would not go through the hook below
+    .helpCommand(false)
     .addHelpText(
       'after',
       '\nExamples:\n  windlass cas put file\n  windlass cas get HASH/SIZE -o file\n  windlass cas gc --help',
     )
   for (const make of [putCommand, getCommand, statCommand, gcCommand]) cas.addCommand(make(terminal))
-  // How help and errors are told is set on this command after it is made; those below it tell them alike.
-  cas.hook('preSubcommand', (_, command) => void command.copyInheritedSettings(cas))
   return cas
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { lastingClock, systemClock } from '../app/clock.ts'
+import { writeFileSync } from 'node:fs'
+import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
-import { FaultError } from '../base/fault.ts'
+import { FaultError, invalid } from '../base/fault.ts'
 import { type Result, tally } from '../check/behaviour.ts'
 import { BEHAVIOURS, type ReapiBehaviour } from '../check/reapi/behaviours.ts'
 import { checkReapi, Unreachable } from '../check/reapi/check-reapi.ts'
@@ -10,10 +10,12 @@ import { jsonReport } from '../check/report-json.ts'
 import { junitReport } from '../check/report-junit.ts'
 import { textReport } from '../check/report-text.ts'
 import { select } from '../check/select.ts'
-import { connect } from '../client/connect.ts'
-import { parseTarget, type Target } from '../client/target.ts'
+import type { Target } from '../client/target.ts'
 import type { CheckOptions } from './check.ts'
+import { dial, pairOf, targetOf } from './dial.ts'
 import { Verdict } from './verdict.ts'
+
+const NEXT = 'is a server running there? "windlass server" starts one, and --target names another'
 
 const wrong = (what: string, cause?: unknown): FaultError => new FaultError({ kind: 'invalid', what }, cause)
 
@@ -21,7 +23,9 @@ export async function runCheck(options: CheckOptions, terminal: Terminal): Promi
   const behaviours = select(BEHAVIOURS, options)
   if (behaviours.length === 0) throw wrong(`--only: no behaviour has such an id; --list prints all of them`)
   if (options.list) return terminal.out(options.json ? `${JSON.stringify(behaviours, null, 2)}\n` : listed(behaviours))
-  const target = targetOf(options)
+  if (options.target === undefined)
+    throw invalid('--target is needed: grpc://host:port, grpcs://host:port or unix:/path')
+  const target = targetOf('--target', options.target)
   const channel = dial(target, options)
   try {
     await check({ behaviours, target, channel }, options, terminal)
@@ -33,7 +37,7 @@ export async function runCheck(options: CheckOptions, terminal: Terminal): Promi
 interface What {
   readonly behaviours: readonly ReapiBehaviour[]
   readonly target: Target
-  readonly channel: ReturnType<typeof connect>
+  readonly channel: ReturnType<typeof dial>
 }
 
 async function check({ behaviours, target, channel }: What, options: CheckOptions, terminal: Terminal) {
@@ -44,13 +48,13 @@ async function check({ behaviours, target, channel }: What, options: CheckOption
     instance,
     behaviours,
     seed,
-    platform: (options.platform ?? []).map(propertyOf),
+    platform: (options.platform ?? []).map((text) => pairOf('--platform', text)),
     clock: systemClock,
     deadlineMs: 1000 * positive('--deadline', options.deadline),
     atOnce: positive('--jobs', options.jobs),
     onResult: progress(behaviours.length, terminal),
   }).catch((error: unknown) => {
-    throw error instanceof Unreachable ? wrong(`${target.text}: ${error.message}`, error) : error
+    throw error instanceof Unreachable ? wrong(`${target.text}: ${error.message}\n${NEXT}`, error) : error
   })
   if (terminal.errIsTerminal) terminal.err('\r\u001b[K')
   const { versions, results } = report
@@ -71,46 +75,6 @@ function progress(total: number, { errIsTerminal, err }: Terminal): (result: Res
     if (outcome.kind === 'failed') failed++
     if (errIsTerminal) err(`\r\u001b[K${done}/${total}, ${failed} failed  ${behaviour.id}`)
   }
-}
-
-function targetOf({ target }: CheckOptions): Target {
-  if (target === undefined) throw wrong('--target is needed: grpc://host:port, grpcs://host:port or unix:/path')
-  const parsed = parseTarget(target)
-  if (parsed === undefined) {
-    throw wrong(`--target: ${target} is none of grpc://host:port, grpcs://host:port and unix:/path`)
-  }
-  return parsed
-}
-
-function dial(target: Target, { ca, cert, key, header = [] }: CheckOptions): ReturnType<typeof connect> {
-  const tls = { ...pem('ca', ca), ...pem('cert', cert), ...pem('key', key) }
-  if (!target.secure && Object.keys(tls).length > 0) throw wrong('--ca, --cert and --key are for grpcs:// targets')
-  return connect(target, { clock: lastingClock, tls, headers: Object.fromEntries(header.map(headerOf)) })
-}
-
-function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, string> {
-  if (file === undefined) return {}
-  try {
-    return { [flag]: readFileSync(file, 'utf8') }
-  } catch (error) {
-    throw wrong(`--${flag}: ${error instanceof Error ? error.message : String(error)}`, error)
-  }
-}
-
-function headerOf(text: string): readonly [string, string] {
-  const [name, value] = pairOf('--header', text)
-  return [name.toLowerCase(), value]
-}
-
-function propertyOf(text: string): { readonly name: string; readonly value: string } {
-  const [name, value] = pairOf('--platform', text)
-  return { name, value }
-}
-
-function pairOf(flag: string, text: string): readonly [string, string] {
-  const at = text.indexOf('=')
-  if (at < 1) throw wrong(`${flag}: ${text} is not name=value`)
-  return [text.slice(0, at), text.slice(at + 1)]
 }
 
 function positive(flag: string, text: string): number {

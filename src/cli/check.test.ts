@@ -71,10 +71,12 @@ describe('the verdict', () => {
     expect((await check(['--target', target, ...QUICK, '--level', 'must'])).code).toBe(0)
   })
 
-  test('a server that cannot be reached is exit code 2, in one line', async () => {
+  test('a server that cannot be reached is exit code 2, with what to do next', async () => {
     const { code, out, err } = await check(['--target', 'grpc://127.0.0.1:1'])
     expect([code, out]).toEqual([2, ''])
-    expect(err).toMatch(/^windlass: grpc:\/\/127\.0\.0\.1:1: no answer to GetCapabilities: UNAVAILABLE: .*\n$/)
+    expect(err).toMatch(
+      /^windlass: grpc:\/\/127\.0\.0\.1:1: no answer to GetCapabilities: UNAVAILABLE: .*\nwindlass: is a server running there\? .*--target names another\n$/,
+    )
   })
 
   test.each([
@@ -84,7 +86,7 @@ describe('the verdict', () => {
     [['--target', 'x:1', '--jobs', 'many'], '--jobs: many is not a number above 0'],
     [['--target', 'x:1', '--deadline', '0'], '--deadline: 0 is not a number above 0'],
     [['--target', 'grpcs://x:1', '--ca', '/no/such/file'], '--ca: ENOENT'],
-    [['--target', 'x:1', '--ca', import.meta.filename], '--ca, --cert and --key are for grpcs:// targets'],
+    [['--target', 'x:1', '--ca', import.meta.filename], '--ca, --cert and --key are for grpcs:// servers'],
     [['--target', 'x:1', '--header', 'nothing'], '--header: nothing is not name=value'],
     [['--target', 'x:1', '--platform', '=x'], '--platform: =x is not name=value'],
   ])('a wrong command line is exit code 2: %j', async (argv, words) => {

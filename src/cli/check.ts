@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
+import { addDialFlags, type DialOptions, gathered, instanceFlag, numberFlag } from './dial-flags.ts'
 
 const EXAMPLES = `
 Suites:
@@ -22,13 +23,9 @@ Examples:
   windlass check reapi --list`
 
 /** As the parser hands them over. */
-export interface CheckOptions {
+export interface CheckOptions extends DialOptions {
   readonly target?: string
   readonly instance: string
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: string
-  readonly header?: readonly string[]
   readonly platform?: readonly string[]
   readonly only?: readonly string[]
   readonly level: 'must' | 'should'
@@ -40,31 +37,27 @@ export interface CheckOptions {
   readonly json?: true
 }
 
-const gathered = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value]
-
 export const checkCommand = (terminal: Terminal): Command =>
-  new Command('check')
-    .description('hold a server to its protocol, one behaviour at a time')
-    .addArgument(new Argument('<suite>', 'what to check').choices(['reapi']))
-    .option('-t, --target <address>', 'the server: grpc://host:port, grpcs://host:port or unix:/path')
-    .option('--instance <name>', 'the instance name to use', '')
-    .option('--ca <file>', 'trust the certificates in this PEM file instead of the system’s')
-    .option('--cert <file>', 'show this certificate to the server')
-    .option('--key <file>', 'the private key of the certificate')
-    .option('--header <name=value>', 'send this with every call; may be repeated', gathered)
+  addDialFlags(
+    new Command('check')
+      .description('hold a server to its protocol, one behaviour at a time')
+      .addArgument(new Argument('<suite>', 'what to check').choices(['reapi']))
+      .option('-t, --target <address>', 'the server: grpc://host:port, grpcs://host:port or unix:/path')
+      .addOption(instanceFlag()),
+  )
     .option('--platform <name=value>', 'what commands ask of a worker; may be repeated', gathered)
     .option('--only <pattern>', 'only behaviours with such an id (* is anything); may be repeated', gathered)
     .addOption(
       new Option('--level <level>', 'only what a server must do, or also what it should')
         .choices(['must', 'should'])
-        .default('should'),
+        .default('should', 'should'),
     )
     .option(
       '--seed <text>',
       'make the same content as a run that printed this seed (for a server that has not seen it)',
     )
-    .option('--jobs <count>', 'checks at the same time', '4')
-    .option('--deadline <seconds>', 'time for each check', '20')
+    .addOption(numberFlag('--jobs <number>', 'checks at the same time', 4))
+    .addOption(numberFlag('--deadline <seconds>', 'time for each check', 20))
     .option('--junit <file>', 'write the results as JUnit XML as well')
     .option('--list', 'print the behaviours instead of checking them')
     .option('--json', 'print JSON')

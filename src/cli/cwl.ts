@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
-import { gathered } from './cas-flags.ts'
 import type { CwlRunFlags } from './cwl-run.ts'
+import { gathered, instanceFlag } from './dial-flags.ts'
 
 const RUN_HELP = `
 Runs a CWL process (v1.0, v1.1, v1.2, and the loops of v1.3) on this machine, as many commands at a time as it has
@@ -31,7 +31,7 @@ Examples:
 export function cwlCommand(terminal: Terminal): Command {
   const cwl = new Command('cwl')
     .description('run, check and pack CWL workflows')
-    .helpCommand(false) // it would not go through the hook below
+    .helpCommand(false)
     .addHelpText('after', '\nExamples:\n  windlass cwl run align.cwl job.yml\n  windlass cwl run --help')
   cwl
     .command('run')
@@ -43,9 +43,9 @@ export function cwlCommand(terminal: Terminal): Command {
     .option('-p, --parallel <number>', 'use so many processors at most', wholeNumber)
     .option('--no-container', 'run no containers: what requires one is refused')
     .option('-s, --server <url>', 'run it on a Windlass server, by its HTTP address: http://host:8080')
-    .option('--instance <name>', 'the instance of the server to use', '')
+    .addOption(instanceFlag())
     .option('--label <name=value>', 'what the server is to remember with it; may be repeated', gathered)
-    .option('--ca <file>', 'trust the certificates in this PEM file instead of the system’s')
+    .option('--ca <file>', "trust the certificates in this PEM file instead of the system's")
     .version(`windlass ${version()}`, '--version', 'print the version')
     .addHelpText('after', RUN_HELP)
     .action(async (process: string, job: string | undefined, flags: CwlRunFlags) => {
@@ -56,19 +56,20 @@ export function cwlCommand(terminal: Terminal): Command {
     .command('validate')
     .description('check documents without running them; mistakes are told as file:line:column')
     .argument('<process...>', 'the documents')
+    .addHelpText('after', '\nExamples:\n  windlass cwl validate align.cwl tools/*.cwl')
     .action(async (named: string[]) => (await import('./cwl-inspect.ts')).validateCwl(named, terminal))
   cwl
     .command('graph')
     .description('print a workflow as a graph, in the language of Graphviz')
     .argument('<process>', 'the document')
+    .addHelpText('after', '\nExamples:\n  windlass cwl graph align.cwl | dot -Tsvg >align.svg')
     .action(async (named: string) => (await import('./cwl-inspect.ts')).graphCwl(named, terminal))
   cwl
     .command('pack')
     .description('print a process, with all that it refers to, as one JSON document')
     .argument('<process>', 'the document')
+    .addHelpText('after', '\nExamples:\n  windlass cwl pack align.cwl >packed.cwl')
     .action(async (named: string) => (await import('./cwl-inspect.ts')).packCwl(named, terminal))
-  // How help and errors are told is set on this command after it is made; those below it tell them alike.
-  cwl.hook('preSubcommand', (_, command) => void command.copyInheritedSettings(cwl))
   return cwl
 }
 

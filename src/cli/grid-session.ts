@@ -1,6 +1,7 @@
 import type { Terminal } from '../app/terminal.ts'
 import { FaultError } from '../base/fault.ts'
 import { type GridClient, gridClient } from '../client/grid-client.ts'
+import { ServerFault } from '../client/server-fault.ts'
 import type { GridOptions } from './cas-flags.ts'
 import { type Session, withServer } from './cas-session.ts'
 import { quietText } from './table.ts'
@@ -9,31 +10,30 @@ export interface GridSession extends Session {
   readonly grid: GridClient
 }
 
+/** What a command asks after by name, and so what lists the names that there are. */
+type Named = 'tasks' | 'workers'
+
 /** Does something with the grid of a server. The calls name no instance but where one is asked after. */
 export const withGrid = <T>(
-  options: GridOptions,
+  options: GridOptions & { readonly named?: Named },
   terminal: Terminal,
   work: (session: GridSession) => Promise<T>,
 ): Promise<T> =>
   withServer({ ...options, instance: '' }, terminal, (session) =>
     work({ ...session, grid: gridClient(session.rpcs, session.signal) }),
-  ).catch(withHint)
-
-const HINTS: readonly (readonly [RegExp, string])[] = [
-  [/the server does not offer this/, 'this needs a Windlass server that executes: "windlass up" starts one'],
-  [/no task is named/, '"windlass tasks" lists those that there are'],
-  [/no worker is registered as/, '"windlass workers" lists those that there are'],
-]
+  ).catch((error: unknown) => {
+    throw hinted(error, options.named)
+  })
 
 /** Says what to do next, where that is known. The words are the server's, and end up on somebody's terminal. */
-function withHint(error: unknown): never {
-  if (!(error instanceof FaultError) || error.fault.kind === 'invalid') throw error
+function hinted(error: unknown, named: Named | undefined): unknown {
+  if (!(error instanceof FaultError) || error.fault.kind === 'invalid') return error
   const lines = error.message.split('\n').map(quietText)
-  const hint = HINTS.find(([about]) => about.test(error.message))?.[1]
-  throw new FaultError(
-    { kind: 'unavailable', what: [...lines, ...(hint === undefined ? [] : [hint])].join('\n') },
-    error,
-  )
+  if (error instanceof ServerFault && error.server === 'unoffered')
+    lines.push('this needs a Windlass server that executes: "windlass up" starts one')
+  if (error instanceof ServerFault && error.server === 'unknown-name' && named !== undefined)
+    lines.push(`"windlass ${named}" lists those that there are`)
+  return new FaultError({ kind: 'unavailable', what: lines.join('\n') }, error)
 }
 
 /** One line; what is not there is null, so that every answer has the same fields. */

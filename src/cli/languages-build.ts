@@ -6,7 +6,8 @@ import { invalid } from '../base/fault.ts'
 import { findLanguage } from '../languages/find-language.ts'
 import type { Language } from '../model/language.ts'
 import { statusLine } from './cas-progress.ts'
-import { languagesSession, namedLanguage, type PlaceFlags, untilStopped } from './languages-session.ts'
+import { languagesSession, namedLanguage, type PlaceFlags } from './languages-session.ts'
+import { untilStopped } from './until-stopped.ts'
 
 export interface LanguagesBuildFlags extends PlaceFlags {
   readonly packages?: string

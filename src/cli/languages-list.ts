@@ -5,8 +5,9 @@ import { builtRootfs } from '../languages/built-rootfs.ts'
 import type { Language } from '../model/language.ts'
 import { statusLine } from './cas-progress.ts'
 import { jsonLine } from './grid-session.ts'
-import { languagesSession, namedLanguage, type PlaceFlags, untilStopped } from './languages-session.ts'
+import { languagesSession, namedLanguage, type PlaceFlags } from './languages-session.ts'
 import { quietText, tableText } from './table.ts'
+import { untilStopped } from './until-stopped.ts'
 import { Verdict } from './verdict.ts'
 
 export interface LanguagesFlags extends PlaceFlags {
@@ -48,7 +49,10 @@ async function show({ names, anew, flags }: ShowOrder, terminal: Terminal): Prom
   })
   try {
     line.show(() => `testing languages in rooms of the ${machine.runtime} runtime`)
-    await untilStopped(terminal, (signal) => machine.test(() => {}, signal))
+    await untilStopped(terminal, async (signal) => {
+      await machine.test(() => {}, signal)
+      signal.throwIfAborted()
+    })
     line.clear()
     const reports = machine.reports()
     terminal.out(flags.json ? jsonLine(inJson(languages, machine)) : inWords(languages, reports))

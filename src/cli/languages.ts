@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { BACKENDS } from '../app/backends.ts'
 import type { Terminal } from '../app/terminal.ts'
+import { nearest } from '../base/nearest.ts'
 import type { LanguagesBuildFlags } from './languages-build.ts'
 import type { LanguagesFlags } from './languages-list.ts'
 
@@ -30,18 +31,24 @@ Examples:
 export function languagesCommand(terminal: Terminal): Command {
   const languages = new Command('languages')
     .description('show the languages of this machine, test them, give them libraries')
-    .helpCommand(false) // it would not go through the hook below
+    .helpCommand(false)
     .addHelpText('after', HELP)
   addPlaceFlags(languages.command('list', { isDefault: true }))
     .description('show which languages work here')
+    .addHelpText('after', '\nExamples:\n  windlass languages list\n  windlass languages list --backend host --json')
     .option('--json', 'print one JSON document')
-    .action(async (flags: LanguagesFlags) => {
+    .allowExcessArguments()
+    .action(async (flags: LanguagesFlags, list: Command) => {
+      // What is no command is taken for words to the one that stands for none.
+      const [word] = list.args
+      if (word !== undefined) languages.error(`error: unknown command '${word}'${meant(word)}`)
       const { listLanguages } = await import('./languages-list.ts')
       await listLanguages(flags, terminal)
     })
   addPlaceFlags(languages.command('test'))
     .description('run the self-tests anew, of all or of those that are named')
     .argument('[name...]', 'names of languages')
+    .addHelpText('after', '\nExamples:\n  windlass languages test\n  windlass languages test python c++')
     .option('--json', 'print one JSON document')
     .action(async (names: string[], flags: LanguagesFlags) => {
       const { testLanguages } = await import('./languages-list.ts')
@@ -58,9 +65,12 @@ export function languagesCommand(terminal: Terminal): Command {
       const { runLanguagesBuild } = await import('./languages-build.ts')
       await runLanguagesBuild(name, flags, terminal)
     })
-  // How help and errors are told is set on this command after it is made; those below it tell them alike.
-  languages.hook('preSubcommand', (_, command) => void command.copyInheritedSettings(languages))
   return languages
+}
+
+function meant(word: string): string {
+  const name = nearest(word, ['list', 'test', 'build'])
+  return name === undefined ? '' : `; did you mean ${name}?`
 }
 
 const addPlaceFlags = (command: Command): Command =>

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { afterAll, describe, expect, test } from 'vitest'
 import { FIELDS } from '../app/config.ts'
+import { loadConfig } from '../app/config-load.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
 import { run } from './program.ts'
@@ -28,6 +29,14 @@ async function windlass(...argv: string[]) {
     err: (text) => void err.push(text),
   }
   return { code: await run(argv, terminal), out: out.join(''), err: err.join('') }
+}
+
+/** As the help of a command names those below it. */
+async function commandsBelow(argv: readonly string[]): Promise<string[][]> {
+  const [, list = ''] = /\nCommands:\n((?: .*\n)+)/.exec((await windlass(...argv, '--help')).out) ?? []
+  const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+  const below = await Promise.all(names.map((name) => commandsBelow([...argv, name])))
+  return [...names.map((name) => [...argv, name]), ...below.flat()]
 }
 
 describe('help', () => {
@@ -56,6 +65,21 @@ describe('help', () => {
     const explained = FIELDS.flatMap(({ key, flag }) => (flag === undefined ? [] : [[key, flag]]))
     expect(explained.sort()).toEqual([...given, ['log.level', '--verbose (debug)']].sort())
   })
+
+  test('help names the defaults that hold', async () => {
+    const { out } = await windlass('server', '--help')
+    const { server, worker } = loadConfig({ env: {}, home: '/home/me' }).config
+    expect(out).toContain(`(${server.address})`)
+    expect(out).toContain(`(${server.http_address})`)
+    expect(out).toContain(`(${server.data_dir.replace('/home/me', '~')})`)
+    expect((await windlass('worker', 'daemon', '--help')).out).toContain(`(${worker.server_url})`)
+  })
+
+  test('every command has examples, those below others too', async () => {
+    const words = await commandsBelow([])
+    expect(words).toContainEqual(['cas', 'put'])
+    for (const argv of words) expect((await windlass(...argv, '--help')).out, argv.join(' ')).toContain('\nExamples:\n')
+  })
 })
 
 describe('mistakes', () => {
@@ -65,8 +89,19 @@ describe('mistakes', () => {
   })
 
   test('an unknown flag is answered with the nearest, in one line', async () => {
-    const err = "windlass: unknown option '--grcp'; did you mean --grpc? (windlass --help)\n"
+    const err = "windlass: unknown option '--grcp'; did you mean --grpc? (windlass server --help)\n"
     expect(await windlass('server', '--grcp', '127.0.0.1:0')).toEqual({ code: 2, out: '', err })
+  })
+
+  test.each([
+    [['cas', 'put', '--quite', 'x'], "unknown option '--quite'; did you mean --quiet? (windlass cas put --help)"],
+    [['help', 'sevrer'], "unknown command 'sevrer'; did you mean server? (windlass --help)"],
+    [['cas', 'putt'], "unknown command 'putt'; did you mean put? (windlass cas --help)"],
+    [['languages', 'tset'], "unknown command 'tset'; did you mean test? (windlass languages --help)"],
+    [['languages', 'build', 'pyton'], 'there is no language "pyton"; did you mean python?'],
+    [['cwl', 'run'], "missing required argument 'process' (windlass cwl run --help)"],
+  ])('%j is told with the help that helps', async (argv, words) => {
+    expect(await windlass(...argv)).toEqual({ code: 2, out: '', err: `windlass: ${words}\n` })
   })
 
   test('a flag without its value, and words too many, are refused', async () => {

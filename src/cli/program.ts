@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
 import { FaultError } from '../base/fault.ts'
+import { nearest } from '../base/nearest.ts'
 import { Verdict } from './verdict.ts'
 
 /** A command file makes the command with its flags and help; what it does is imported when it is run. */
@@ -28,6 +29,8 @@ const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   const program = await programFor(argv, terminal)
   try {
+    const [first, second = '-'] = argv
+    if (first === 'help' && !second.startsWith('-') && !Object.hasOwn(COMMANDS, second)) program.error(unknown(second))
     if (argv.length === 0) program.outputHelp()
     else await program.parseAsync(argv, { from: 'user' })
     return EXIT.ok
@@ -39,37 +42,53 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   }
 }
 
+const EXAMPLES = `
+Examples:
+  windlass up                                            a server and a worker, on this machine
+  windlass run --input . -- make test                    this folder to the grid, the command there, its output here
+  windlass cwl run workflow.cwl job.yml                  a CWL workflow
+  windlass worker daemon --server-url http://grid:8980   a worker for a server elsewhere
+  windlass config --explain                              every setting with its default and meaning
+  windlass run --help                                    more of this, for each command`
+
+/** The parser prints all help for a command that it does not know, and does not say why. */
+function unknown(word: string): string {
+  const near = nearest(word, Object.keys(COMMANDS))
+  return `error: unknown command '${word}'${near === undefined ? '' : `; did you mean ${near}?`}`
+}
+
 async function programFor(argv: readonly string[], terminal: Terminal): Promise<Command> {
   const program = new Command('windlass')
     .description('One execution grid for builds, workflows and code snippets.')
     .version(version(), '-V, --version', 'print the version')
     .helpCommand('help [command]', "print a command's help")
-    .addHelpText(
-      'after',
-      '\nExamples:\n  windlass up\n  windlass server\n  windlass server --config windlass.toml --verbose\n  windlass help server',
-    )
+    .addHelpText('after', EXAMPLES)
   const named = argv.find((word) => Object.hasOwn(COMMANDS, word))
   const loads = named === undefined ? Object.values(COMMANDS) : [COMMANDS[named]]
   for (const load of loads) if (load !== undefined) program.addCommand((await load())(terminal))
-  for (const command of [program, ...program.commands]) {
-    command
-      .helpOption('-h, --help', 'print this help')
-      .exitOverride()
-      .configureOutput({
-        writeOut: terminal.out,
-        writeErr: terminal.err,
-        outputError: (text) => terminal.err(usageLine(text)),
-      })
-  }
+  speakAlike(program, program.name(), terminal)
   return program
 }
 
+/** How help and errors are told, for a command and all below it. */
+function speakAlike(command: Command, called: string, terminal: Terminal): void {
+  command
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: (text) => terminal.err(usageLine(text, called)),
+    })
+  for (const below of command.commands) speakAlike(below, `${called} ${below.name()}`, terminal)
+}
+
 /** The parser says `error: unknown option '--grcp'\n(Did you mean --grpc?)`; an error of ours is one line. */
-const usageLine = (text: string): string =>
+const usageLine = (text: string, called: string): string =>
   `windlass: ${text
     .replace(/^error: /, '')
     .trim()
-    .replace(/\n\(D(.*)\)$/, '; d$1')} (windlass --help)\n`
+    .replace(/\n\(D(.*)\)$/, '; d$1')} (${called} --help)\n`
 
 /** A fault speaks for itself, a line per problem; a bug is named as one. The stack is for whoever asks for it. */
 function tell(error: unknown, verbose: boolean): string {

@@ -6,6 +6,7 @@ import { changedOnly } from '../client/changed-only.ts'
 import { LiveOutput, type Stream } from '../client/live-output.ts'
 import { downloadOutputs } from '../client/result-outputs.ts'
 import { type PreparedAction, prepareAction, type RunEnd, type RunOrder } from '../client/run-action.ts'
+import { ServerFault } from '../client/server-fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import { type StatusLine, statusLine, type TransferTally, transferTally } from './cas-progress.ts'
 import { type Session, withServer } from './cas-session.ts'
@@ -137,6 +138,7 @@ function notRun(error: unknown, options: RunOptions, { err }: Terminal): number 
   if (error instanceof NobodyReads) return EXIT.closedPipe
   if (!(error instanceof FaultError) || error.fault.kind === 'invalid' || options.verbose) throw error
   for (const text of error.message.split('\n')) err(`windlass: ${quietText(text)}\n`)
-  if (error.message.includes('is a server running there?')) err('windlass: "windlass up" starts one with a worker\n')
+  if (error instanceof ServerFault && error.server === 'unreached')
+    err('windlass: "windlass up" starts one with a worker\n')
   return EXIT.notRun
 }

@@ -3,6 +3,7 @@ import { outputPaths } from '../client/result-outputs.ts'
 import type { RunOrder } from '../client/run-action.ts'
 import type { DigestOptions } from './cas-flags.ts'
 import { parseSeconds } from './cas-words.ts'
+import { pairOf } from './dial.ts'
 
 export interface RunOptions extends DigestOptions {
   readonly input?: string
@@ -49,12 +50,8 @@ function wantedPaths({ output, outputPath = [] }: RunOptions): readonly string[]
 }
 
 /** The last of a name counts, as in a shell; platforms may offer several values under one name. */
-function pairs(flag: '--env' | '--platform', given: readonly string[] = []): { name: string; value: string }[] {
-  const all = given.map((text) => {
-    const at = text.indexOf('=')
-    if (at < 1) throw invalid(`${flag}: ${text} is not name=value`)
-    return { name: text.slice(0, at), value: text.slice(at + 1) }
-  })
+function pairs(flag: '--env' | '--platform', given: readonly string[] = []): ReturnType<typeof pairOf>[] {
+  const all = given.map((text) => pairOf(flag, text))
   return flag === '--env' ? [...new Map(all.map((pair) => [pair.name, pair])).values()] : all
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
-import { addDigestFlag, addServerFlags, gathered } from './cas-flags.ts'
+import { addDigestFlag, addServerFlags } from './cas-flags.ts'
+import { gathered } from './dial-flags.ts'
 import type { RunOptions } from './run-order.ts'
 import type { Stdio } from './run-stdio.ts'
 

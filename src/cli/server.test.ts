@@ -72,7 +72,7 @@ To let Bazel use it as a cache, put this line into your .bazelrc:
 
  build --remote_cache=grpc://127.0.0.1:PORT
 
-Ctrl+C stops it.
+"windlass worker daemon" gives it a worker. Ctrl+C stops it.
 
 `)
   })

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import type { RunningServer } from '../app/server.ts'
 import type { Terminal } from '../app/terminal.ts'
-import { version } from '../app/version.ts'
 import { bazelAddress } from './bazel-address.ts'
+import { configured } from './configured.ts'
+import { tellReady } from './ready-words.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `
@@ -25,41 +26,21 @@ export const serverCommand = (terminal: Terminal): Command =>
     .action((options: Options) => serve(options, terminal))
 
 async function serve(options: Options, terminal: Terminal): Promise<void> {
-  const { loadConfig } = await import('../app/config-load.ts')
-  const { env, home, errIsTerminal, signals } = terminal
-  const { config, notes } = loadConfig({ file: options.config, env, home, flags: givenFlags(options) })
-
-  const { createLogger } = await import('../app/logger.ts')
-  const log = await createLogger(config.log, errIsTerminal)
-  for (const { level, what, keys } of notes) log[level]({ keys }, what)
-
+  const { config, log } = await configured(options.config, givenFlags(options), terminal)
   const { startServer } = await import('../app/server.ts')
-  const { systemClock } = await import('../app/clock.ts')
+  const { systemClock: clock } = await import('../app/clock.ts')
   const { runUntilSignal } = await import('../app/shutdown.ts')
   const start = async () => {
-    const server = await startServer(config, { log, clock: systemClock })
-    terminal.out(options.json ? readyJson(server) : readyText(server, terminal.outIsTerminal))
+    const server = await startServer(config, { log, clock })
+    tellReady(server, { withWhat: '', next: next(server), json: options.json === true }, terminal)
     return server
   }
-  await runUntilSignal(start, { signals, clock: systemClock, log })
+  await runUntilSignal(start, { signals: terminal.signals, clock, log })
 }
 
-const readyJson = ({ grpc, http }: RunningServer): string => `${JSON.stringify({ ready: true, grpc, http })}\n`
-
-function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): string {
-  if (!forPeople) return `windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`
-  const width = Math.max(grpc.length, httpUrl.length) + 3
-  return `
-Windlass ${version()} is ready.
-
-  gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
-  HTTP   ${httpUrl.padEnd(width)}/play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
-
+const next = ({ grpc, httpUrl }: RunningServer): string => `\
 To let Bazel use it as a cache, put this line into your .bazelrc:
 
   build --remote_cache=${bazelAddress(grpc, httpUrl)}
 
-Ctrl+C stops it.
-
-`
-}
+"windlass worker daemon" gives it a worker.`

@@ -3,9 +3,19 @@ import type { FlagSetting } from '../app/config-load.ts'
 
 /** The flags that set something a file could set as well. */
 export const SETTING_FLAGS = [
-  { flag: '--grpc', value: '<address>', key: 'server.address', help: 'serve gRPC here: host:port or unix:/path' },
-  { flag: '--http', value: '<address>', key: 'server.http_address', help: 'serve HTTP here' },
-  { flag: '--data', value: '<dir>', key: 'server.data_dir', help: 'keep everything in this directory' },
+  {
+    flag: '--grpc',
+    value: '<address>',
+    key: 'server.address',
+    help: 'serve gRPC here: host:port or unix:/path (127.0.0.1:8980)',
+  },
+  { flag: '--http', value: '<address>', key: 'server.http_address', help: 'serve HTTP here (127.0.0.1:8080)' },
+  {
+    flag: '--data',
+    value: '<dir>',
+    key: 'server.data_dir',
+    help: 'keep everything in this directory (~/.local/share/windlass)',
+  },
   { flag: '--insecure', value: '', key: 'server.insecure', help: 'allow addresses that other machines can reach' },
   {
     flag: '--allow-bare-snippets',

@@ -32,7 +32,7 @@ export async function runTask(id: string, options: TaskOptions, { terminal, stdi
   if ([logs, why, cancel].filter(Boolean).length > 1) throw invalid('--logs, --why and --cancel: one at a time')
   if (follow && !logs) throw invalid('--follow goes with --logs')
   if (logs && json) throw invalid('--json does not go with --logs: what the task printed is what is printed')
-  await withGrid(options, terminal, async (session) => {
+  await withGrid({ ...options, named: 'tasks' }, terminal, async (session) => {
     const { grid } = session
     if (cancel) return tellCancelled(await grid.cancel(id), options, terminal)
     if (logs) return await showLogs(await grid.task(id), { session, options, terminal, stdio })

@@ -169,7 +169,7 @@ describe('a task', () => {
 describe('workers', () => {
   test('are a table with what they offer', async () => {
     const { out } = await windlass(['workers'])
-    expect(out).toMatch(/^WORKER +STATE +TASKS +HEARD +OFFERS\nw1 +\w+ +0\/2 +\d\.\ds +.*OSFamily=Linux/)
+    expect(out).toMatch(/^WORKER +STATE +TASKS +HEARD +(WHY +)?OFFERS\nw1 +\w+ +0\/2 +\d\.\ds +.*OSFamily=Linux/)
     const { workers } = JSON.parse((await windlass(['workers', '--json'])).out)
     expect(workers).toMatchObject([{ worker: 'w1', slots: 2, tasks: 0 }])
   })

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
-import { addGridFlags, gathered } from './cas-flags.ts'
+import { addGridFlags } from './cas-flags.ts'
+import { gathered, numberFlag } from './dial-flags.ts'
 import type { TasksOptions } from './tasks-list.ts'
 
 const HELP = `
@@ -17,9 +18,9 @@ Examples:
 export const tasksCommand = (terminal: Terminal): Command =>
   addGridFlags(new Command('tasks'))
     .description('list the tasks of a grid, the newest first')
-    .option('--state <state>', 'only tasks in this state; may be repeated', gathered)
+    .option('--state <state>', 'only tasks in this state, or in these with commas between; may be repeated', gathered)
     .option('--instance <name>', 'only tasks of this instance; "" is the unnamed one')
-    .option('--limit <number>', 'so many at most', '20')
+    .addOption(numberFlag('--limit <number>', 'so many at most', 20))
     .option('-w, --watch', 'list them again every second')
     .addHelpText('after', HELP)
     .action(async (options: TasksOptions) => {

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import type { RunningServer } from '../app/server.ts'
 import type { Terminal } from '../app/terminal.ts'
-import { version } from '../app/version.ts'
 import { invalid } from '../base/fault.ts'
 import { bazelAddress } from './bazel-address.ts'
+import { configured } from './configured.ts'
+import { tellReady } from './ready-words.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `
@@ -32,14 +33,7 @@ export const upCommand = (terminal: Terminal): Command =>
 async function up(options: Options, terminal: Terminal): Promise<void> {
   const { slots } = options
   if (slots !== undefined && !/^[1-9]\d{0,5}$/.test(slots)) throw invalid(`--slots: ${slots} is not a number of tasks`)
-  const { loadConfig } = await import('../app/config-load.ts')
-  const { env, home, errIsTerminal, signals } = terminal
-  const { config, notes } = loadConfig({ file: options.config, env, home, flags: givenFlags(options) })
-
-  const { createLogger } = await import('../app/logger.ts')
-  const log = await createLogger(config.log, errIsTerminal)
-  for (const { level, what, keys } of notes) log[level]({ keys }, what)
-
+  const { config, log } = await configured(options.config, givenFlags(options), terminal)
   const { startServer } = await import('../app/server.ts')
   const { startLocalWorker } = await import('../app/local-worker.ts')
   const { systemClock: clock } = await import('../app/clock.ts')
@@ -50,11 +44,12 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       command: terminal.self,
       args: workerArgs(server, { options, dataDir: config.server.data_dir }),
       // Settings for the server must not be taken for the worker's.
-      env: workerEnv(env, config.server.tls.cert_file),
+      env: workerEnv(terminal.env, config.server.tls.cert_file),
       clock,
       log,
     })
-    terminal.out(options.json ? readyJson(server) : readyText(server, terminal.outIsTerminal))
+    const withWhat = ', with a worker on this machine'
+    tellReady(server, { withWhat, next: next(server), json: options.json === true }, terminal)
     return {
       async stop() {
         await worker.stop()
@@ -62,7 +57,7 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       },
     }
   }
-  await runUntilSignal(start, { signals, clock, log })
+  await runUntilSignal(start, { signals: terminal.signals, clock, log })
 }
 
 function workerArgs(
@@ -83,18 +78,8 @@ function workerArgs(
 const workerEnv = (env: Terminal['env'], certificate: string | undefined): Terminal['env'] =>
   certificate === undefined ? env : { WINDLASS_WORKER_TLS_CA_FILE: certificate, ...env }
 
-const readyJson = ({ grpc, http }: RunningServer): string => `${JSON.stringify({ ready: true, grpc, http })}\n`
-
-function readyText({ grpc, http, httpUrl }: RunningServer, forPeople: boolean): string {
-  if (!forPeople) return `windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`
-  const width = Math.max(grpc.length, httpUrl.length) + 3
-  return `
-Windlass ${version()} is ready, with a worker on this machine.
-
-  gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
-  HTTP   ${httpUrl.padEnd(width)}/play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
-
-To let Bazel run its actions here, put these lines into your .bazelrc:
+const next = ({ grpc, httpUrl }: RunningServer): string => `\
+To let Bazel run its actions here, put this line into your .bazelrc:
 
   build --remote_executor=${bazelAddress(grpc, httpUrl)}
 
@@ -102,7 +87,4 @@ or, to let it use the cache alone:
 
   build --remote_cache=${bazelAddress(grpc, httpUrl)}
 
-Commands run in sandboxes, without a network (docs/guide/isolation.md). Ctrl+C stops it.
-
-`
-}
+Commands run in sandboxes, without a network (docs/guide/isolation.md).`

@@ -5,4 +5,5 @@ import { version } from '../app/version.ts'
 export const versionCommand = (terminal: Terminal): Command =>
   new Command('version')
     .description('print the version, and what it runs on')
+    .addHelpText('after', '\nExamples:\n  windlass version\n  windlass --version     the number alone')
     .action(() => terminal.out(`windlass ${version()} (${terminal.platform})\n`))

@@ -1,12 +1,12 @@
 import { systemClock } from '../app/clock.ts'
-import { type FlagSetting, loadConfig } from '../app/config-load.ts'
-import { createLogger } from '../app/logger.ts'
+import type { FlagSetting } from '../app/config-load.ts'
 import { whenInputEnds } from '../app/parent.ts'
 import { runUntilSignal, type SignalSource } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { startWorker } from '../app/worker.ts'
 import { languagesToOffer } from '../app/worker-languages.ts'
 import { invalid } from '../base/fault.ts'
+import { configured } from './configured.ts'
 
 export interface DaemonFlags {
   readonly serverUrl?: string
@@ -24,18 +24,14 @@ export interface DaemonFlags {
 }
 
 export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> {
-  const { env, home, errIsTerminal } = terminal
-  const { config, notes } = loadConfig({ file: flags.config, env, home, flags: settingsOf(flags) })
-  const log = await createLogger(config.log, errIsTerminal)
-  for (const { level, what, keys } of notes) log[level]({ keys }, what)
-
+  const { config, log } = await configured(flags.config, settingsOf(flags), terminal)
   const { signals, end } = endable(terminal.signals)
   if (flags.whileInput === true) whenInputEnds(end)
   let failure: Error | undefined
   let isStopping = false
   const start = async () => {
     const languages = languagesToOffer(config.server.data_dir, config.worker.languages)
-    const worker = await startWorker(config, { clock: systemClock, log, env, languages })
+    const worker = await startWorker(config, { clock: systemClock, log, env: terminal.env, languages })
     terminal.out(
       flags.json
         ? `${JSON.stringify({ ready: true, worker: worker.id, slots: worker.slots })}\n`

@@ -7,6 +7,7 @@ import { formatDigest } from '../base/digest-text.ts'
 import { invalid } from '../base/fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import { instanceNameProblem } from '../model/instance-name.ts'
+import { untilStopped } from './until-stopped.ts'
 import { Verdict } from './verdict.ts'
 
 export interface ExecuteFlags {
@@ -19,45 +20,24 @@ export interface ExecuteFlags {
   readonly json?: true
 }
 
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
-const SIGNALS = Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[]
 /** Variables that a command sees where it does not set them. */
 const PASSED_ON = ['PATH', 'HOME']
 
 export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal): Promise<void> {
   const problem = instanceNameProblem(flags.instance)
   if (problem !== undefined) throw invalid(`--instance: the name ${problem}`)
-  const leaving = new AbortController()
-  let code: number | undefined
-  const heed = (signal: keyof typeof EXIT_CODES): void => {
-    if (code !== undefined) terminal.signals.exit(EXIT_CODES[signal])
-    code = EXIT_CODES[signal]
-    leaving.abort()
-  }
-  for (const signal of SIGNALS) terminal.signals.on(signal, heed)
   const [out, err] = [new TextDecoder(), new TextDecoder()]
-  try {
-    const { end, result } = await executeOnce(
-      {
-        ...flags,
-        digestFunction: flags.digestFunction,
-        env: PASSED_ON.flatMap((name) =>
-          terminal.env[name] === undefined ? [] : [{ name, value: terminal.env[name] }],
-        ),
-        stdout: (bytes) => flags.json ?? terminal.out(out.decode(bytes, { stream: true })),
-        stderr: (bytes) => flags.json ?? terminal.err(err.decode(bytes, { stream: true })),
-      },
-      systemClock,
-      leaving.signal,
-    )
-    if (flags.json) terminal.out(`${JSON.stringify({ cause: end.cause, reason: end.reason, ...told(result) })}\n`)
-    else terminal.err(inWords(result, end.reason))
-    if (end.exitCode !== 0) throw new Verdict(end.exitCode)
-  } catch (error) {
-    throw code === undefined ? error : new Verdict(code)
-  } finally {
-    for (const signal of SIGNALS) terminal.signals.off(signal, heed)
+  const order = {
+    ...flags,
+    digestFunction: flags.digestFunction,
+    env: PASSED_ON.flatMap((name) => (terminal.env[name] === undefined ? [] : [{ name, value: terminal.env[name] }])),
+    stdout: (bytes: Uint8Array) => flags.json ?? terminal.out(out.decode(bytes, { stream: true })),
+    stderr: (bytes: Uint8Array) => flags.json ?? terminal.err(err.decode(bytes, { stream: true })),
   }
+  const { end, result } = await untilStopped(terminal, (signal) => executeOnce(order, systemClock, signal))
+  if (flags.json) terminal.out(`${JSON.stringify({ cause: end.cause, reason: end.reason, ...told(result) })}\n`)
+  else terminal.err(inWords(result, end.reason))
+  if (end.exitCode !== 0) throw new Verdict(end.exitCode)
 }
 
 const named = (digest: Digest | undefined): string | undefined => digest && formatDigest(digest)

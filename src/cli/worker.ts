@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { BACKENDS } from '../app/backends.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { DIGEST_FUNCTIONS } from '../base/digest.ts'
+import { instanceFlag } from './dial-flags.ts'
 import type { DaemonFlags } from './worker-daemon.ts'
 import type { ExecuteFlags } from './worker-execute.ts'
 
@@ -30,19 +31,20 @@ const backend = (): Option => new Option('--backend <name>', 'what commands run 
 export function workerCommand(terminal: Terminal): Command {
   const worker = new Command('worker')
     .description('run tasks of a server on this machine')
-    .helpCommand(false) // it would not go through the hook below
+    .helpCommand(false)
     .addHelpText('after', '\nExamples:\n  windlass worker daemon\n  windlass worker execute --help')
   worker.addCommand(daemonCommand(terminal))
   worker.addCommand(executeCommand(terminal))
-  // How help and errors are told is set on this command after it is made; those below it tell them alike.
-  worker.hook('preSubcommand', (_, command) => void command.copyInheritedSettings(worker))
   return worker
 }
 
 const daemonCommand = (terminal: Terminal): Command =>
   new Command('daemon')
     .description('take tasks from a server until stopped')
-    .option('--server-url <url>', 'the server to work for: http://host:port, https://host:port or unix:/path')
+    .option(
+      '--server-url <url>',
+      'the server to work for: http://host:port, https://host:port or unix:/path (http://127.0.0.1:8980)',
+    )
     .option('--cas-url <url>', 'where inputs and outputs are, when that is another server')
     .addOption(new Option('--protocol <name>', 'how it speaks to the server').choices(['grpc', 'http']))
     .addOption(backend())
@@ -66,8 +68,8 @@ const executeCommand = (terminal: Terminal): Command =>
     .requiredOption('--cas-url <url>', 'the server that has the action and takes its outputs')
     .requiredOption('--action-digest <digest>', 'hash/size of the Action')
     .requiredOption('--work-dir <dir>', 'a directory for the room and its inputs')
-    .addOption(backend().default('auto'))
-    .option('--instance <name>', 'the instance name to use', '')
+    .addOption(backend().default('auto', 'auto'))
+    .addOption(instanceFlag())
     .addOption(
       new Option('--digest-function <name>', 'what hashes are made with (told by their length)').choices(
         Object.keys(DIGEST_FUNCTIONS),

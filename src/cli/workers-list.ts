@@ -2,6 +2,7 @@ import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { invalid } from '../base/fault.ts'
 import type { WorkerInView } from '../model/grid-view.ts'
+import { LANGUAGE_PROPERTY } from '../model/language.ts'
 import type { GridOptions } from './cas-flags.ts'
 import { bytesText } from './cas-words.ts'
 import { jsonLine, withGrid } from './grid-session.ts'
@@ -17,7 +18,7 @@ export async function runWorkers(options: WorkersOptions, terminal: Terminal): P
   const { drain, resume, shutdown = false, json } = options
   if (drain !== undefined && resume !== undefined) throw invalid('--drain and --resume: one or the other')
   if (shutdown && drain === undefined) throw invalid('--shutdown goes with --drain')
-  await withGrid(options, terminal, async ({ grid }) => {
+  await withGrid({ ...options, named: 'workers' }, terminal, async ({ grid }) => {
     if (drain !== undefined) await grid.drain(drain, shutdown)
     if (resume !== undefined) await grid.resume(resume)
     const workers = await grid.workers()
@@ -42,9 +43,10 @@ function changedText(
   return `${quietText(id)} gets no new tasks; ${rest}${shutdown ? ', and leaves then' : ''}\n`
 }
 
-function workersText(workers: readonly WorkerInView[]): string {
+export function workersText(workers: readonly WorkerInView[]): string {
   if (workers.length === 0) return 'no workers; "windlass worker daemon --server-url http://HOST:PORT" starts one\n'
   const now = systemClock.now()
+  const needsWhy = workers.some(isOdd)
   const rows = workers
     .toSorted((one, other) => (one.worker < other.worker ? -1 : 1))
     .map((worker) => [
@@ -52,9 +54,22 @@ function workersText(workers: readonly WorkerInView[]): string {
       worker.state,
       `${worker.tasks}/${worker.slots}`,
       spanText(now - worker.heardAt),
-      [...amounts(worker), ...worker.properties.map(({ name, value }) => `${name}=${value}`)].join(' '),
+      ...(needsWhy ? [isOdd(worker) ? worker.reason : '-'] : []),
+      [...amounts(worker), ...properties(worker), ...languages(worker)].join(' '),
     ])
-  return tableText(['WORKER', 'STATE', 'TASKS', 'HEARD', 'OFFERS'], rows)
+  return tableText(['WORKER', 'STATE', 'TASKS', 'HEARD', ...(needsWhy ? ['WHY'] : []), 'OFFERS'], rows)
+}
+
+/** In a state that somebody will ask about. */
+const isOdd = ({ state }: WorkerInView): boolean => state !== 'ONLINE' && state !== 'BUSY'
+
+const properties = (worker: WorkerInView): string[] =>
+  worker.properties.filter(({ name }) => name !== LANGUAGE_PROPERTY).map(({ name, value }) => `${name}=${value}`)
+
+/** A worker may have two dozen, each with and without its version: here they are counted, and --json names them. */
+function languages(worker: WorkerInView): string[] {
+  const offered = worker.properties.filter(({ name, value }) => name === LANGUAGE_PROPERTY && !value.includes('@'))
+  return offered.length > 3 ? [`languages=${offered.length}`] : offered.map(({ name, value }) => `${name}=${value}`)
 }
 
 const amounts = ({ cpu, memoryBytes, diskBytes }: WorkerInView): string[] => [

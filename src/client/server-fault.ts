@@ -2,16 +2,34 @@ import { FaultError } from '../base/fault.ts'
 import { GrpcError, STATUS, STATUS_NAMES } from '../grpc/status.ts'
 import type { Target } from './target.ts'
 
-/** Says what a server answered, or that there is none, to the person who named it; anything else is passed on. */
-export function serverFault(error: unknown, target: Target): unknown {
-  if (!(error instanceof GrpcError)) return error
-  return new FaultError({ kind: 'unavailable', what: `${target.text}: ${wordsFor(error)}` }, error)
+/** No server answered; it does not have this service; it knows nothing of that name; or anything else. */
+type ServerFaultKind = 'unreached' | 'unoffered' | 'unknown-name' | 'other'
+
+/** What a server answered, or that none did, in words for the person who named it. */
+export class ServerFault extends FaultError {
+  readonly server: ServerFaultKind
+
+  constructor(error: GrpcError, target: Target) {
+    const server = kindOf(error)
+    super({ kind: 'unavailable', what: `${target.text}: ${wordsFor(server, error)}` }, error)
+    this.server = server
+  }
 }
 
-function wordsFor({ code, message }: GrpcError): string {
-  if (code === STATUS.unavailable && /^(cannot connect|connecting|the connection)/.test(message))
+/** What is no word of a server is passed on as it is. */
+export const serverFault = (error: unknown, target: Target): unknown =>
+  error instanceof GrpcError ? new ServerFault(error, target) : error
+
+function kindOf({ code, unanswered }: GrpcError): ServerFaultKind {
+  if (unanswered) return 'unreached'
+  if (code === STATUS.unimplemented) return 'unoffered'
+  return code === STATUS.notFound ? 'unknown-name' : 'other'
+}
+
+function wordsFor(kind: ServerFaultKind, { code, message }: GrpcError): string {
+  if (kind === 'unreached')
     return `${message}\nis a server running there? "windlass server" starts one, and --server names another`
-  if (code === STATUS.unimplemented) return `the server does not offer this (${message || 'UNIMPLEMENTED'})`
+  if (kind === 'unoffered') return `the server does not offer this (${message || 'UNIMPLEMENTED'})`
   if (code === STATUS.unauthenticated || code === STATUS.permissionDenied)
     return `the server refused us: ${message} (--header, --cert and --key say who we are)`
   if (code === STATUS.resourceExhausted) return `the server has no room: ${message}`

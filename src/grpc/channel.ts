@@ -161,7 +161,10 @@ export class Dialer {
     this.#failures++
     const { address } = this.options
     const where = 'path' in address ? address.path : hostAndPort(address)
-    this.#failWaiting(new GrpcError(STATUS.unavailable, `cannot connect to ${where}: ${reason}`), false)
+    this.#failWaiting(
+      new GrpcError(STATUS.unavailable, `cannot connect to ${where}: ${reason}`, { unanswered: true }),
+      false,
+    )
     if (this.#waiting.size > 0) this.#dial()
   }
 

@@ -4,7 +4,7 @@ import { FIELD, type HeaderList } from './hpack/header-field.ts'
 import { statusFromHttp, statusFromReset } from './http-status.ts'
 import { responseStatus } from './http2/request-head.ts'
 import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
-import { ERROR } from './http2/wire-format.ts'
+import { CONNECTION_LOST, ERROR } from './http2/wire-format.ts'
 import { Inbox } from './inbox.ts'
 import { Later } from './later.ts'
 import { COMPRESSED } from './message-parser.ts'
@@ -164,7 +164,8 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
   onReset(code: number, reason: string): void {
     if (this.#over) return
     const wasProcessed = code !== ERROR.refusedStream
-    this.#end(new GrpcError(statusFromReset(code), reason), wasProcessed)
+    const unanswered = code === CONNECTION_LOST
+    this.#end(new GrpcError(statusFromReset(code), reason, { unanswered }), wasProcessed)
   }
 
   onDrained(): void {

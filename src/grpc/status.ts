@@ -47,6 +47,8 @@ export interface GrpcErrorInit {
   readonly details?: Uint8Array
   readonly trailers?: MetadataInit
   readonly cause?: unknown
+  /** No server answered: it cannot be reached, or the connection to it was lost. */
+  readonly unanswered?: boolean
 }
 
 /** Thrown by a handler to end a call with a status, and by the client when a call ended with one. */
@@ -55,12 +57,15 @@ export class GrpcError extends Error {
   readonly code: StatusCode
   readonly details: Uint8Array | undefined
   readonly trailers: MetadataInit | undefined
+  /** Made by the client itself, for want of a server: not what one said. */
+  readonly unanswered: boolean
 
   constructor(code: StatusCode, message: string, init: GrpcErrorInit = {}) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause })
     this.code = code
     this.details = init.details
     this.trailers = init.trailers
+    this.unanswered = init.unanswered ?? false
   }
 }
 

@@ -19,6 +19,8 @@ export type EndWhy =
   | 'faults'
   /** A fault of which it was said that it would come again wherever the task ran. */
   | 'hopeless'
+  /** How it ended could not be put on record: its result is lost, and only that it is over is known. */
+  | 'unrecorded'
 
 /** Why a worker should end an attempt. A recalled one was only staged, and has gone elsewhere. */
 export type StopWhy = 'cancelled' | 'timeout' | 'recalled' | 'superseded'

@@ -1,157 +1,16 @@
-import { liveChanged, refresh } from './availability.ts'
-import { offered } from './demand.ts'
-import type { Attempt, Heartbeat, Register } from './events.ts'
-import { Gauges } from './gauges.ts'
+import type { Attempt, Heartbeat } from './events.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
 import { heldTasks } from './held-leases.ts'
-import { attach, detach } from './leases.ts'
-import { classFor, classIdle } from './matchmaking.ts'
-import { unpark } from './queueing.ts'
-import { noteBlocked, unkeep } from './reservations.ts'
+import { admit, becomeLive, ceaseLive, isLive, removeWorker } from './live-workers.ts'
 import { lapse, yieldTask } from './retry.ts'
-import type { Task } from './task.ts'
 import { review } from './upkeep.ts'
-import { setListed, type Worker } from './worker.ts'
-import { addShape, removeShape, sharedTotal } from './worker-class.ts'
-import { leaseEndsAt, quietUntil, watchWorker } from './worker-watch.ts'
-
-/** A worker comes, or comes again: then what it had before is what it lists, and the rest has lapsed. */
-export function register(grid: Grid, event: Register): void {
-  const before = grid.workers.get(event.worker)
-  const had = before === undefined ? [] : heldTasks(before)
-  if (before !== undefined) {
-    for (const task of had) detach(grid, task)
-    remove(grid, before, 'it registered again')
-  }
-  const awaited = [...(grid.awaited.get(event.worker) ?? [])]
-  grid.awaited.delete(event.worker)
-  const worker = add(grid, event)
-  const listed = new Map(event.running?.map((attempt) => [attempt.task, attempt]))
-  for (const task of [...had, ...awaited]) {
-    if (keeps(grid, worker, { task, listed })) continue
-    const what = `worker ${worker.id} came back without it`
-    if (task.lease?.staged || awaited.includes(task)) yieldTask(grid, task, what)
-    else lapse(grid, task, { what, lostWorker: worker.id })
-  }
-  stopStrangers(grid, worker, listed)
-  if (!event.notReady) admit(grid, worker)
-}
-
-interface Claim {
-  readonly task: Task
-  readonly listed: Map<string, Attempt>
-}
-
-/** It still has the task, under the lease that counts. */
-function keeps(grid: Grid, worker: Worker, { task, listed }: Claim): boolean {
-  const { lease } = task
-  const claimed = listed.get(task.id)
-  if (lease === undefined || claimed === undefined || !lease.isUnder(claimed.fencing)) return false
-  listed.delete(task.id)
-  lease.renewedAt = grid.now
-  attach(task, lease, worker)
-  watchWorker(grid, worker, leaseEndsAt(grid, task, lease))
-  if (task.state === 'stopping')
-    grid.effects.push({
-      kind: 'stop',
-      task: task.id,
-      worker: worker.id,
-      fencing: lease.fencing,
-      why: 'cancelled',
-    })
-  return true
-}
-
-/** What it holds and should not: somebody else has it, or nobody wants it. */
-function stopStrangers(grid: Grid, { id: worker }: Worker, listed: ReadonlyMap<string, Attempt>): void {
-  for (const { task, fencing } of listed.values())
-    grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
-}
-
-function add(grid: Grid, event: Register): Worker {
-  const offer = { ...event, total: offered(event.resources) }
-  const own = classFor(grid, offer)
-  const total = sharedTotal(own, offer.total)
-  const gauges = new Gauges(grid.gauges, total, grid.now)
-  const worker: Worker = {
-    // In this order they lie in memory: first what every decision reads or writes.
-    id: event.worker,
-    state: 'OFFLINE',
-    class: own,
-    free: gauges,
-    firstHeld: undefined,
-    lastHeld: undefined,
-    firstStaged: undefined,
-    staged: 0,
-    used: 0,
-    slots: Math.max(1, Math.floor(event.slots) || 1),
-    prefetch: event.pulls ? 0 : Math.max(0, Math.floor(event.prefetch ?? 0) || 0),
-    pulls: event.pulls ?? false,
-    lastHeard: grid.now,
-    disconnectedAt: undefined,
-    keptFor: undefined,
-    freed: false,
-    shutdownWhenEmpty: false,
-    lookAt: Number.POSITIVE_INFINITY,
-    turn: 0,
-    room: undefined,
-    classAt: -1,
-    stagerAt: -1,
-    health: gauges,
-    total,
-    openAt: -1,
-    asked: 0,
-  }
-  grid.workers.set(worker.id, worker)
-  grid.anyRegistered = true
-  for (const { name } of event.properties) grid.namesOffered.add(name)
-  setListed(own.workers, worker, { place: 'classAt', listed: true })
-  grid.workerCounts.OFFLINE++
-  moveWorker(grid, worker, { move: 'register', what: 'it registered' })
-  watchWorker(grid, worker, quietUntil(grid, worker))
-  return worker
-}
-
-function admit(grid: Grid, worker: Worker): void {
-  moveWorker(grid, worker, { move: 'admit', what: 'it is ready' })
-  becomeLive(grid, worker)
-}
-
-/** From now on it counts for what can be served. */
-function becomeLive(grid: Grid, worker: Worker): void {
-  const isNew = addShape(worker.class, worker.total)
-  liveChanged(grid, worker, 1)
-  if (isNew) for (const pool of worker.class.pools) unpark(pool)
-  freeWorker(grid, worker)
-}
-
-function ceaseLive(grid: Grid, worker: Worker): void {
-  removeShape(worker.class, worker.total)
-  liveChanged(grid, worker, -1)
-  const pool = worker.keptFor
-  if (pool === undefined) return
-  unkeep(grid, pool)
-  noteBlocked(grid, pool)
-}
-
-const isLive = ({ state }: Worker): boolean => state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
-
-function remove(grid: Grid, worker: Worker, what: string): void {
-  if (isLive(worker)) ceaseLive(grid, worker)
-  moveWorker(grid, worker, { move: 'lose', what })
-  grid.workerCounts.OFFLINE-- // what is gone is not counted
-  refresh(grid, worker)
-  setListed(worker.class.workers, worker, { place: 'classAt', listed: false })
-  grid.workers.delete(worker.id)
-  worker.free.close()
-  classIdle(grid, worker.class)
-}
+import type { Worker } from './worker.ts'
 
 /** Gone without a word: what it held is lost with it. */
 export function loseWorker(grid: Grid, worker: Worker, what: string): void {
   const tasks = heldTasks(worker)
-  remove(grid, worker, what)
+  removeWorker(grid, worker, what)
   for (const task of tasks) {
     if (task.lease?.staged) yieldTask(grid, task, what)
     else lapse(grid, task, { what: `worker ${worker.id} is gone: ${what}`, lostWorker: worker.id })
@@ -161,7 +20,7 @@ export function loseWorker(grid: Grid, worker: Worker, what: string): void {
 /** Gone in good order, or taken away: nothing of that is the tasks' doing. */
 export function dismissWorker(grid: Grid, worker: Worker, what: string): void {
   const tasks = heldTasks(worker)
-  remove(grid, worker, what)
+  removeWorker(grid, worker, what)
   for (const task of tasks) yieldTask(grid, task, `worker ${worker.id}: ${what}`)
 }
 
@@ -211,4 +70,10 @@ export function resume(grid: Grid, worker: Worker): void {
   worker.shutdownWhenEmpty = false
   moveWorker(grid, worker, { move: 'resume', what: 'it takes tasks again' })
   becomeLive(grid, worker)
+}
+
+/** What it holds and should not: somebody else has it, or nobody wants it. */
+export function stopStrangers(grid: Grid, { id: worker }: Worker, listed: ReadonlyMap<string, Attempt>): void {
+  for (const { task, fencing } of listed.values())
+    grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
 }

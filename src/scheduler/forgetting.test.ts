@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { submit } from './clients.ts'
-import { dismissWorker, register } from './fleet.ts'
+import { dismissWorker } from './fleet.ts'
 import { FEWEST_SWEPT, instanceOf, makeGrid } from './grid.ts'
 import { laneFor } from './matchmaking.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
+import { register } from './registering.ts'
 import { settleGrid } from './settling.ts'
 import type { Worker } from './worker.ts'
 

@@ -3,11 +3,12 @@ import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
+import { roughWay } from '../../src/testing/rough-way.ts'
 import { selfSigned } from '../../src/testing/self-signed.ts'
 import { httpCaller } from '../../src/worker/links/http-caller.ts'
 import { resultOf, text } from '../workers/told-results.ts'
 import { workerHere } from '../workers/worker-here.ts'
-import { askedProxy, cuttingProxy } from './between.ts'
+import { askedProxy } from './asked-proxy.ts'
 import { startHttpGrid } from './http-grid.ts'
 
 test('however often its connections are cut, every task has one result', async () => {
@@ -17,9 +18,9 @@ test('however often its connections are cut, every task has one result', async (
       retry: { maxRetries: 100, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
     },
   })
-  const { url, cut } = await cuttingProxy(grid.httpPort)
+  const { address, cut } = await roughWay(grid.httpPort)
   await workerHere('', {
-    WINDLASS_WORKER_SERVER_URL: url,
+    WINDLASS_WORKER_SERVER_URL: `http://${address}`,
     WINDLASS_WORKER_PROTOCOL: 'http',
     WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '3',
   })

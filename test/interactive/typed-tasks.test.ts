@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { CommandWish, StageInput } from '../../src/model/command-task.ts'
 import { describeWith } from '../../src/testing/require.ts'
+import { roughWay } from '../../src/testing/rough-way.ts'
 import { ended, sh, stageOf, submitCommand, textOf } from '../commands/commands.ts'
 import { startGrid, type TestGrid } from '../workers/grid.ts'
 import { workerHere } from '../workers/worker-here.ts'
-import { cuttingProxy } from './cutting-proxy.ts'
 
 const PIPES: StageInput = { kind: 'live', terminal: undefined }
 const TERMINAL: StageInput = { kind: 'live', terminal: { rows: 24, columns: 80 } }
@@ -132,7 +132,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
 
   test('a connection that breaks loses nothing, and doubles nothing', async () => {
     const grid = await startGrid({ scheduler: { disconnectGraceMs: 10_000 } })
-    const { address, cut } = await cuttingProxy(grid.port)
+    const { address, cut } = await roughWay(grid.port)
     await workerHere(address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
     const typist = await sitDown(grid, { stages: [sh(LOOP, { stdin: PIPES })] })
     const words = Array.from({ length: 40 }, (_, i) => `${i}\n`)

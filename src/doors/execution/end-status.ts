@@ -21,13 +21,11 @@ function codeOf(end: OperationEnd): number {
   }
 }
 
-const UNRECORDED = /^its end could not be recorded/
-
 /** Clients try again what is UNAVAILABLE or INTERNAL, and not what is a FAILED_PRECONDITION. */
-function failureCode({ why, what }: OperationEnd): number {
+function failureCode({ why }: OperationEnd): number {
   // It was lost together with its workers, which may not be its doing.
   if (why === 'poison') return STATUS.unavailable
   if (why === 'no-worker' || why === 'hopeless') return STATUS.failedPrecondition
   // Tried as often as it may be; clients may try again themselves.
-  return why === 'faults' && !UNRECORDED.test(what) ? STATUS.unavailable : STATUS.internal
+  return why === 'faults' ? STATUS.unavailable : STATUS.internal
 }

@@ -32,8 +32,10 @@ const statusIn = (state: TaskState, end?: Partial<OperationEnd>): OperationStatu
   origin: 'action',
   state,
   attempt: 1,
+  starts: 1,
   worker: 'w1',
   acceptedAt: 1000,
+  joinedAt: 1000,
   queuedAt: 1000,
   assignedAt: 2000,
   startedAt: 3000,
@@ -67,7 +69,7 @@ test.each<[string, Partial<OperationEnd>, number]>([
   ['fitted by no worker', { why: 'no-worker' }, 9],
   ['lost with its workers', { why: 'poison' }, 14],
   ['tried too often', { what: 'no disk (attempt 4, the last)' }, 14],
-  ['not recorded', { what: 'its end could not be recorded: it is too long' }, 13],
+  ['not recorded', { why: 'unrecorded', what: 'its end could not be recorded: it is too long' }, 13],
 ])('a task that was %s is over, and its status says so', async (_, end, code) => {
   const status = statusIn(end.state ?? 'failed', { ...end, why: end.why ?? 'faults' })
   const summary = executionOperationFromProto(operationSummary(status, tools))

@@ -52,7 +52,7 @@ export async function downloadPackages(
       signal,
     )
   } catch (error) {
-    if (error instanceof FaultError && error.message.includes('ENOENT'))
+    if (error instanceof FaultError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
       throw new FaultError(
         { kind: 'unavailable', what: 'apt-get was not found: on other systems than Debian, name a folder with --from' },
         error,

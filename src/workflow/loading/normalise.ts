@@ -1,3 +1,4 @@
+import { nearest } from '../../base/nearest.ts'
 import { describeValue, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import { type Field, type RecordTable, type Shape, type Version, versionText } from './fields.ts'
 import { descend, keysOf, type Place, placeOf, problem, remember } from './place.ts'
@@ -59,8 +60,9 @@ export const tooNew = (at: Place | undefined, what: string, { since, rules }: { 
   )
 
 function unknownField(value: ValueRecord, key: string, table: RecordTable) {
-  const near = Object.keys(table.fields).find((name) => name.toLowerCase() === key.toLowerCase())
-  const hint = near === undefined ? `it may have ${Object.keys(table.fields).join(', ')}` : `did you mean ${near}?`
+  const fields = Object.keys(table.fields)
+  const near = nearest(key, fields)
+  const hint = near === undefined ? `it may have ${fields.join(', ')}` : `did you mean ${near}?`
   return problem(placeOf(value, key), `${table.name} has no field ${key}; ${hint}`)
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from './config-nearest.ts'
+import { nearest } from './nearest.ts'
 
 const KEYS = [
   'server.address',
@@ -26,4 +26,13 @@ test('of several tables that have the name, the one that is written most alike i
 
 test('nothing is guessed when nothing is close', () => {
   expect(nearest('telemetry.endpoint', KEYS)).toBeUndefined()
+})
+
+test('case is the smallest of slips', () => {
+  expect(nearest('STDIN', ['files', 'stdin', 'stdinEncoding'])).toBe('stdin')
+})
+
+test('what is too long to be a slip costs no search', () => {
+  const long = 'a'.repeat(201)
+  expect(nearest(long, [long])).toBeUndefined()
 })

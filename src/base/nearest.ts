@@ -1,12 +1,17 @@
-/** The known name that a mistyped one most likely stood for; undefined when none is close. */
+/** No name of ours comes near to this length, and the work grows with it: whoever sends more made no slip of the finger. */
+const MOST_CHARACTERS = 200
+
+/** The known name that a mistyped one most likely stood for, in whatever case; undefined when none is close. */
 export function nearest(wrong: string, known: readonly string[]): string | undefined {
-  const leaf = lastPart(wrong)
+  if (wrong.length > MOST_CHARACTERS) return undefined
+  const written = wrong.toLowerCase()
   let best: string | undefined
   let least = Math.max(2, Math.floor(wrong.length / 3)) + 1
   for (const name of known) {
     // The right name in the wrong table is nearer than most misspellings: `address` stood for `server.address`.
-    const edits = editDistance(wrong, name)
-    const distance = lastPart(name) === leaf ? Math.min(edits, 1 + edits / 1000) : edits
+    const meant = name.toLowerCase()
+    const edits = editDistance(written, meant)
+    const distance = lastPart(meant) === lastPart(written) ? Math.min(edits, 1 + edits / 1000) : edits
     if (distance < least) [best, least] = [name, distance]
   }
   return best

@@ -1,0 +1,100 @@
+import { EventEmitter } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { FIELDS } from '../../app/config.ts'
+import { loadConfig } from '../../app/config-load.ts'
+import { run } from '../../cli/program.ts'
+import { listFiles } from '../tidy/read-tree.ts'
+import { blocksOf, callsIn, headingsOf, linksOf, pathsIn, readPages, scriptsIn } from './page.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const pages = readPages(ROOT, listFiles(ROOT))
+const guide = pages.filter(({ path }) => path.startsWith('docs/guide/'))
+
+const isThere = (path: string): boolean => existsSync(join(ROOT, path))
+
+async function helpOf(command: readonly string[]): Promise<string> {
+  const said: string[] = []
+  const say = (text: string) => void said.push(text)
+  const signals = Object.assign(new EventEmitter(), { exit: () => {} })
+  await run([...command, '--help'], {
+    ...{ env: {}, home: '/', platform: '', self: ['windlass'], outIsTerminal: false, errIsTerminal: false },
+    ...{ signals, out: say, err: say },
+  })
+  return said.join('')
+}
+
+test('every link leads to a page that is there, and to a heading that it has', () => {
+  const lost = pages.flatMap((page) =>
+    linksOf(page)
+      .filter(({ path, heading }) => {
+        if (!isThere(path)) return true
+        const target = pages.find((each) => each.path === path)
+        return heading !== undefined && target !== undefined && !headingsOf(target).includes(heading)
+      })
+      .map(({ path, heading = '' }) => `${page.path}: ${path}#${heading}`),
+  )
+  expect(lost).toEqual([])
+})
+
+test('files and scripts that are named are there', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const lost = pages.flatMap((page) => [
+    ...pathsIn(page).filter((path) => !isThere(path)),
+    ...scriptsIn(page).filter((script) => !Object.hasOwn(scripts, script)),
+  ])
+  expect(lost).toEqual([])
+})
+
+test('the front page names every page of the guide', () => {
+  const [front] = pages.filter(({ path }) => path === 'README.md')
+  const linked = new Set(front && linksOf(front).map(({ path }) => path))
+  expect(guide.map(({ path }) => path).filter((path) => !linked.has(path))).toEqual([])
+})
+
+test('flags in examples are those of the command', async () => {
+  expect(pages.flatMap(callsIn).length).toBeGreaterThan(50)
+  const wrong: string[] = []
+  for (const page of pages) {
+    for (const { command, flags, line } of callsIn(page)) {
+      const help = flags.length === 0 ? '' : await helpOf(command)
+      wrong.push(...flags.filter((flag) => !help.includes(` ${flag}`)).map((flag) => `${page.path}: ${flag}: ${line}`))
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+/** Those of every command and all below it. */
+async function allFlags(command: readonly string[]): Promise<string[]> {
+  const help = await helpOf(command)
+  const own = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z][a-z-]+)/gm)].map(([, flag = '']) => flag)
+  const [, list = ''] = /\nCommands:\n((?: .*\n)+)/.exec(help) ?? []
+  const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+  const below = await Promise.all(names.map((name) => allFlags([...command, name])))
+  return [...own, ...below.flat()]
+}
+
+test('every flag is told of somewhere', async () => {
+  const flags = new Set(await allFlags([]))
+  expect(flags.size).toBeGreaterThan(40)
+  const words = pages.map(({ text }) => text).join('\n')
+  const untold = [...flags].filter((flag) => flag !== '--help' && flag !== '--version' && !words.includes(flag))
+  expect(untold).toEqual([])
+})
+
+test('settings in examples are known, and have values that they may have', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-pages-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'example.toml')
+  const tables = new Set(FIELDS.map(({ key }) => key.split('.')[0]))
+  const examples = guide
+    .flatMap((page) => blocksOf(page, 'toml'))
+    .filter((block) => tables.has(/^\[(\w+)/m.exec(block)?.[1] ?? '')) // languages are files of this kind, too
+  expect(examples.length).toBeGreaterThan(5)
+  for (const example of examples) {
+    writeFileSync(file, example)
+    expect(() => loadConfig({ file, env: {}, home: '/' }), example).not.toThrow()
+  }
+})

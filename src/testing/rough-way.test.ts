@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { roughWay } from './rough-way.ts'
+
+/** A server that gives back what it is sent, and the way to it. */
+async function wayToEcho() {
+  const server = createServer((socket) => socket.on('error', () => {}).pipe(socket))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  return roughWay((server.address() as AddressInfo).port)
+}
+
+async function caller(address: string): Promise<Socket> {
+  const socket = connect(Number(address.split(':')[1]), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+async function echoOf(socket: Socket, said: string): Promise<string> {
+  const heard = once(socket, 'data')
+  socket.write(said)
+  return String((await heard)[0])
+}
+
+test('what is said goes there and back', async () => {
+  const way = await wayToEcho()
+  expect(await echoOf(await caller(way.address), 'hello')).toBe('hello')
+})
+
+test('a cut ends every connection, and the next one is let through', async () => {
+  const way = await wayToEcho()
+  const callers = [await caller(way.address), await caller(way.address)]
+  for (const socket of callers) await echoOf(socket, 'hello')
+  const ends = callers.map((socket) =>
+    once(
+      socket.on('error', () => {}),
+      'close',
+    ),
+  )
+  way.cut()
+  await Promise.all(ends)
+  expect(await echoOf(await caller(way.address), 'again')).toBe('again')
+})
+
+test('while it is stalled nothing gets through, on connections old and new; mended, all of it does', async () => {
+  const way = await wayToEcho()
+  const old = await caller(way.address)
+  await echoOf(old, 'hello')
+  way.stall()
+  const young = await caller(way.address)
+  let heard = 0
+  for (const socket of [old, young]) socket.on('data', () => heard++)
+  const echoes = [echoOf(old, 'old'), echoOf(young, 'young')]
+  await new Promise((done) => setTimeout(done, 50)) // long enough for what is not stalled, and too short to matter
+  expect(heard).toBe(0)
+  await way.mend()
+  expect(await Promise.all(echoes)).toEqual(['old', 'young'])
+})
+
+test('closed, it refuses; mended, it is where it was', async () => {
+  const way = await wayToEcho()
+  await way.close()
+  await expect(caller(way.address)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  await way.mend()
+  expect(await echoOf(await caller(way.address), 'back')).toBe('back')
+})

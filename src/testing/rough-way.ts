@@ -1,0 +1,72 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** The way to a server of this machine, over TCP and with all that happens on one. It ends with the test that made it. */
+export interface RoughWay {
+  /** `127.0.0.1:port`, the same for as long as the test runs. */
+  readonly address: string
+  /** Ends every connection, which both sides see; who comes again is let through. */
+  cut(): void
+  /** From now on nothing gets through, and nobody is told: what a cable that was pulled out looks like. */
+  stall(): void
+  /** Ends every connection, and refuses new ones. */
+  close(): Promise<void>
+  /** What waited goes on, and new connections are let through again. */
+  mend(): Promise<void>
+}
+
+type Pair = readonly [near: Socket, far: Socket]
+
+export async function roughWay(port: number): Promise<RoughWay> {
+  const pairs = new Set<Pair>()
+  let stalled = false
+  const server = createServer((near) => {
+    const pair = [near, connect(port, '127.0.0.1')] as const
+    pairs.add(pair)
+    for (const socket of pair) {
+      socket.on('error', () => {}) // a connection that breaks is what this is for
+      socket.once('close', () => {
+        pairs.delete(pair)
+        destroy(pair)
+      })
+    }
+    if (!stalled) join(pair)
+  })
+  const listen = (at: number) => new Promise<void>((done) => server.listen(at, '127.0.0.1', done))
+  await listen(0)
+  const own = (server.address() as AddressInfo).port
+  const cut = () => pairs.forEach(destroy)
+  const close = async (): Promise<void> => {
+    const closed = new Promise((done) => server.close(done))
+    cut()
+    await closed
+  }
+  onTestFinished(close)
+  return {
+    address: `127.0.0.1:${own}`,
+    cut,
+    close,
+    stall() {
+      stalled = true
+      pairs.forEach(part)
+    },
+    async mend() {
+      if (stalled) pairs.forEach(join)
+      stalled = false
+      if (!server.listening) await listen(own)
+    },
+  }
+}
+
+function join([near, far]: Pair): void {
+  near.pipe(far)
+  far.pipe(near)
+}
+
+const part = (pair: Pair): void => {
+  for (const socket of pair) socket.unpipe().pause()
+}
+
+const destroy = (pair: Pair): void => {
+  for (const socket of pair) socket.destroy()
+}
