@@ -6,6 +6,7 @@ import type { Log } from '../base/log.ts'
 import type { WebSocketRoute } from '../doors/http/web-sockets.ts'
 import { interactiveDoor } from '../doors/interactive/interactive-door.ts'
 import { judge0Door } from '../doors/judge0/judge0-door.ts'
+import { JUDGE0_FORM, judge0Form } from '../doors/judge0/judge0-form.ts'
 import { pistonConnect } from '../doors/piston/connect.ts'
 import { pistonDoor } from '../doors/piston/piston-door.ts'
 import { playgroundDoor } from '../doors/playground/playground-door.ts'
@@ -17,7 +18,6 @@ import { findLanguage } from '../languages/find-language.ts'
 import { loadLanguages } from '../languages/load-languages.ts'
 import { snippetTaskUnder } from '../languages/snippet-task.ts'
 import type { Config } from './config.ts'
-import { nearest } from './config-nearest.ts'
 import { languageFoldersHere } from './language-folders.ts'
 import { newId } from './new-id.ts'
 import { stageSalt } from './stage-salt.ts'
@@ -60,10 +60,10 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     clock,
     newId: () => newId(clock.now),
     log,
-    callbacks: { secret, mayBePrivate, log: deliveries },
+    callbacks: { secret, mayBePrivate, log: deliveries, forms: { [JUDGE0_FORM]: judge0Form({ instances }) } },
   })
-  const common = { desk, instances, clock, log, ending, nearest, version: version() }
-  const live = { desk, clock, log, ending, nearest, input: engine.input }
+  const common = { desk, instances, clock, log, ending, version: version() }
+  const live = { desk, clock, log, ending, input: engine.input }
   return {
     doors: [
       snippetsDoor(common),

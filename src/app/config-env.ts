@@ -1,5 +1,5 @@
+import { nearest } from '../base/nearest.ts'
 import type { Field } from './config-field.ts'
-import { nearest } from './config-nearest.ts'
 import { place, type Table } from './config-table.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -20,14 +20,15 @@ export interface EnvironmentLayer {
   readonly unknown: readonly string[]
 }
 
-/** What WINDLASS_ variables set. An empty one counts as not there, as in most programs. */
+/** What WINDLASS_ variables set. An empty one counts as not there, as in most programs, unless nothing is something to say. */
 export function readEnvironment(env: Environment, fields: readonly Field[]): EnvironmentLayer {
   const byVariable = new Map(fields.map((field) => [field.variable, field]))
   const values: Table = {}
   const unknown: string[] = []
   for (const [name, text] of Object.entries(env).sort()) {
-    if (!name.startsWith('WINDLASS_') || text === undefined || text === '') continue
+    if (!name.startsWith('WINDLASS_') || text === undefined) continue
     const field = byVariable.get(name)
+    if (text === '' && !field?.emptyIsNone) continue
     if (field !== undefined) place(values, field.key, parseText(text, field))
     else if (!NOT_SETTINGS.has(name)) unknown.push(withGuess(name, [...byVariable.keys()]))
   }
@@ -38,7 +39,7 @@ export function readEnvironment(env: Environment, fields: readonly Field[]): Env
 function parseText(text: string, { form, valueForm }: Pick<Field, 'form' | 'valueForm'>): unknown {
   if (form === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
   if (form === 'boolean') return SWITCH.get(text.toLowerCase()) ?? text
-  if (form === 'list') return parts(text)
+  if (form === 'list') return text.trim() === '[]' ? [] : parts(text)
   if (form === 'map')
     return (
       mapOf(parts(text), (value) => parseText(value, { form: valueForm ?? 'string', valueForm: undefined })) ?? text

@@ -10,6 +10,8 @@ export interface About {
   readonly otherwise?: string
   /** The command-line flag that sets it. */
   readonly flag?: string
+  /** Its variable, when it is there and empty, sets it to nothing: for a list that is long unless somebody says so. */
+  readonly emptyIsNone?: boolean
 }
 
 export interface Field extends About {

@@ -71,6 +71,23 @@ describe('where a value comes from', () => {
     expect(config.log.level).toBe('info')
   })
 
+  test.each([
+    ['[]', []],
+    [' [] ', []],
+    ['', []],
+    [',', []],
+    ['python, c++', ['python', 'c++']],
+    [undefined, undefined],
+  ])('the languages of a worker are none when its variable says so: %j', (text, languages) => {
+    const env = text === undefined ? {} : { WINDLASS_WORKER_LANGUAGES: text }
+    expect(load('', { env }).config.worker.languages).toEqual(languages)
+  })
+
+  test('an empty variable takes nothing away from other lists', () => {
+    const env = { WINDLASS_HTTP_ALLOWED_HOSTS: '' }
+    expect(load('[http]\nallowed_hosts = ["grid"]', { env }).config.http.allowed_hosts).toEqual(['grid'])
+  })
+
   test("other tools' WINDLASS_ variables are noted and not refused; ours that are no settings are passed over", () => {
     const env = { WINDLASS_SERVER_ADRESS: 'x', WINDLASS_HOME_PAGE: 'y', WINDLASS_SEED: '1', WINDLASS_REQUIRE: 'docker' }
     const keys = ['WINDLASS_HOME_PAGE', 'WINDLASS_SERVER_ADRESS (did you mean WINDLASS_SERVER_ADDRESS?)']

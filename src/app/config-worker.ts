@@ -120,8 +120,8 @@ export const worker = z
     ),
     languages: field(
       z.array(z.string().min(1)).optional(),
-      'Languages that this worker offers, if they work here; none for [].',
-      { otherwise: 'all that work here' },
+      'Languages that this worker offers, if they work here; none for [], also when its variable is empty.',
+      { otherwise: 'all that work here', emptyIsNone: true },
     ),
     warm_interpreters: field(
       z.int().min(0).max(1024).optional(),

@@ -10,7 +10,12 @@ export type Fault =
   | { readonly kind: 'denied'; readonly what: string; readonly why?: DeniedWhy } // ask someone for the right to
   | { readonly kind: 'absent'; readonly what: string } // nothing has that name
   | { readonly kind: 'missing'; readonly digests: readonly Digest[] } // upload these, then ask again
-  | { readonly kind: 'exhausted'; readonly resource: string; readonly retryAfterMs: number } // come back later
+  | {
+      readonly kind: 'exhausted' // come back later
+      readonly resource: string
+      readonly retryAfterMs: number
+      readonly why?: ExhaustedWhy
+    }
   | { readonly kind: 'unavailable'; readonly what: string } // ours, and passing; retry
   | { readonly kind: 'cancelled'; readonly what: string } // the caller's own wish
   | { readonly kind: 'late'; readonly what: string } // the caller's time was up
@@ -20,6 +25,8 @@ export type Fault =
 export type InvalidWhy = 'range' | 'unsupported' | 'exists'
 /** We do not know who asks, as opposed to knowing that they may not. */
 export type DeniedWhy = 'unknown-caller'
+/** The queue is full for everybody, as opposed to what one caller may have of something. */
+export type ExhaustedWhy = 'queue'
 /** The bytes are gone, not just the answer. */
 export type BugWhy = 'data-loss'
 

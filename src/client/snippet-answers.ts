@@ -1,3 +1,4 @@
+import type { StageCause } from '../model/command-task.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
 import type { SnippetState, Verdict } from '../model/snippet.ts'
 
@@ -49,7 +50,7 @@ export interface TaskLimits {
 export interface SubmittedTask {
   readonly taskId: string
   readonly status: SnippetState
-  readonly estimatedTime?: string
+  readonly estimatedTime: string
 }
 
 export interface ToldTask {
@@ -84,18 +85,26 @@ export interface ToldResult {
 
 export interface ToldStage {
   readonly name: string
-  readonly cause: string
+  readonly cause: StageCause
   readonly exitCode: number
   readonly signal?: string
   readonly reason?: string
   readonly output: string
   readonly error: string
   readonly truncated: boolean
+  /** What was printed beyond its limit, and is gone from the middle. */
+  readonly dropped?: { readonly output?: DroppedOutput; readonly error?: DroppedOutput }
   readonly executionTime: string
   /** It was not run: what it made was there from an earlier run. */
   readonly cached?: boolean
   readonly cpuTime?: string
   readonly memory?: number
+}
+
+export interface DroppedOutput {
+  /** After so many bytes of what is left. */
+  readonly at: number
+  readonly bytes: number
 }
 
 export interface TaskQuery {

@@ -40,7 +40,7 @@ function refusal(shell: Shell, { instance }: LiveTask, refused: Refused): FaultE
   const { why, what, retryAfterMs = RETRY_AFTER_MS } = refused
   switch (why) {
     case 'queue-full':
-      return exhausted('the queue', retryAfterMs)
+      return exhausted('the queue', retryAfterMs, 'queue')
     case 'quota':
       return exhausted(`what instance "${shortened(instance)}" may have unfinished`, retryAfterMs)
     case 'rate':

@@ -37,7 +37,8 @@ export async function answerFromCache(
     durability,
     at,
   }
-  const envelope = sealEnd({ why: 'result', queuedAt: at, startedAt: undefined, cached: true, result, roots: [] })
+  const times = { queuedAt: at, startedAt: undefined, unstarted: 0 }
+  const envelope = sealEnd({ why: 'result', ...times, cached: true, result, roots: [] })
   const finished: Finished = { kind: 'finished', task, state: 'completed', result: envelope, reason: what, at }
   shell.meter.of(instance, properties).hit()
   try {
@@ -53,8 +54,10 @@ export async function answerFromCache(
     origin,
     state: 'completed',
     attempt: 0,
+    starts: 0,
     worker: undefined,
     acceptedAt: at,
+    joinedAt: at,
     queuedAt: at,
     assignedAt: undefined,
     startedAt: undefined,

@@ -70,7 +70,7 @@ function changeTask(shell: Shell, task: LiveTask, effect: OfTask): void {
 function queue(shell: Shell, task: LiveTask, { faults }: Of<'queued'>): void {
   const isFirst = task.state === 'pending'
   if (!isFirst) task.course++
-  endLease(task)
+  giveBackLease(task)
   answerReport(task)
   task.faults = faults ?? task.faults
   task.state = 'queued'
@@ -94,7 +94,7 @@ function lease(shell: Shell, task: LiveTask, effect: Of<'leased'>): void {
 
 function retry(shell: Shell, task: LiveTask, { what, faults, lostWorkers, dueAt }: Of<'retrying'>): void {
   shell.log.warn({ task: task.id, attempt: task.attempt, worker: task.worker, what }, 'an attempt came to nothing')
-  endLease(task)
+  giveBackLease(task)
   answerReport(task)
   task.state = 'retrying'
   task.reason = what
@@ -123,6 +123,12 @@ function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
   task.fencing = fencing
   if (task.isRefused) shell.tasks.delete(task.id)
   bringHome(shell, task, ending)
+}
+
+/** It came to nothing. */
+function giveBackLease(task: LiveTask): void {
+  if (task.fencing !== undefined && task.startedAt === undefined) task.unstarted++
+  endLease(task)
 }
 
 function endLease(task: LiveTask): void {

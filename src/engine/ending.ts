@@ -17,8 +17,8 @@ export function endingOf(shell: Shell, task: LiveTask, effect: Finished): Ending
   const { state, why, what } = effect
   const report = isReported(effect, task.report) ? task.report : undefined
   const roots = report?.roots ?? []
-  const { queuedAt, startedAt } = task
-  const envelope = sealEnd({ why, queuedAt, startedAt, cached: false, result: report?.result, roots })
+  const { queuedAt, startedAt, unstarted } = task
+  const envelope = sealEnd({ why, queuedAt, startedAt, unstarted, cached: false, result: report?.result, roots })
   const size = report?.result?.length
   return {
     state,

@@ -7,6 +7,7 @@ import { type CancelWish, cancel, hold, leave } from './cancelling.ts'
 import { closeShell } from './closing.ts'
 import { dispatchAll } from './dispatching.ts'
 import { DEFAULTS, type EngineOptions } from './engine-options.ts'
+import { everyOperation, type PlacedPage } from './every-operation.ts'
 import { silentMeter } from './grid-meter.ts'
 import { input } from './inputting.ts'
 import {
@@ -52,6 +53,8 @@ export interface Engine {
   list(query: HistoryQuery, cursor?: string): Promise<HistoryPage>
   /** How each of them stands, by the first of its operations, for the price of one question. */
   listOperations(query: HistoryQuery, cursor?: string): Promise<OperationPage>
+  /** Each operation for itself, those included that were merged into the task of another. */
+  everyOperation(query: HistoryQuery, cursor?: string): Promise<PlacedPage>
   /** All operations that are not over: for doors that have to take up their work after a start. */
   operations(): Iterable<OperationStatus>
   /** In words, what it waits for, or what came of it. */
@@ -88,6 +91,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     find: (operation) => find(shell, operation),
     list: (query, cursor) => shell.journal.list(query, cursor),
     listOperations: (query, cursor) => listOperations(shell, query, cursor),
+    everyOperation: (query, cursor) => everyOperation(shell, query, cursor),
     operations: () => openOperations(shell),
     why: (operation) => explain(shell, operation),
     listenOutput: (operation, wake) => listenOutput(shell, operation, wake),

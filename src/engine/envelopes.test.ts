@@ -38,6 +38,7 @@ test('an end comes out of its envelope as it went in, with and without a result'
     why: 'poison',
     queuedAt: 1.5e12,
     startedAt: undefined,
+    unstarted: 0,
     cached: true,
     result: undefined,
     roots: [],
@@ -45,8 +46,13 @@ test('an end comes out of its envelope as it went in, with and without a result'
   expect(openEnd(sealEnd(end))).toEqual(end)
   const full = { ...end, why: 'result', startedAt: 1.6e12, result: Buffer.from('done'), roots: [digest] } as const
   expect(openEnd(sealEnd(full))).toEqual(full)
+  for (const unstarted of [1, 300, 65_535]) {
+    expect(openEnd(sealEnd({ ...end, unstarted }))).toEqual({ ...end, unstarted })
+    expect(openEnd(sealEnd({ ...full, unstarted }))).toEqual({ ...full, unstarted })
+  }
+  expect(openEnd(sealEnd({ ...end, unstarted: 1 }).subarray(0, 19))).toMatchObject({ why: 'unrecorded' })
   expect(openEnd(sealEnd({ ...full, result: Buffer.alloc(0) })).result).toHaveLength(0)
-  expect(openEnd(undefined)).toMatchObject({ why: 'faults', result: undefined })
+  expect(openEnd(undefined)).toMatchObject({ why: 'unrecorded', result: undefined })
 })
 
 test('a note is there when there is something to remember', () => {

@@ -1,11 +1,11 @@
-import { FaultError } from '../base/fault.ts'
+import { type ExhaustedWhy, FaultError } from '../base/fault.ts'
 
 export const absent = (what: string): FaultError => new FaultError({ kind: 'absent', what })
 
 export const unavailable = (what: string): FaultError => new FaultError({ kind: 'unavailable', what })
 
-export const exhausted = (resource: string, retryAfterMs: number): FaultError =>
-  new FaultError({ kind: 'exhausted', resource, retryAfterMs })
+export const exhausted = (resource: string, retryAfterMs: number, why?: ExhaustedWhy): FaultError =>
+  new FaultError({ kind: 'exhausted', resource, retryAfterMs, ...(why && { why }) })
 
 /** As a fault of ours, whatever was thrown. */
 export const faultError = (error: unknown, what: string): FaultError =>

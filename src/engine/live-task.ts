@@ -95,6 +95,8 @@ export interface LiveTask {
   attempt: number
   /** Attempts of before a restart, which the scheduler does not count. */
   readonly attemptsBefore: number
+  /** Attempts that came to nothing before they were started, as far as this process knows. */
+  unstarted: number
   worker: string | undefined
   fencing: Fencing | undefined
   /** As its worker was told it under that number, if this start told it. */
@@ -193,6 +195,7 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
     state: 'pending',
     attempt: task.attemptsBefore,
     attemptsBefore: task.attemptsBefore,
+    unstarted: 0,
     worker: undefined,
     fencing: undefined,
     attemptId: undefined,

@@ -129,7 +129,7 @@ function giveUpRecording(shell: Shell, task: LiveTask, error: FaultError): void 
   const what = `its end could not be recorded: ${error.message}`
   task.ending = {
     state: ending.state === 'cancelled' ? 'cancelled' : 'failed',
-    why: 'faults',
+    why: 'unrecorded',
     what,
     at: ending.at,
     fencing: undefined,

@@ -16,9 +16,13 @@ export interface OperationStatus {
   readonly state: TaskState
   /** Attempts that were begun. */
   readonly attempt: number
+  /** Those of them whose program was started, as far as is known: what was given back before a restart may be among them. */
+  readonly starts: number
   /** Who has it, or had it last. */
   readonly worker: string | undefined
   readonly acceptedAt: number
+  /** When the operation came: later than its task, where it was merged into one. */
+  readonly joinedAt: number
   readonly queuedAt: number
   readonly assignedAt: number | undefined
   readonly startedAt: number | undefined
@@ -57,8 +61,10 @@ export function liveStatus(operation: Operation): OperationStatus {
     origin: task.origin,
     state: end?.state ?? task.state,
     attempt: task.attempt,
+    starts: startsOf(task, ending?.result),
     worker: task.worker,
     acceptedAt: task.acceptedAt,
+    joinedAt: operation.joinedAt,
     queuedAt: task.queuedAt,
     assignedAt: task.assignedAt,
     startedAt: task.startedAt,
@@ -66,6 +72,20 @@ export function liveStatus(operation: Operation): OperationStatus {
     spec: task.spec,
     note: operation.note,
   }
+}
+
+interface Attempts {
+  readonly attempt: number
+  readonly unstarted: number
+  /** Who has the newest, or had it last. */
+  readonly worker: string | undefined
+  readonly startedAt: number | undefined
+}
+
+/** A worker that never said so has started it all the same if there is a result. */
+function startsOf({ attempt, unstarted, worker, startedAt }: Attempts, result: Uint8Array | undefined): number {
+  const isNewestStarted = worker === undefined || startedAt !== undefined || result !== undefined
+  return Math.max(0, attempt - unstarted - (isNewestStarted ? 0 : 1))
 }
 
 const cancelled = (at: number): OperationEnd => ({
@@ -82,6 +102,7 @@ export function recordedStatus(name: string, record: TaskRecord): OperationStatu
   const operation = record.operations.find((one) => one.name === name)
   const sealed = openEnd(record.result)
   const { end: ended, lease } = record
+  const startedAt = sealed.startedAt ?? lease?.startedAt
   const leftAt = operation?.leftAt
   // It left before there was an answer: to its caller it is cancelled, whatever came of the task for others.
   const isCancelled = leftAt !== undefined && (ended === undefined || leftAt <= ended.at)
@@ -95,11 +116,16 @@ export function recordedStatus(name: string, record: TaskRecord): OperationStatu
     origin: record.origin,
     state: end?.state ?? record.state,
     attempt: record.attempt,
+    starts: startsOf(
+      { attempt: record.attempt, unstarted: sealed.unstarted, worker: lease?.worker, startedAt },
+      sealed.result,
+    ),
     worker: lease?.worker,
     acceptedAt: record.acceptedAt,
+    joinedAt: operation?.joinedAt ?? record.acceptedAt,
     queuedAt: sealed.queuedAt || record.acceptedAt,
     assignedAt: lease?.at,
-    startedAt: sealed.startedAt ?? lease?.startedAt,
+    startedAt,
     end,
     spec: openSpec(record.spec).spec,
     note: openNote(operation?.note).note,

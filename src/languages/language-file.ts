@@ -94,7 +94,7 @@ export const languageFile = z.strictObject({
       except_code: word.refine(isPattern, 'must be a regular expression').optional(),
     })
     .optional(),
-  probe: z.strictObject({ programs: words.min(1), argv: words.min(1), pattern }),
+  probe: z.strictObject({ programs: words.min(1), also: words.default([]), argv: words.min(1), pattern }),
   self_test: z.strictObject({ code: z.string().min(1), stdin: z.string().default(''), stdout: z.string().min(1) }),
   libraries: z.strictObject({ debian: packages.default([]) }).optional(),
 })

@@ -75,7 +75,8 @@ function lower(
       },
     ],
     inputs: { files: files.map(({ name, contents }) => ({ path: name, contents, executable: false })) },
-    outputs: { globs: request.outputs },
+    // A link among what was made is worth what it leads to; out of the room none leads.
+    outputs: { globs: request.outputs, symlinks: 'follow' },
     platform: platformOf({ language, version }, wanted === undefined ? undefined : isolation),
     isolation,
     cacheable: request.cacheable,

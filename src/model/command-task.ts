@@ -20,6 +20,8 @@ export interface CommandTask {
   readonly platform: readonly PlatformProperty[]
   /** The container image, where the runtime takes one. */
   readonly image: string | undefined
+  /** Parts of the room that its container shows in other places, too; only where there is an image. */
+  readonly places?: readonly RoomPlace[]
   /** The least that its room must keep it from everything else. */
   readonly isolation: IsolationLevel
   readonly cacheable: boolean
@@ -38,6 +40,8 @@ export interface CommandStage {
   readonly stdin: StageInput | undefined
   readonly limits: Limits
   readonly network: boolean
+  /** The words that the image begins its commands with go before the word of argv with this number; unless said they are left out. */
+  readonly entrypointAt?: number | undefined
   /** What it makes may be taken from an earlier run of the same. The first stage only, and only one that ends well. */
   readonly cache?: StageCaching | undefined
 }
@@ -71,6 +75,27 @@ export interface PlacedFile {
   /** Without this the command finds it closed to writing. */
   readonly writable: boolean
 }
+
+/** A file or directory of the room under a name of its own: what a command does at one of the two it does at both. */
+export interface RoomPlace {
+  /** From the root of the inputs, with slashes. */
+  readonly path: string
+  /** An absolute path without detours, as the command sees it. */
+  readonly at: string
+  readonly writable: boolean
+}
+
+/** Offered by workers whose containers can show a room in other places, and asked for by tasks that want it. */
+export const PLACES_PROPERTY = 'container-places'
+
+/** These are the worker's own in every room, and everything below them is. */
+const TAKEN_PLACES = ['/room', '/tmp', '/proc', '/sys', '/dev']
+
+/** Whether a room can be shown there. */
+export const isFreePlace = (at: string): boolean =>
+  /^(\/[^/\0]+)+$/.test(at) &&
+  at.split('/').every((name) => name !== '.' && name !== '..') &&
+  TAKEN_PLACES.every((taken) => at !== taken && !at.startsWith(`${taken}/`))
 
 /** What to carry out of the room, by paths from the working directory. What is not there is left out. */
 export interface CommandTaskOutputs {

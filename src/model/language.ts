@@ -58,6 +58,8 @@ export interface LanguageWarmth {
 export interface LanguageProbe {
   /** All of them must be in the PATH. */
   readonly programs: readonly string[]
+  /** Those that it uses where they are: what one of them made, or did without it, another may not take. */
+  readonly also?: readonly string[]
   readonly argv: readonly string[]
   /** A regular expression whose first group is the version, as in `3.11.2`. */
   readonly pattern: string

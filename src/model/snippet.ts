@@ -46,6 +46,8 @@ export interface SnippetCallback {
   readonly url: string
   /** What deliveries are signed with. */
   readonly secret: string | undefined
+  /** In whose words it is told, where those are not our own. */
+  readonly form?: string | undefined
 }
 
 export interface SnippetTerminal {
@@ -86,6 +88,7 @@ export interface SnippetStatus {
   /** The version that was chosen; undefined when workers offer none. */
   readonly version: string | undefined
   readonly state: SnippetState
+  /** How often it was started. */
   readonly attempt: number
   readonly worker: string | undefined
   readonly createdAt: number

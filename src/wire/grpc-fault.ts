@@ -1,4 +1,4 @@
-import type { BugWhy, DeniedWhy, Fault, FaultError, InvalidWhy } from '../base/fault.ts'
+import type { BugWhy, DeniedWhy, ExhaustedWhy, Fault, FaultError, InvalidWhy } from '../base/fault.ts'
 import { blobName } from './resource-name.ts'
 import { statusDetails } from './status.ts'
 import type { StatusDetail } from './status-detail.ts'
@@ -18,11 +18,12 @@ export const GRPC_CODE = {
 
 const WHY_CODE = {
   exists: 6,
+  queue: 8,
   range: 11,
   unsupported: 12,
   'data-loss': 15,
   'unknown-caller': 16,
-} as const satisfies Record<InvalidWhy | DeniedWhy | BugWhy, number>
+} as const satisfies Record<InvalidWhy | DeniedWhy | ExhaustedWhy | BugWhy, number>
 
 export type FaultCode = (typeof GRPC_CODE)[keyof typeof GRPC_CODE] | (typeof WHY_CODE)[keyof typeof WHY_CODE]
 

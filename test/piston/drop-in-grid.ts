@@ -6,8 +6,10 @@ import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
 import { judge0Door } from '../../src/doors/judge0/judge0-door.ts'
+import { JUDGE0_FORM, judge0Form } from '../../src/doors/judge0/judge0-form.ts'
 import { type PistonConnectOptions, pistonConnect } from '../../src/doors/piston/connect.ts'
 import { pistonDoor } from '../../src/doors/piston/piston-door.ts'
+import { memoryDeliveryLog } from '../../src/doors/snippets/callbacks/delivery-log.ts'
 import { snippetDesk } from '../../src/doors/snippets/desk/engine-desk.ts'
 import type { SnippetDesk } from '../../src/doors/snippets/snippet-desk.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
@@ -33,7 +35,20 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
   const instances = () => instance
   const clock = systemClock
-  const desk = snippetDesk({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  const desk = snippetDesk({
+    engine,
+    instances,
+    languages,
+    lower: snippetTask,
+    clock,
+    newId: randomUUID,
+    callbacks: {
+      log: memoryDeliveryLog(),
+      mayBePrivate: true,
+      delaysMs: [20, 200],
+      forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
+    },
+  })
   const ending = new AbortController()
   const app = httpDoor({
     readiness: () => ({ ready: true, reasons: [] }),

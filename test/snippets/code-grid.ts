@@ -22,8 +22,13 @@ export interface CodeServer extends RunningServer {
   readonly client: SnippetsClient
 }
 
-export async function codeServer(folder: string, ports = { grpc: 0, http: 0 }): Promise<CodeServer> {
+export async function codeServer(
+  folder: string,
+  ports = { grpc: 0, http: 0 },
+  settings: Readonly<Record<string, string>> = {},
+): Promise<CodeServer> {
   const env = {
+    ...settings,
     WINDLASS_SERVER_ADDRESS: `127.0.0.1:${ports.grpc}`,
     WINDLASS_SERVER_HTTP_ADDRESS: `127.0.0.1:${ports.http}`,
     WINDLASS_SERVER_DRAIN_SECONDS: '1',
@@ -36,11 +41,16 @@ export async function codeServer(folder: string, ports = { grpc: 0, http: 0 }): 
 }
 
 /** With languages that every machine has on which the tests run. */
-export async function codeWorker(server: RunningServer, names: readonly string[] = ['bash', 'c']): Promise<void> {
+export async function codeWorker(
+  server: RunningServer,
+  names: readonly string[] = ['bash', 'c'],
+  protocol: 'grpc' | 'http' = 'grpc',
+): Promise<void> {
   const folder = ownFolder()
   const env = {
     WINDLASS_SERVER_DATA_DIR: folder,
-    WINDLASS_WORKER_SERVER_URL: `http://${server.grpc}`,
+    WINDLASS_WORKER_PROTOCOL: protocol,
+    WINDLASS_WORKER_SERVER_URL: protocol === 'http' ? server.httpUrl : `http://${server.grpc}`,
     WINDLASS_WORKER_WORKER_ID: 'w1',
     WINDLASS_WORKER_HOST_MIN_FREE_BYTES: '1',
     WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '0.2',

@@ -8,13 +8,13 @@ const isCodeDoor = (path: string): boolean => /^\/api\/v1\/(?:tasks|languages)(?
 const CODE_OF_STATUS: Readonly<Record<number, ApiCodeName>> = {
   400: 'invalid',
   403: 'denied',
+  404: 'noRoute',
+  405: 'method',
   413: 'tooLarge',
   415: 'mediaType',
   429: 'rate',
-  499: 'cancelled',
   500: 'bug',
   503: 'unavailable',
-  504: 'late',
 }
 
 /** A refusal from in front of the routes, as the code door's callers expect it; undefined where others do. */

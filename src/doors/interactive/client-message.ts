@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { INPUT_SIGNALS, type InputEvent, MOST_TERMINAL_LINES } from '../../model/live-input.ts'
 import { ApiProblem } from '../snippets/rest/api-problem.ts'
-import { checked, type Nearest } from '../snippets/rest/read-task.ts'
+import { checked } from '../snippets/rest/read-task.ts'
 
 const lines = z.number().int().min(1).max(MOST_TERMINAL_LINES)
 const size = { rows: lines, columns: lines }
@@ -33,14 +33,14 @@ export interface StartMessage {
   readonly form: OutputForm
 }
 
-export function startMessage(text: string, nearest: Nearest): StartMessage {
-  const { type: _, pty, encoding = 'utf8', ...task } = checked(startBody, jsonIn(text), nearest)
+export function startMessage(text: string): StartMessage {
+  const { type: _, pty, encoding = 'utf8', ...task } = checked(startBody, jsonIn(text))
   const terminal = pty === true ? DEFAULT_SIZE : pty === false ? undefined : pty
   return { task, terminal, form: encoding }
 }
 
-export function inputMessage(text: string, nearest: Nearest): InputEvent {
-  const said = checked(inputBody, jsonIn(text), nearest)
+export function inputMessage(text: string): InputEvent {
+  const said = checked(inputBody, jsonIn(text))
   switch (said.type) {
     case 'stdin':
       return { kind: 'bytes', bytes: Buffer.from(said.data, said.encoding ?? 'utf8') }

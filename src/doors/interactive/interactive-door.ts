@@ -3,7 +3,6 @@ import { type Log, silentLog } from '../../base/log.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { WebSocketRequest, WebSocketRoute } from '../http/web-sockets.ts'
-import type { Nearest } from '../snippets/rest/read-task.ts'
 import type { SnippetDesk } from '../snippets/snippet-desk.ts'
 import { InteractiveSession } from './interactive-session.ts'
 
@@ -15,7 +14,6 @@ export interface InteractiveDoorOptions {
   /** Whose tasks the caller may make. */
   readonly instanceOf?: (request: WebSocketRequest) => InstanceName
   /** The known name that a mistyped one most likely stood for. */
-  readonly nearest?: Nearest
   /** For the first message. */
   readonly startMs?: number
   /** What a program may take from start to end, when its caller does not say. */
@@ -36,7 +34,6 @@ export function interactiveDoor(options: InteractiveDoorOptions): WebSocketRoute
   const tools: InteractiveTools = {
     log: silentLog,
     instanceOf: () => '',
-    nearest: () => undefined,
     startMs: 10_000,
     wallMs: 5 * 60_000,
     stallMs: 30_000,

@@ -62,7 +62,7 @@ export class InteractiveSession {
     try {
       const bytes = bytesOf(data)
       if (!this.#begun) return this.#begin(isBinary, bytes)
-      this.#typed.give(isBinary ? { kind: 'bytes', bytes } : inputMessage(bytes.toString(), this.#tools.nearest))
+      this.#typed.give(isBinary ? { kind: 'bytes', bytes } : inputMessage(bytes.toString()))
     } catch (error) {
       this.#complain(error)
     }
@@ -73,7 +73,7 @@ export class InteractiveSession {
     this.#forgetStart()
     try {
       if (isBinary) throw new ApiProblem('invalid', 'The first message must say what to run')
-      const start = startMessage(bytes.toString(), this.#tools.nearest)
+      const start = startMessage(bytes.toString())
       this.#out = printed(start.form)
       void this.#submit(this.#requestOf(start)).catch((error: unknown) => this.#refuse(error))
     } catch (error) {
@@ -82,8 +82,8 @@ export class InteractiveSession {
   }
 
   #requestOf({ task, terminal }: StartMessage): SnippetRequest {
-    const { nearest, wallMs } = this.#tools
-    const request = readTask(task, this.#instance, nearest)
+    const { wallMs } = this.#tools
+    const request = readTask(task, this.#instance)
     if (request.idempotencyKey !== undefined)
       throw new ApiProblem('invalid', 'idempotencyKey: whoever types to a program starts it')
     if (request.stdin !== undefined) this.#typed.give({ kind: 'bytes', bytes: request.stdin })

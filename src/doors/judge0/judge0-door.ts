@@ -30,7 +30,7 @@ export interface Judge0DoorOptions {
   /** Whose tasks the caller may see and make. */
   readonly instanceOf?: (c: Context) => InstanceName
   readonly limits?: Partial<Judge0Limits>
-  /** Without this nobody may ask for callbacks. */
+  /** Without this nobody may ask for callbacks. The desk sends them: it must have `judge0Form` among its forms. */
   readonly callbacks?: { readonly mayBePrivate: boolean }
   readonly mayUseNetwork?: boolean
   /** Where it is served; the root is where Judge0 has it. */
@@ -63,10 +63,8 @@ export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOp
     limits: { ...JUDGE0_LIMITS, ...limits },
     hasCallbacks: callbacks !== undefined,
   }
-  const { clock, ending, log } = set
-  const describe = async (runs: SubmissionRuns): Promise<string> =>
-    JSON.stringify(await submissionAnswer(runs, wishFor(runs, { fields: DEFAULTS, isBase64: true }, set)))
-  const tools: Tools = { ...set, submissions: judge0Desk({ desk, clock, ending, log, callbacks, describe }) }
+  const { clock, log } = set
+  const tools: Tools = { ...set, submissions: judge0Desk({ desk, clock, callbacks }) }
   const app = new Hono()
   app.onError((error, c) => tell(error, c, log))
   for (const prefix of tools.prefixes) hang(app, prefix, tools)

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { FaultError } from '../../base/fault.ts'
 import type { HttpError } from '../http/http-error.ts'
 import { API_CODES } from '../snippets/codes.ts'
 import { type ApiProblem, problemOf } from '../snippets/rest/api-problem.ts'
@@ -24,6 +25,8 @@ export class Judge0Problem extends Error {
 /** Undefined for what is no fault, and so a bug. */
 export function judge0ProblemOf(error: unknown): Judge0Problem | undefined {
   if (error instanceof Judge0Problem) return error
+  if (error instanceof FaultError && error.fault.kind === 'exhausted' && error.fault.why === 'queue')
+    return new Judge0Problem(API_CODES.noWorker.status, QUEUE_IS_FULL, error.fault.retryAfterMs)
   const problem = problemOf(error)
   return problem && told(problem)
 }
@@ -33,8 +36,7 @@ const QUEUE_IS_FULL = 'queue is full'
 function told({ code, message, retryAfterMs }: ApiProblem): Judge0Problem {
   if (code === 'callback') return new Judge0Problem(422, { callback_url: [message] })
   if (code === 'invalid' || code === 'tooLarge') return new Judge0Problem(422, { base: [message] })
-  const words = code === 'noWorker' && /queue/.test(message) ? QUEUE_IS_FULL : message
-  return new Judge0Problem(API_CODES[code].status, words, retryAfterMs)
+  return new Judge0Problem(API_CODES[code].status, message, retryAfterMs)
 }
 
 export const BUG = new Judge0Problem(500, 'Something went wrong here; the log of the server says more')

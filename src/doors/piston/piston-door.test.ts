@@ -113,7 +113,7 @@ test.each([
   [{ ...HELLO, files: [{ content: 'eA==', encoding: 'base64' }] }, 'files must include at least one utf8 encoded file'],
   [{ ...HELLO, files: [] }, 'files must include at least one utf8 encoded file'],
   [{ ...HELLO, files: [{ content: 'x' }, { content: 'abc', encoding: 'hex' }] }, 'files[1].content is not hex'],
-  [{ ...HELLO, files: [{ name: '../../etc/passwd', content: 'x' }] }, 'Files: "../../etc/passwd" leads somewhere else'],
+  [{ ...HELLO, files: [{ name: '../../etc/passwd', content: 'x' }] }, 'files: "../../etc/passwd" leads somewhere else'],
   [{ ...HELLO, language: 'cobol' }, 'cobol-3.x runtime is unknown'],
   [{ ...HELLO, version: '2.x' }, 'python-2.x runtime is unknown'],
   [{ ...HELLO, version: 'latest!' }, 'python-latest! runtime is unknown'],

@@ -13,7 +13,7 @@ const stage = (rest: Partial<ToldStage> = {}): ToldStage => ({
   ...rest,
 })
 
-const task = (status: string, stages: readonly ToldStage[] = [], rest: Partial<ToldTask> = {}): ToldTask => ({
+const task = (status: ToldTask['status'], stages: ToldStage[] = [], rest: Partial<ToldTask> = {}): ToldTask => ({
   taskId: 't',
   status,
   attempt: 1,

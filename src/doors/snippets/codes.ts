@@ -71,13 +71,13 @@ export const API_CODES = {
     means:
       'The callback is not an http(s) address that may be called from here: private addresses are not, unless the server is configured to.',
   },
-  unauthenticated: {
-    code: 40101,
-    status: 401,
-    message: 'Not authenticated',
-    means: 'Say who you are: `Authorization: Bearer …`.',
+  denied: {
+    code: 40301,
+    status: 403,
+    message: 'Not allowed',
+    means:
+      'A web page of another origin asked, or the request was for a host that is not served here; `detail` names the setting that would allow it.',
   },
-  denied: { code: 40301, status: 403, message: 'Not allowed', means: 'You are known, and may not do this.' },
   noTask: {
     code: 40401,
     status: 404,
@@ -88,19 +88,26 @@ export const API_CODES = {
     code: 40402,
     status: 404,
     message: 'No such artifact',
-    means: 'The task has no output of this name, or has not ended yet.',
+    means: 'The task has no output of this name, or no callback, or has not ended yet.',
+  },
+  noRoute: {
+    code: 40403,
+    status: 404,
+    message: 'No such address',
+    means: 'Nothing is at this address. `/api` shows what there is.',
+  },
+  method: {
+    code: 40501,
+    status: 405,
+    message: 'Method not allowed',
+    means:
+      'Something is at this address, but not for this method; `detail` and the header `Allow` name those that are.',
   },
   key: {
     code: 40901,
     status: 409,
     message: 'Idempotency key reused',
     means: 'The same key came with another request before. Use a new one for a new request.',
-  },
-  missing: {
-    code: 40902,
-    status: 409,
-    message: 'Missing content',
-    means: 'The task names content that is not in the store. Upload it, and ask again.',
   },
   tooLarge: {
     code: 41301,
@@ -127,12 +134,6 @@ export const API_CODES = {
     means:
       'This instance has as many unfinished tasks, or submits as fast, as it may; come back after `retryAfter` seconds.',
   },
-  cancelled: {
-    code: 49901,
-    status: 499,
-    message: 'Cancelled',
-    means: 'The caller went away before there was an answer.',
-  },
   bug: {
     code: 50001,
     status: 500,
@@ -152,26 +153,23 @@ export const API_CODES = {
     message: 'Temporarily unavailable',
     means: 'The server is stopping or cannot write its journal; ask again after `retryAfter` seconds.',
   },
-  late: {
-    code: 50401,
-    status: 504,
-    message: 'Time is up',
-    means: 'There was no answer within the time that the caller gave.',
-  },
 } as const satisfies Record<string, ApiCode>
 
 export type ApiCodeName = keyof typeof API_CODES
 
-/** Total: a new kind of fault does not compile without a code. */
+/**
+ * Total: a new kind of fault does not compile without a code. A task names no content that could be missing; who went
+ * away reads no answer, and who waits says for how long: what is told of those is told to nobody but the log.
+ */
 export const CODE_OF_FAULT = {
   invalid: 'invalid',
   denied: 'denied',
   absent: 'noTask',
-  missing: 'missing',
+  missing: 'bug',
   exhausted: 'quota',
   unavailable: 'unavailable',
-  cancelled: 'cancelled',
-  late: 'late',
+  cancelled: 'unavailable',
+  late: 'unavailable',
   bug: 'bug',
 } as const satisfies Record<Fault['kind'], ApiCodeName>
 

@@ -46,6 +46,17 @@ describe('what is refused', () => {
       { language: 'python', files: [{ name: '../x', content: '' }] },
       [40002, 'leads somewhere else'],
     ],
+    [
+      'the same file twice',
+      {
+        language: 'python',
+        files: [
+          { name: 'a', content: '' },
+          { name: 'a', content: '' },
+        ],
+      },
+      [40002, 'files: "a" comes twice'],
+    ],
     ['a second file without a name', { ...HELLO, files: [{ content: '' }] }, [40002, 'files.0.name']],
     ['base64 that is none', { ...HELLO, stdin: '!', stdinEncoding: 'base64' }, [40002, 'stdin: is not base64']],
     ['text that is none', '{"language":"python","code":"\\ud800"}', [40002, 'is no text']],

@@ -66,6 +66,7 @@ describe('how runs end', () => {
     await turns()
     const { result } = await shown(grid, id)
     expect(result?.truncated).toBe(true)
+    expect(result?.stages[0]?.dropped).toEqual({ error: { at: 1, bytes: 5 } })
     expect(result?.output.length).toBe(1024 * 1024)
     const whole = await grid.app.request(`/api/v1/tasks/${id}/artifacts/.windlass/run.stdout`)
     expect((await whole.text()).length).toBe(2 * 1024 * 1024)

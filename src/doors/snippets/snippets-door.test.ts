@@ -175,6 +175,7 @@ test('how long code takes is learned: from itself first, else from its language'
     Buffer.from(inputs.files[0]?.contents ?? []).includes('slow') ? 4000 : 2000
   await grid.ask('/api/v1/tasks?wait=1s', { body: { ...HELLO, code: 'slow' } })
   await grid.ask('/api/v1/tasks?wait=1s', { body: { ...HELLO, code: 'fast' } })
+  await turns() // learning comes after the answer
   const estimate = async (code: string) =>
     dataOf(await grid.ask('/api/v1/tasks', { body: { ...HELLO, code } }), submittedAnswer).estimatedTime
   expect(await estimate('slow')).toBe('4s')

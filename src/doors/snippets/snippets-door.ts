@@ -15,7 +15,7 @@ import { artifactResponse } from './rest/artifacts.ts'
 import { openApi } from './rest/open-api.ts'
 import type { OutputWish } from './rest/output-text.ts'
 import { encodingIn, LIST_PARAMETERS, listQuery, onlyKnown, waitIn } from './rest/query.ts'
-import { checked, type Nearest, readTask } from './rest/read-task.ts'
+import { checked, readTask } from './rest/read-task.ts'
 import { iso, taskAnswer } from './rest/task-answer.ts'
 import { batchBody } from './rest/task-body.ts'
 import { taskEvents } from './rest/task-events.ts'
@@ -32,7 +32,6 @@ export interface SnippetsDoorOptions {
   /** Whose tasks the caller may see and make. */
   readonly instanceOf?: (c: Context) => InstanceName
   /** The known name that a mistyped one most likely stood for. */
-  readonly nearest?: Nearest
   readonly log?: Log
   readonly mostWaitMs?: number
   readonly mostOutputBytes?: number
@@ -51,7 +50,6 @@ type Tools = Required<SnippetsDoorOptions>
 export function snippetsDoor(options: SnippetsDoorOptions): Hono {
   const tools: Tools = {
     instanceOf: () => '',
-    nearest: () => undefined,
     log: silentLog,
     mostWaitMs: MOST_WAIT_MS,
     mostOutputBytes: MOST_OUTPUT_BYTES,
@@ -71,16 +69,21 @@ export function snippetsDoor(options: SnippetsDoorOptions): Hono {
   app.get('/api/v1/tasks/:id/why', (c) => why(c, tools))
   app.get('/api/v1/tasks/:id/deliveries', (c) => deliveries(c, tools))
   app.get('/api/v1/tasks/:id/artifacts/:path{.+}', (c) => artifact(c, tools))
-  app.get('/api/v1/languages', (c) => c.json(successBody({ languages: tools.desk.languages() })))
+  app.get('/api/v1/languages', (c) => languages(c, tools))
   app.get('/api/v1/openapi.json', (c) => c.json(openApi(tools.version)))
   app.get('/api', (c) => apiPage(c, tools.version))
   return app
 }
 
+function languages(c: Context, { desk }: Tools): Response {
+  onlyKnown(queryOf(c), [])
+  return c.json(successBody({ languages: desk.languages() }))
+}
+
 async function submit(c: Context, tools: Tools): Promise<Response> {
   const waitMs = waitWish(c, tools)
   mustBeOpen(tools)
-  const request = readTask(await bodyOf(c), tools.instanceOf(c), tools.nearest)
+  const request = readTask(await bodyOf(c), tools.instanceOf(c))
   const status = await tools.desk.submit(withKey(request, c.req.header('idempotency-key')))
   return await accepted(c, status, { tools, waitMs })
 }
@@ -114,13 +117,13 @@ function withKey(request: Request, header: string | undefined): Request {
 
 /** All at once, so that they share what it takes to write them down; each is refused for itself. */
 async function batch(c: Context, tools: Tools): Promise<Response> {
-  onlyKnown(queryOf(c), [], tools.nearest)
+  onlyKnown(queryOf(c), [])
   mustBeOpen(tools)
-  const { tasks } = checked(batchBody, await bodyOf(c), tools.nearest)
+  const { tasks } = checked(batchBody, await bodyOf(c))
   const answers = await Promise.all(
     tasks.map(async (body) => {
       try {
-        const request = readTask(body, tools.instanceOf(c), tools.nearest)
+        const request = readTask(body, tools.instanceOf(c))
         return successBody(submittedBody(await tools.desk.submit(request), tools))
       } catch (error) {
         const problem = problemOf(error)
@@ -134,7 +137,7 @@ async function batch(c: Context, tools: Tools): Promise<Response> {
 
 async function list(c: Context, tools: Tools): Promise<Response> {
   const query = queryOf(c)
-  onlyKnown(query, LIST_PARAMETERS, tools.nearest)
+  onlyKnown(query, LIST_PARAMETERS)
   const asked = { ...listQuery(query), instance: tools.instanceOf(c) }
   const { snippets, next } = await tools.desk.list(asked, cursorIn(query)).catch((error: unknown) => {
     const isWord = error instanceof FaultError && error.fault.kind === 'invalid'
@@ -145,9 +148,9 @@ async function list(c: Context, tools: Tools): Promise<Response> {
 }
 
 /** Read before anything is done: who misspells a wish must not find a task made all the same. */
-function waitWish(c: Context, { nearest, mostWaitMs }: Tools): number | undefined {
+function waitWish(c: Context, { mostWaitMs }: Tools): number | undefined {
   const query = queryOf(c)
-  onlyKnown(query, ['wait', 'encoding'], nearest)
+  onlyKnown(query, ['wait', 'encoding'])
   encodingIn(query)
   return waitIn(query, mostWaitMs)
 }
@@ -163,9 +166,11 @@ async function show(c: Context, tools: Tools): Promise<Response> {
 }
 
 async function cancel(c: Context, tools: Tools): Promise<Response> {
+  const ms = waitWish(c, tools)
   const { id } = await taskIn(c, tools)
   await tools.desk.cancel(id)
-  const status = await taskIn(c, tools)
+  const status =
+    ms === undefined ? await taskIn(c, tools) : await tools.desk.wait(id, { ms, signal: signalOf(c, tools) })
   return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
 }
 
@@ -179,7 +184,7 @@ async function rerun(c: Context, tools: Tools): Promise<Response> {
 }
 
 async function events(c: Context, tools: Tools): Promise<Response> {
-  onlyKnown(queryOf(c), ['encoding'], tools.nearest)
+  onlyKnown(queryOf(c), ['encoding'])
   const status = await taskIn(c, tools)
   const { desk, clock, ending } = tools
   const lastEventId = c.req.header('last-event-id')
@@ -195,11 +200,13 @@ async function events(c: Context, tools: Tools): Promise<Response> {
 }
 
 async function why(c: Context, tools: Tools): Promise<Response> {
+  onlyKnown(queryOf(c), [])
   const { id, state } = await taskIn(c, tools)
   return c.json(successBody({ taskId: id, status: state, reasons: await tools.desk.why(id) }))
 }
 
 async function deliveries(c: Context, tools: Tools): Promise<Response> {
+  onlyKnown(queryOf(c), [])
   const { id } = await taskIn(c, tools)
   const delivery = tools.desk.delivery(id)
   const tries = (delivery?.tries ?? []).map(({ at, ms, status, problem }) => ({

@@ -122,7 +122,6 @@ export async function snippetsGrid(wish: GridWish = {}): Promise<SnippetsGrid> {
     version: '1.2.3',
     ending: ending.signal,
     instanceOf: (c) => c.req.header('x-instance') ?? '',
-    nearest: (wrong, known) => known.find((each) => each.toLowerCase() === wrong.toLowerCase()),
   })
   onTestFinished(async () => {
     ending.abort()

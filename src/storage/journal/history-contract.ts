@@ -9,6 +9,7 @@ export function historyContract(make: Make): void {
   describe('finds', () => finding(make))
   describe('lists', () => listing(make))
   describe('lists', () => listingWhole(make))
+  describe('lists', () => listingPlaces(make))
   describe('forgets', () => forgetting(make))
 }
 
@@ -138,6 +139,33 @@ function listingWhole(make: Make): void {
       cursor = next
     } while (cursor !== undefined)
     expect(seen).toEqual(names.reverse())
+  })
+}
+
+function listingPlaces(make: Make): void {
+  test('from the place of each record on, and with those that an operation has left', async () => {
+    const { journal } = await make()
+    const names = ['a', 'b', 'c', 'd']
+    for (const task of names) await journal.record([accepted(task)], 'process')
+    await journal.record(
+      [
+        { kind: 'joined', task: 'b', operation: 'b too', at: 1100 },
+        { kind: 'left', task: 'b', operation: 'b too', at: 1200 },
+        { kind: 'joined', task: 'c', operation: 'c too', at: 1300 },
+        { kind: 'left', task: 'c', operation: 'operations/c', at: 1400 },
+      ],
+      'process',
+    )
+    const { tasks, begins = [] } = await journal.list({ whole: true })
+    expect(begins).toHaveLength(names.length)
+    for (const [at, begin] of begins.entries()) {
+      const from = await journal.list({ whole: true, limit: 2 }, begin)
+      expect([from.begins?.[0], tasksOf(from.tasks)]).toEqual([begin, tasksOf(tasks).slice(at, at + 2)])
+    }
+    for (const whole of [true, false]) {
+      const left = await journal.list({ states: ['cancelled'], orLeft: true, whole })
+      expect(tasksOf(left.tasks)).toEqual(['c', 'b'])
+    }
   })
 }
 

@@ -104,6 +104,8 @@ export interface HistoryQuery {
   readonly invocation?: string | undefined
   readonly origin?: string | undefined
   readonly states?: readonly TaskState[] | undefined
+  /** Those also whose state is another, when one of their operations left: to its caller that one is cancelled. */
+  readonly orLeft?: boolean | undefined
   /** This is part of the name of one of its operations, letter by letter. */
   readonly name?: string | undefined
   readonly acceptedFrom?: number | undefined
@@ -118,6 +120,8 @@ export interface HistoryPage {
   readonly tasks: readonly TaskSummary[]
   /** The same tasks with all that is on record of them, where that was asked for. */
   readonly records?: readonly TaskRecord[] | undefined
+  /** For each record the cursor with which a page begins with it. */
+  readonly begins?: readonly string[] | undefined
   /**
    * Where to go on; undefined at the end. A page may be short, or even empty, and still have one: how far one call
    * looks is bounded, so that a question that nothing answers to does not read the whole history at once.

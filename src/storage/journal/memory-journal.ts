@@ -2,6 +2,7 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import type { Accepted, Joined, TaskFact } from './fact.ts'
 import { bytesOf, keyIn, MOST_PAGE_BYTES, pageSize } from './history-page.ts'
 import type {
+  HistoryPage,
   HistoryQuery,
   Journal,
   OpenTask,
@@ -82,16 +83,7 @@ export function memoryJournal(records: MemoryRecords = memoryRecords()): Journal
     async list(query, cursor) {
       refuseIfClosed()
       const { page, next } = pageIn(records, query, cursor)
-      if (!query.whole) return { tasks: page.map(summaryOf), next }
-      const tasks: TaskRecord[] = []
-      let bytes = 0
-      for (const entry of page) {
-        const record = recordOf(entry, records)
-        bytes += bytesOf(record)
-        if (bytes > MOST_PAGE_BYTES && tasks.length > 0) return { tasks, records: tasks, next: String(entry.key + 1) }
-        tasks.push(record)
-      }
-      return { tasks, records: tasks, next }
+      return query.whole ? wholePage(page, next, records) : { tasks: page.map(summaryOf), next }
     },
     async forget(before) {
       refuseIfClosed()
@@ -113,9 +105,23 @@ function pageIn(records: MemoryRecords, query: HistoryQuery, cursor: string | un
   const before = cursor === undefined ? records.nextKey : keyIn(cursor)
   const found = [...records.entries.values()]
     .reverse()
-    .filter((entry) => entry.key < before && isAskedFor(summaryOf(entry), query) && isNamed(entry, query))
+    .filter((entry) => entry.key < before && isAskedFor(entry, query) && isNamed(entry, query))
   const page = found.slice(0, pageSize(query))
   return { page, next: found.length > page.length ? String(page.at(-1)?.key) : undefined }
+}
+
+function wholePage(page: readonly Entry[], next: string | undefined, records: MemoryRecords): HistoryPage {
+  const tasks: TaskRecord[] = []
+  const begins = page.map(({ key }) => String(key + 1))
+  let bytes = 0
+  for (const entry of page) {
+    const record = recordOf(entry, records)
+    bytes += bytesOf(record)
+    if (bytes > MOST_PAGE_BYTES && tasks.length > 0)
+      return { tasks, records: tasks, begins, next: String(entry.key + 1) }
+    tasks.push(record)
+  }
+  return { tasks, records: tasks, begins, next }
 }
 
 /** A call on its way in: it changes nothing before it is applied, so one that fails has left nothing behind. */
@@ -228,13 +234,19 @@ const recordOf = (entry: Entry, { superseded }: MemoryRecords): TaskRecord => ({
   superseded: superseded.filter(({ task }) => task === entry.accepted.task).map(({ task: _, ...rest }) => rest),
 })
 
-const isAskedFor = (task: TaskSummary, query: HistoryQuery): boolean =>
-  (query.instance ?? task.instance) === task.instance &&
-  (query.invocation ?? task.invocation) === task.invocation &&
-  (query.origin ?? task.origin) === task.origin &&
-  (query.states?.includes(task.state) ?? true) &&
-  task.acceptedAt >= (query.acceptedFrom ?? Number.NEGATIVE_INFINITY) &&
-  task.acceptedAt < (query.acceptedBefore ?? Number.POSITIVE_INFINITY)
+function isAskedFor(entry: Entry, query: HistoryQuery): boolean {
+  const task = summaryOf(entry)
+  return (
+    (query.instance ?? task.instance) === task.instance &&
+    (query.invocation ?? task.invocation) === task.invocation &&
+    (query.origin ?? task.origin) === task.origin &&
+    ((query.states?.includes(task.state) ?? true) || (query.orLeft === true && hasLeft(entry))) &&
+    task.acceptedAt >= (query.acceptedFrom ?? Number.NEGATIVE_INFINITY) &&
+    task.acceptedAt < (query.acceptedBefore ?? Number.POSITIVE_INFINITY)
+  )
+}
+
+const hasLeft = ({ operations }: Entry): boolean => operations.some(({ leftAt }) => leftAt !== undefined)
 
 const isNamed = ({ operations }: Entry, { name }: HistoryQuery): boolean =>
   name === undefined || operations.some((one) => one.name.includes(name))

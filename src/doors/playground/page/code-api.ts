@@ -1,9 +1,11 @@
+// For their types only: what is said here of answers is what the API itself holds them to, and nothing of it is served.
+import type { LanguagesAnswer, TaskAnswer } from '../../snippets/rest/answers.ts'
+
 /** The code API as far as the page needs it. */
-export interface OfferedLanguage {
-  readonly name: string
-  readonly title: string
-  readonly aliases: readonly string[]
-  readonly versions: readonly string[]
+export type OfferedLanguage = Pick<LanguagesAnswer['languages'][number], 'name' | 'title' | 'aliases' | 'versions'>
+export type ToldStage = NonNullable<TaskAnswer['result']>['stages'][number]
+export interface ToldTask extends Pick<TaskAnswer, 'taskId' | 'status' | 'attempt' | 'cached' | 'failure'> {
+  readonly result?: Pick<NonNullable<TaskAnswer['result']>, 'stages'>
 }
 
 export interface Program {
@@ -11,29 +13,6 @@ export interface Program {
   readonly version?: string
   readonly code: string
   readonly stdin: string
-}
-
-export interface ToldStage {
-  readonly name: string
-  readonly cause: string
-  readonly exitCode: number
-  readonly signal?: string
-  readonly reason?: string
-  readonly output: string
-  readonly error: string
-  readonly truncated: boolean
-  readonly executionTime: string
-  readonly cpuTime?: string
-  readonly memory?: number
-}
-
-export interface ToldTask {
-  readonly taskId: string
-  readonly status: string
-  readonly attempt: number
-  readonly cached: boolean
-  readonly result?: { readonly stages: readonly ToldStage[] }
-  readonly failure?: { readonly message: string }
 }
 
 export interface ToldOutput {

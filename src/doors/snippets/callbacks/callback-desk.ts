@@ -17,7 +17,7 @@ export interface CallbackDeskOptions {
   readonly mostAtOnce?: number
 }
 
-export type CallbackLetter = Pick<CallbackOrder, 'url' | 'secret' | 'body'>
+export type CallbackLetter = Pick<CallbackOrder, 'url' | 'secret' | 'body' | 'method'>
 
 /** Sends what is due, tries again when it was not taken, and gives up in the end: some fourteen hours later. */
 export interface CallbackDesk {

@@ -4,6 +4,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { SnippetLowering } from '../../../languages/snippet-task.ts'
 import type { Language } from '../../../model/language.ts'
 import type { Instances } from '../../reapi/instances.ts'
+import type { CallbackForms } from '../callbacks/callback-form.ts'
 import type { DeliveryLog } from '../callbacks/delivery-log.ts'
 import type { Durations } from './durations.ts'
 import type { LiveOffers } from './live-offers.ts'
@@ -29,6 +30,8 @@ export interface CallbackSettings {
   readonly mayBePrivate?: boolean
   /** How long to wait before each try after the first. */
   readonly delaysMs?: readonly number[]
+  /** Of interfaces that tell an end in words of their own. */
+  readonly forms?: CallbackForms
 }
 
 /** What the parts of the desk share. */

@@ -3,9 +3,7 @@ import { silentLog } from '../../../base/log.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
 import { findLanguage } from '../../../languages/find-language.ts'
 import type { SnippetRequest, SnippetStatus } from '../../../model/snippet.ts'
-import { type CallbackDesk, callbackDesk } from '../callbacks/callback-desk.ts'
-import { postCallback } from '../callbacks/post-callback.ts'
-import { callbackBody } from '../rest/callback-body.ts'
+import type { FormDesk } from '../callbacks/callback-form.ts'
 import type { SnippetDesk } from '../snippet-desk.ts'
 import type { DeskTools, SnippetDeskOptions } from './desk-tools.ts'
 import { durations } from './durations.ts'
@@ -13,10 +11,11 @@ import { followEnds } from './follow-ends.ts'
 import { listSnippets } from './list-snippets.ts'
 import { languageOffers, liveOffers } from './live-offers.ts'
 import { rememberedVerdicts } from './remembered-verdicts.ts'
+import { sendingCallbacks } from './sending-callbacks.ts'
 import { type ToldSnippet, toldSnippet } from './snippet-status.ts'
 import { codeHashOf, type SnippetOrder } from './submission-of-snippet.ts'
 import { submitSnippet } from './submit-snippet.ts'
-import { type Completing, noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
+import { noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
 
 /** The desk, and how it ends: what it watches for its own sake, and callbacks that are being sent. */
 export interface OpenSnippetDesk extends SnippetDesk {
@@ -26,7 +25,7 @@ export interface OpenSnippetDesk extends SnippetDesk {
 /** The desk over the engine. What was open at the last end of the process is taken up again, callbacks included. */
 export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
   const { engine, clock, callbacks } = options
-  const { tools, verdicts, complete, find, sender, follower } = openParts(options)
+  const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => desk)
   const mustFind = async (id: string): Promise<ToldSnippet> => {
     const told = await find(id)
     if (told === undefined) throw noSnippet(id)
@@ -38,7 +37,7 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
     return await complete(mustBeSnippet(operation))
   }
   const watch: SnippetDesk['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
-  return {
+  const desk: OpenSnippetDesk = {
     languages: () => languageOffers(tools.languages, tools.offers),
     submit: (request, durability = 'power') => submit({ request, durability }),
     async rerun(id) {
@@ -73,9 +72,11 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
       sender?.stop()
     },
   }
+  return desk
 }
 
-function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOptions) {
+/** `asked` is the desk itself, for what begins only once it is there. */
+function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOptions, asked: () => FormDesk) {
   const { engine, clock } = options
   const tools: DeskTools = {
     ...options,
@@ -90,7 +91,7 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOption
     const operation = await engine.find(id)
     return operation && toldSnippet(operation)
   }
-  const sender = callbacks && callbacksOf({ callbacks, tools, find, complete })
+  const sender = callbacks && sendingCallbacks({ callbacks, tools, find, complete, asked })
   const follower = followEnds(tools, sender)
   if (callbacks !== undefined) for (const id of callbacks.log.owed()) follower.resume(id, callbacks.log)
   return { tools, verdicts, complete, find, sender, follower }
@@ -100,29 +101,4 @@ function mustBeSnippet(operation: OperationStatus): ToldSnippet {
   const told = toldSnippet(operation)
   if (told === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted as something else' })
   return told
-}
-
-interface Sending extends Completing {
-  readonly callbacks: NonNullable<SnippetDeskOptions['callbacks']>
-  readonly find: (id: string) => Promise<ToldSnippet | undefined>
-}
-
-function callbacksOf({ callbacks, tools, find, complete }: Sending): CallbackDesk {
-  const { clock, log, instances } = tools
-  const { mayBePrivate = false, secret, delaysMs } = callbacks
-  return callbackDesk({
-    log: callbacks.log,
-    clock,
-    messages: log,
-    ...(delaysMs && { delaysMs }),
-    post: (order) => postCallback(order, { clock, mayBePrivate }),
-    async describe(id) {
-      const told = await find(id)
-      const callback = told?.status.request.callback
-      if (told === undefined || callback === undefined) return undefined
-      const status = await complete(told)
-      const blobs = instances(status.request.instance).blobs
-      return { url: callback.url, secret: callback.secret ?? secret, body: await callbackBody(status, blobs) }
-    },
-  })
 }

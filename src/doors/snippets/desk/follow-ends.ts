@@ -1,12 +1,25 @@
 import type { OperationStatus } from '../../../engine/status.ts'
+import type { SnippetCallback, SnippetStatus } from '../../../model/snippet.ts'
 import type { CallbackDesk } from '../callbacks/callback-desk.ts'
 import type { DeskTools } from './desk-tools.ts'
 import { SNIPPET_ORIGIN, toldSnippet } from './snippet-status.ts'
 import { codeHashOf } from './submission-of-snippet.ts'
 
+/** What there is to do for who wants to be called. */
+export interface EndCalls extends Pick<CallbackDesk, 'due'> {
+  /** Resolves when all is over that the callback tells of. */
+  ready(status: SnippetStatus): Promise<void>
+}
+
 /** Learns from each end how long its kind takes, and sees to it that its callback is sent. */
-export function followEnds(tools: DeskTools, sender: CallbackDesk | undefined) {
+export function followEnds(tools: DeskTools, calls: EndCalls | undefined) {
   const stops = new Map<string, () => void>()
+  const call = (status: SnippetStatus, { url }: SnippetCallback): void => {
+    calls?.ready(status).then(
+      () => calls.due(status.id, url),
+      (error: unknown) => tools.log.error({ err: error, task: status.id }, 'a callback could not be made ready'),
+    )
+  }
   const ended = (operation: OperationStatus): void => {
     const told = toldSnippet(operation)
     if (told === undefined) return
@@ -14,7 +27,7 @@ export function followEnds(tools: DeskTools, sender: CallbackDesk | undefined) {
     const ms = result?.stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)
     if (ms !== undefined && !cached && state !== 'cancelled')
       tools.durations.learn(request.language, codeHashOf(request), ms)
-    if (request.callback !== undefined) sender?.due(operation.operation, request.callback.url)
+    if (request.callback !== undefined) call(told.status, request.callback)
   }
   const follow = (operation: OperationStatus): void => {
     const id = operation.operation
@@ -26,7 +39,7 @@ export function followEnds(tools: DeskTools, sender: CallbackDesk | undefined) {
         told(now) {
           if (now.end === undefined) return
           stops.delete(id)
-          ended(now)
+          setImmediate(() => ended(now)) // who waits for the answer has it first
         },
         failed: () => void stops.delete(id),
       }),

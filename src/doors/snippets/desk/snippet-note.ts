@@ -113,8 +113,8 @@ const FORM = z.object({
   expectedHash: z.string().optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   callback: z
-    .object({ url: z.string(), secret: z.string().optional() })
-    .transform(({ url, secret }) => ({ url, secret }))
+    .object({ url: z.string(), secret: z.string().optional(), form: z.string().optional() })
+    .transform(({ url, secret, form }) => ({ url, secret, ...(form !== undefined && { form }) }))
     .optional(),
   key: z.string().optional(),
   request: z.string().optional(),

@@ -10,6 +10,11 @@ const time = z.iso.datetime().describe('UTC, to the millisecond.')
 const state = z.enum(SNIPPET_STATES).describe('Final are completed, failed, timeout and cancelled.')
 const taskId = z.string().describe('Letters, digits and one underscore.')
 
+const gap = z.object({
+  at: z.number().int().describe('After so many bytes of what is left.'),
+  bytes: z.number().int(),
+})
+
 const stageAnswer = z.object({
   name: z.string().describe('compile or run.'),
   cause: z.enum(STAGE_CAUSES).describe('How it ended; ok for an exit with 0.'),
@@ -19,6 +24,10 @@ const stageAnswer = z.object({
   output: z.string().describe('Standard output.'),
   error: z.string().describe('Standard error.'),
   truncated: z.boolean().describe('Not all that it printed is in output and error.'),
+  dropped: z
+    .object({ output: gap.optional(), error: gap.optional() })
+    .optional()
+    .describe('What was printed beyond its limit, and is gone: from the middle, where it was.'),
   executionTime: duration,
   cached: z.boolean().optional().describe('It was not run: what it made was there from an earlier run.'),
   cpuTime: duration.optional(),
@@ -54,9 +63,8 @@ export const taskAnswerForm = z.object({
     completedAt: time.optional(),
   }),
   assignedClient: z.string().optional().describe('The worker that has it, or had it last.'),
-  attempt: z.number().int().describe('How many were begun.'),
+  attempt: z.number().int().describe('How often it was started: more than once after a fault of the grid.'),
   cached: z.boolean().describe('The result is that of the same task before.'),
-  estimatedTime: duration.optional().describe('How long one like it took of late.'),
   artifacts: z
     .array(z.object({ path: z.string(), size: z.number().int(), sha256: z.string().optional() }))
     .optional()
@@ -65,8 +73,14 @@ export const taskAnswerForm = z.object({
 })
 export type TaskAnswer = z.infer<typeof taskAnswerForm>
 
-export const submittedAnswer = z.object({ taskId, status: state, estimatedTime: duration.optional() })
+export const submittedAnswer = z.object({
+  taskId,
+  status: state,
+  estimatedTime: duration.describe('How long one like it took of late.'),
+})
+export type SubmittedAnswer = z.infer<typeof submittedAnswer>
 export const listAnswer = z.object({ tasks: z.array(taskAnswerForm), nextCursor: z.string().optional() })
+export type ListAnswer = z.infer<typeof listAnswer>
 export const whyAnswer = z.object({ taskId, status: state, reasons: z.array(z.string()) })
 export const batchAnswer = z.object({
   tasks: z
@@ -93,6 +107,8 @@ export const languagesAnswer = z.object({
     }),
   ),
 })
+export type LanguagesAnswer = z.infer<typeof languagesAnswer>
+
 export const deliveriesAnswer = z.object({
   state: z.enum(['pending', ...DELIVERY_ENDS]),
   tries: z.array(

@@ -1,4 +1,4 @@
-import { FaultError } from '../../../base/fault.ts'
+import { type Fault, FaultError } from '../../../base/fault.ts'
 import { API_CODES, type ApiCodeName, CODE_OF_FAULT, CODE_OF_REFUSAL } from '../codes.ts'
 import { SnippetRefusal } from '../snippet-refusal.ts'
 
@@ -30,7 +30,7 @@ export function problemOf(error: unknown): ApiProblem | undefined {
   const { fault } = error
   switch (fault.kind) {
     case 'exhausted':
-      return exhausted(fault.resource, fault.retryAfterMs)
+      return exhausted(fault)
     case 'unavailable':
       return new ApiProblem('unavailable', sentence(fault.what), UNAVAILABLE_MS)
     case 'invalid':
@@ -42,15 +42,15 @@ export function problemOf(error: unknown): ApiProblem | undefined {
   }
 }
 
-/** The engine's words for a queue that is full; every other limit is the instance's own. */
-const THE_QUEUE = 'the queue'
-
-const exhausted = (resource: string, retryAfterMs: number): ApiProblem =>
-  resource === THE_QUEUE
+/** Every other limit than that of the queue is the instance's own. */
+const exhausted = ({ resource, retryAfterMs, why }: Extract<Fault, { kind: 'exhausted' }>): ApiProblem =>
+  why === 'queue'
     ? new ApiProblem('noWorker', 'The queue is full', retryAfterMs)
     : new ApiProblem('quota', sentence(`${resource} is used up`), retryAfterMs)
 
-const sentence = (what: string): string => what.charAt(0).toUpperCase() + what.slice(1)
+/** A word with a colon is the name of a field, and is told as it is written. */
+const sentence = (what: string): string =>
+  /^[\w.]+: /.test(what) ? what : what.charAt(0).toUpperCase() + what.slice(1)
 
 export interface ProblemBody {
   readonly code: number

@@ -89,7 +89,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     summary: 'Tasks, the newest first, without their results. A page may be short, and still have one that follows.',
     parameters: [
       { name: 'status', in: 'query', about: 'One or several, with commas.' },
-      { name: 'language', in: 'query', about: 'Its name, not an alias.' },
+      { name: 'language', in: 'query', about: 'Its name or an alias.' },
       {
         name: 'metadata.{key}',
         in: 'query',
@@ -114,19 +114,19 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     method: 'delete',
     path: TASK,
     name: 'deleteTask',
-    summary: 'Cancel a task. Nothing happens to one that is over.',
-    parameters: [ID],
+    summary: 'Cancel a task. Nothing happens to one that is over; one that runs is stopped, which takes its moment.',
+    parameters: [ID, WAIT, ENCODING],
     answer: taskAnswerForm,
-    problems: ['noTask'],
+    problems: ['noTask', 'amount', 'query'],
   },
   {
     method: 'post',
     path: `${TASK}/cancel`,
     name: 'cancelTask',
     summary: 'The same, for clients that cannot DELETE.',
-    parameters: [ID],
+    parameters: [ID, WAIT, ENCODING],
     answer: taskAnswerForm,
-    problems: ['noTask'],
+    problems: ['noTask', 'amount', 'query'],
   },
   {
     method: 'post',
@@ -157,7 +157,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     summary: 'In words, what a task waits for, or what came of it.',
     parameters: [ID],
     answer: whyAnswer,
-    problems: ['noTask'],
+    problems: ['noTask', 'query'],
   },
   {
     method: 'get',
@@ -175,7 +175,7 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     summary: 'What came of its callback, try by try.',
     parameters: [ID],
     answer: deliveriesAnswer,
-    problems: ['noTask', 'noArtifact'],
+    problems: ['noTask', 'noArtifact', 'query'],
   },
   {
     method: 'get',
@@ -183,6 +183,6 @@ export const API_OPERATIONS: readonly ApiOperation[] = [
     name: 'listLanguages',
     summary: 'Languages that live workers have.',
     answer: languagesAnswer,
-    problems: [],
+    problems: ['query'],
   },
 ]

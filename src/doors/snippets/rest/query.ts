@@ -1,15 +1,15 @@
+import { nearest } from '../../../base/nearest.ts'
 import { SNIPPET_STATES, type SnippetState } from '../../../model/snippet.ts'
 import type { SnippetQuery } from '../snippet-desk.ts'
 import { ApiProblem } from './api-problem.ts'
 import { ENCODINGS, type Encoding } from './output-text.ts'
-import type { Nearest } from './read-task.ts'
 import { durationIn } from './words.ts'
 
 /** The parameters of an address. One that nobody knows is a mistake: a filter that is misspelt would let everything through. */
-export function onlyKnown(query: URLSearchParams, known: readonly string[], nearest: Nearest): void {
+export function onlyKnown(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (known.includes(name) || (known.includes(METADATA) && name.startsWith(METADATA))) continue
-    const like = nearest(name.slice(0, 100), known)
+    const like = nearest(name, known)
     const hint = like === undefined ? '' : `: did you mean ${like}?`
     throw new ApiProblem('query', `No parameter is called ${name.slice(0, 100)}${hint}`)
   }
@@ -25,7 +25,7 @@ export function listQuery(query: URLSearchParams): Omit<SnippetQuery, 'instance'
   for (const [name, value] of query) if (name.startsWith(METADATA)) metadata.push([name.slice(METADATA.length), value])
   return {
     states: states.length === 0 ? undefined : states.map(stateIn),
-    language: query.get('language') ?? undefined,
+    language: languageIn(query),
     metadata: Object.fromEntries(metadata),
     limit: wholeNumber(query.get('limit'), 'limit', 500),
   }
@@ -34,8 +34,17 @@ export function listQuery(query: URLSearchParams): Omit<SnippetQuery, 'instance'
 function stateIn(word: string): SnippetState {
   const state = SNIPPET_STATES.find((each) => each === word.toLowerCase())
   if (state === undefined)
-    throw new ApiProblem('query', `status: ${word.slice(0, 50)} is none; there are ${SNIPPET_STATES.join(', ')}`)
+    throw new ApiProblem(
+      'query',
+      `status: ${JSON.stringify(word.slice(0, 50))} is none; there are ${SNIPPET_STATES.join(', ')}`,
+    )
   return state
+}
+
+function languageIn(query: URLSearchParams): string | undefined {
+  const language = query.get('language') ?? undefined
+  if (language === '') throw new ApiProblem('query', 'language: must be a name or an alias')
+  return language
 }
 
 function wholeNumber(text: string | null, name: string, most: number): number | undefined {

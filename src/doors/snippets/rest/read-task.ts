@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { nearest } from '../../../base/nearest.ts'
 import type { Limits } from '../../../model/command.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { type SnippetFile, type SnippetRequest, snippetOf } from '../../../model/snippet.ts'
@@ -6,25 +7,22 @@ import { ApiProblem } from './api-problem.ts'
 import type { Encoding } from './output-text.ts'
 import { AMOUNT, type limitBody, type TaskBody, taskBody } from './task-body.ts'
 
-/** The known name that a mistyped one most likely stood for. */
-export type Nearest = (wrong: string, known: readonly string[]) => string | undefined
-
 /** A request from a body that anybody may have written; throws an ApiProblem that names the field. */
-export function readTask(body: unknown, instance: InstanceName, nearest: Nearest): SnippetRequest {
-  return requestOf(checked(taskBody, body, nearest), instance)
+export function readTask(body: unknown, instance: InstanceName): SnippetRequest {
+  return requestOf(checked(taskBody, body), instance)
 }
 
 /** The body as the schema has it. */
-export function checked<T extends z.ZodType>(schema: T, body: unknown, nearest: Nearest): z.output<T> {
+export function checked<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues
-  throw first === undefined ? new ApiProblem('invalid', 'The body is not what it must be') : complaint(first, nearest)
+  throw first === undefined ? new ApiProblem('invalid', 'The body is not what it must be') : complaint(first)
 }
 
 type Issue = z.core.$ZodIssue
 
-function complaint(issue: Issue, nearest: Nearest): ApiProblem {
+function complaint(issue: Issue): ApiProblem {
   const at = issue.path.map(String).join('.').slice(0, 200)
   if (issue.code === 'unrecognized_keys') {
     const wrong = (issue.keys[0] ?? '').slice(0, 100)

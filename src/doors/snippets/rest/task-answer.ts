@@ -1,4 +1,4 @@
-import type { CommandResult, StageResult } from '../../../model/command-task.ts'
+import type { CommandResult, StageResult, StageStream } from '../../../model/command-task.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
 import { API_CODES } from '../codes.ts'
 import type { TaskAnswer } from './answers.ts'
@@ -80,9 +80,17 @@ function stageAnswerOf(stage: StageResult, output: OutputText, error: OutputText
     output: output.text,
     error: error.text,
     truncated: output.truncated || error.truncated,
+    ...droppedOf(stage),
     executionTime: durationWord(usage.wallMs),
     ...(stage.cached && { cached: true }),
     ...(cpuMs !== undefined && { cpuTime: durationWord(cpuMs) }),
     ...(usage.peakMemoryBytes !== undefined && { memory: usage.peakMemoryBytes }),
   }
+}
+
+function droppedOf({ stdout, stderr }: StageResult): Pick<ResultAnswer['stages'][number], 'dropped'> {
+  const gapIn = ({ droppedBytes: bytes, droppedAt: at }: StageStream) => (bytes > 0 ? { at, bytes } : undefined)
+  const [output, error] = [gapIn(stdout), gapIn(stderr)]
+  if (output === undefined && error === undefined) return {}
+  return { dropped: { ...(output && { output }), ...(error && { error }) } }
 }

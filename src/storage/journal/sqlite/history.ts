@@ -30,7 +30,8 @@ const pageSql = (columns: string): string =>
      AND (:instance IS NULL OR instance = :instance)
      AND (:invocation IS NULL OR invocation = :invocation)
      AND (:origin IS NULL OR origin = :origin)
-     AND (1 << ${STATE}) & :states
+     AND ((1 << ${STATE}) & :states OR :orLeft AND (operation_left_at IS NOT NULL OR EXISTS (
+       SELECT 1 FROM operations WHERE task_key = tasks.key AND left_at IS NOT NULL)))
      AND (:name IS NULL OR instr(operation, :name) OR EXISTS (
        SELECT 1 FROM operations WHERE task_key = tasks.key AND instr(operations.name, :name)))
      AND accepted_at >= :acceptedFrom AND accepted_at < :acceptedBefore
@@ -52,12 +53,14 @@ export function history(db: Pick<DatabaseSync, 'prepare'>): History {
   }
   const wholePage = (query: HistoryQuery, range: Range): HistoryPage => {
     const tasks: TaskRecord[] = []
-    const ending = (key: number): HistoryPage => ({ tasks, records: tasks, next: cursorOf(key) })
+    const begins: string[] = []
+    const ending = (key: number): HistoryPage => ({ tasks, records: tasks, begins, next: cursorOf(key) })
     let bytes = 0
     for (const row of wholes.iterate(parametersOf(query, range)) as unknown as Iterable<Row>) {
       const task = record(row)
       bytes += bytesOf(task)
       if (bytes > MOST_PAGE_BYTES && tasks.length > 0) return ending(keyOf(row) + 1)
+      begins.push(String(keyOf(row) + 1))
       if (tasks.push(task) === pageSize(query)) return ending(keyOf(row))
     }
     return ending(range.from)
@@ -91,6 +94,7 @@ const parametersOf = (query: HistoryQuery, range: Range): Record<string, SQLInpu
   invocation: query.invocation ?? null,
   origin: query.origin ?? null,
   states: maskOf(query.states),
+  orLeft: query.orLeft ? 1 : 0,
   name: query.name ?? null,
   acceptedFrom: query.acceptedFrom ?? -Number.MAX_VALUE,
   acceptedBefore: query.acceptedBefore ?? Number.MAX_VALUE,

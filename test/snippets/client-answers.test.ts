@@ -1,0 +1,28 @@
+/** The client has its own words for what the API takes and answers, for it may not know the server: they are the same. */
+import { expectTypeOf, test } from 'vitest'
+import type { z } from 'zod'
+import type { NewTask, OfferedLanguage, SubmittedTask, TaskPage, ToldTask } from '../../src/client/snippet-answers.ts'
+import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/snippets/rest/answers.ts'
+import type { taskBody } from '../../src/doors/snippets/rest/task-body.ts'
+
+/** Names and what they hold; JSON knows neither what may not be changed nor what is there and undefined. */
+type Plain<T> = T extends readonly (infer Element)[]
+  ? Plain<Element>[]
+  : T extends object
+    ? { -readonly [Key in keyof T]-?: Plain<Exclude<T[Key], undefined>> }
+    : T
+
+/** Which may be left out. */
+type Optional<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T]
+
+test('what the client is told is what the API answers', () => {
+  expectTypeOf<Plain<ToldTask>>().toEqualTypeOf<Plain<TaskAnswer>>()
+  expectTypeOf<Optional<ToldTask>>().toEqualTypeOf<Optional<TaskAnswer>>()
+  expectTypeOf<Plain<TaskPage>>().toEqualTypeOf<Plain<ListAnswer>>()
+  expectTypeOf<Plain<SubmittedTask>>().toEqualTypeOf<Plain<SubmittedAnswer>>()
+  expectTypeOf<Plain<OfferedLanguage>[]>().toEqualTypeOf<Plain<LanguagesAnswer['languages']>>()
+})
+
+test('what the client may say is what the API takes', () => {
+  expectTypeOf<keyof NewTask>().toEqualTypeOf<keyof z.input<typeof taskBody>>()
+})
