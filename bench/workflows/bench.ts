@@ -34,7 +34,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options })
   const rounds = Number(values.rounds ?? (values.smoke ? 1 : 5))
   const folder = mkdtempSync(join(tmpdir(), 'windlass-bench-workflows-'))
-  const server = await startWorkflowServer({ slots: Number(values.slots ?? 2) })
+  // Trials of languages would run beside the first rounds, and no workflow here asks for one.
+  const env = { WINDLASS_WORKER_LANGUAGES: ',' }
+  const server = await startWorkflowServer({ slots: Number(values.slots ?? 2), env })
   process.once('exit', () => void server.stop())
   try {
     const load = loadavg()[0]?.toFixed(1)

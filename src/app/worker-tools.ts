@@ -23,11 +23,18 @@ import { openFileCache } from '../worker/inputs/file-cache.ts'
 import { safePlacement } from '../worker/inputs/place-inputs.ts'
 import { inputStage } from '../worker/inputs/stage-inputs.ts'
 import { storeSource } from '../worker/inputs/store-source.ts'
-import { openRooms } from '../worker/rooms.ts'
+import { type ReadyRooms, readyRooms } from '../worker/ready/ready-rooms.ts'
+import { openRooms, type Rooms } from '../worker/rooms.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { toolchainFolders } from './language-folders.ts'
 import { openBackend } from './worker-runtime.ts'
+
+export interface StoresByInstance {
+  (instance: string): BlobStore
+  /** Of stages, where there is a place for them. */
+  results?(instance: string): StageResults
+}
 
 export interface WorkerToolsOptions {
   readonly worker: string
@@ -43,7 +50,7 @@ export interface WorkerToolsOptions {
   /** Who commands run as; undefined for the worker's own user. */
   readonly user: RoomUser | undefined
   /** A server to ask, or the stores themselves. */
-  readonly cas: Channel | ((instance: string) => BlobStore)
+  readonly cas: Channel | StoresByInstance
   readonly clock: Clock
 }
 
@@ -84,6 +91,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   })
   const rooms = await openRooms(join(folder, 'rooms'), user)
   const { store, resultsOf } = storesAt(cas, { clock, bulk })
+  const ready = roomsReady(options, { rooms, runtime })
 
   const make = (instance: string): InstanceTools => {
     const blobs = store(instance)
@@ -93,7 +101,8 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
     const fixed = {
       rooms,
-      runtime,
+      runtime: ready?.runtime ?? runtime,
+      ...(ready && { ready }),
       outputs,
       clock,
       worker,
@@ -110,6 +119,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     store,
     of: remembering(make),
     async close() {
+      await ready?.close()
       await close()
       await launcher.close()
       await rooms.cleared()
@@ -119,12 +129,23 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   }
 }
 
-/** A server to ask, for blobs and for results of actions. A store that is reached otherwise has none of those. */
+/** Waiting at a time: more tasks than these at once find theirs being made. */
+const MOST_READY = 3
+let readyMade = 0
+
+/** Only in a sandbox a shell that becomes a command leaves no trace of itself. */
+function roomsReady(options: WorkerToolsOptions, made: { rooms: Rooms; runtime: Runtime }): ReadyRooms | undefined {
+  if (made.runtime.name !== 'sandbox') return undefined
+  const roomName = (): string => `ready-${process.pid}-${++readyMade}`
+  return readyRooms({ ...made, limits: limitsOf(options), most: MOST_READY, roomName, clock: options.clock })
+}
+
+/** A server to ask, for blobs and for results of actions. A store that is reached otherwise may have none of those. */
 function storesAt(
   cas: WorkerToolsOptions['cas'],
   { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> },
 ) {
-  if (typeof cas === 'function') return { store: cas, resultsOf: (): undefined => undefined }
+  if (typeof cas === 'function') return { store: cas, resultsOf: (instance: string) => cas.results?.(instance) }
   const upstream = openUpstream({
     ...{ channel: cas, clock, timeoutMs: CAS_TIMEOUT_MS, newId: randomUUID, random: Math.random },
   })

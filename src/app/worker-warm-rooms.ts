@@ -51,7 +51,10 @@ export function openWarmRooms(options: WorkerWarmRoomsOptions): WorkerWarmRooms 
   })
   warm.expect(tasks)
   return {
-    within: (tools) => ({ ...tools, tools: { ...tools.tools, runtime: warm.runtime, warm } }),
+    within(tools) {
+      const inputs = warm.inputs(tools.tools.inputs)
+      return { ...tools, tools: { ...tools.tools, inputs, runtime: warm.runtime, warm } }
+    },
     close: () => warm.close(),
   }
 }

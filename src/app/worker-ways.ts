@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Channel } from '../grpc/channel.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
+import { httpResults } from '../worker/cas/http-results.ts'
 import { httpStore } from '../worker/cas/http-store.ts'
 import { grpcLink } from '../worker/links/grpc-link.ts'
 import { type HttpCaller, httpCaller } from '../worker/links/http-caller.ts'
@@ -8,11 +9,12 @@ import { httpLink } from '../worker/links/http-link.ts'
 import type { WorkerLink } from '../worker/links/worker-link.ts'
 import type { Config } from './config.ts'
 import { channelTo, openChannels, readTls, workerTarget } from './worker-target.ts'
+import type { StoresByInstance } from './worker-tools.ts'
 
 /** How a worker gets to its server, and to the store. */
 export interface WorkerWays {
   link(worker: string, hostname: string): WorkerLink
-  readonly cas: Channel | ((instance: string) => BlobStore)
+  readonly cas: Channel | StoresByInstance
   readonly casName: string
   close(): void
 }
@@ -57,5 +59,6 @@ function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWa
 
 const storesAt = (caller: HttpCaller, clock: Clock) =>
   Object.assign((instance: string): BlobStore => httpStore({ caller, instance, clock, random: Math.random }), {
+    results: (instance: string) => httpResults(caller, instance),
     close: caller.close,
   })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { arch, availableParallelism, hostname, loadavg, platform, totalmem } from 'node:os'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { PLACES_PROPERTY } from '../model/command-task.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
 import type { Language } from '../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../model/live-input.ts'
@@ -173,6 +174,7 @@ const registrationOf = ({
     ...machine(),
     isolation,
     ...(takesImages(settings.backend) && { 'container-image': '*' }),
+    ...(settings.backend === 'docker' && { [PLACES_PROPERTY]: 'yes' }),
     ...settings.platform,
   }),
   prefetch: settings.prefetch_tasks ?? Math.floor(slots / 4),

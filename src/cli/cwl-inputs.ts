@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/fault.ts'
 import type { InputUploads } from '../client/submissions-upload.ts'
+import { sparingJavaScript } from '../cwl-runner/expressions-for.ts'
 import { fetchLocal } from '../cwl-runner/fetch-local.ts'
 import { pathOf } from '../cwl-runner/file-address.ts'
 import type { LocalFiles } from '../cwl-runner/local-files.ts'
 import type { OpenedProcess } from '../cwl-runner/open-process.ts'
-import { expressionsFor } from '../cwl-runner/run-locally.ts'
 import { fileLocation, treeLocation } from '../model/cas-location.ts'
 import { evaluatorFor } from '../workflow/expressions/evaluate.ts'
 import { basenameOf } from '../workflow/loading/uri.ts'
@@ -38,14 +38,15 @@ export async function packOrder({ process: opened, inputs }: OpenedProcess, pack
   const { files, clock } = packing
   const scope = scopeOf(NO_SCOPE, opened)
   const ontology = await loadOntology(opened, fetchLocal)
-  const expressions = await expressionsFor(opened, clock)
-  const bound = await bindInputs(opened, inputs, {
-    scope,
-    evaluator: evaluatorFor(expressions, scope, opened.version),
-    files,
-    discover: true,
-    ...(ontology === undefined ? {} : { ontology }),
-  })
+  const bound = await sparingJavaScript(opened, clock, (expressions) =>
+    bindInputs(opened, inputs, {
+      scope,
+      evaluator: evaluatorFor(expressions, scope, opened.version),
+      files,
+      discover: true,
+      ...(ontology === undefined ? {} : { ontology }),
+    }),
+  )
   const workflow = packProcess(opened)
   const send = (value: ValueRecord): Promise<ValueRecord> =>
     relocated(value, (location, data) => sentLocation(data, location, packing), atServer)

@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises'
 import type { Digest } from '../base/digest.ts'
 import { formatDigest } from '../base/digest-text.ts'
 import { FaultError } from '../base/fault.ts'
-import { directoryFromProto } from '../wire/directory.ts'
 import { crew } from './crew.ts'
 import type { LocalBlob } from './local-blob.ts'
 import { type HttpAnswer, type HttpCaller, wholeText } from './submissions-http.ts'
@@ -77,6 +76,7 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
     await mkdir(path, { recursive: true })
     if (digest.size === 0) return
     if (digest.size > MOST_DIRECTORY_BYTES) throw refused(`${formatDigest(digest)} is no directory`)
+    const { directoryFromProto } = await import('../wire/directory.ts') // many a run has no directory to fetch
     const { files, directories } = directoryFromProto(await whole(digest), digest.fn)
     const busy = crew(AT_ONCE)
     for (const file of files) await busy.start(() => fetchFile(file.digest, join(path, file.name), file.executable))

@@ -1,5 +1,5 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
-import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import { pipeline } from 'node:stream/promises'
 import { FaultError } from '../base/fault.ts'
 
@@ -31,10 +31,21 @@ export interface HttpCallerOptions {
 
 const MOST_CONNECTIONS = 16
 
+/**
+ * Imported, this module would hand over all that it offers, a whole WebSocket client among it, which takes longer to load than
+ * everything else that a short command does.
+ */
+const load = createRequire(import.meta.url)
+const ways = {
+  plain: () => load('node:http') as typeof import('node:http'),
+  secure: () => load('node:https') as typeof import('node:https'),
+}
+
 export function httpCaller({ url, ca, headers: always = {} }: HttpCallerOptions): HttpCaller {
   const isSecure = url.protocol === 'https:'
   const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
-  const agent = isSecure ? new SecureAgent({ ...options, ...(ca !== undefined && { ca }) }) : new Agent(options)
+  const { Agent, request } = isSecure ? ways.secure() : ways.plain()
+  const agent = new Agent({ ...options, ...(ca !== undefined && { ca }) })
   const base = url.pathname.replace(/\/+$/, '')
   const call: HttpCaller['call'] = ({ method, path, headers = {}, body }, signal) =>
     new Promise((resolve, reject) => {
@@ -44,7 +55,7 @@ export function httpCaller({ url, ca, headers: always = {} }: HttpCallerOptions)
         port: url.port === '' ? (isSecure ? 443 : 80) : url.port,
         headers: { ...always, ...length, ...headers },
       }
-      const sent = (isSecure ? secureRequest : request)(target)
+      const sent = request(target)
       const failed = (error: Error): void => reject(signal.aborted ? error : unreachable(url, error))
       sent.once('response', (answer) => resolve({ status: answer.statusCode ?? 0, body: answer }))
       sent.once('error', failed)

@@ -5,7 +5,6 @@ import type { Digest } from '../base/digest.ts'
 import { FaultError } from '../base/fault.ts'
 import { digestOf } from '../base/hashing/hash-of.ts'
 import type { DirectoryNode, FileNode } from '../model/directory.ts'
-import { directoryToProto } from '../wire/directory.ts'
 import { fileBlob, memoryBlob } from './local-blob.ts'
 import type { HttpBlobs } from './submissions-blobs.ts'
 
@@ -48,6 +47,7 @@ export function inputUploads(blobs: Pick<HttpBlobs, 'put'>): InputUploads {
       const sent = await Promise.all(some.map(async (name) => ({ name, ...(await file(join(path, name))) })))
       files.push(...sent.map((one) => ({ ...one, properties: undefined })))
     }
+    const { directoryToProto } = await import('../wire/directory.ts') // many a run has none to send
     const bytes = directoryToProto({ files, directories, symlinks: [], properties: undefined })
     const digest = digestOf('sha256', bytes)
     await blobs.put(memoryBlob(path, digest, bytes))

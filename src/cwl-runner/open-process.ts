@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { invalid } from '../base/fault.ts'
 import { loadProcess } from '../workflow/loading/load.ts'
 import { hasScheme } from '../workflow/loading/uri.ts'
 import { checkProcess } from '../workflow/process/check.ts'
@@ -36,7 +37,9 @@ export async function openProcess({ process: named, job, cwd }: NamedProcess): P
 const NO_INPUTS: InputObject = { inputs: {}, requirements: [], namespaces: {} }
 
 async function jobInPlaceOfProcess(address: string): Promise<string | undefined> {
-  const text = await fetchLocal(address)
+  const text = await fetchLocal(address).catch((error: Error) => {
+    throw invalid(`${address.replace(/^file:\/\//, '')}: ${error.message}`)
+  })
   // Reading it twice is only worth it where the words are there at all.
   if (!/^\W*cwl:tool\b/m.test(text)) return undefined
   return (await readInputObject(address, fetchLocal)).tool === undefined ? undefined : address

@@ -23,6 +23,7 @@ import {
 import { NameTable } from './name-table.ts'
 import { namesAskedFor, reopen, restoreAll } from './opening.ts'
 import type { OutputListener } from './output-ring.ts'
+import { secure } from './recording.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
 import { nothingToRecord, type Shell } from './shell.ts'
 import type { OperationStatus } from './status.ts'
@@ -42,6 +43,8 @@ export interface Engine {
    * FaultError: `exhausted` with a time to come back, `unavailable`, or `invalid`.
    */
   submit(submission: Submission): Promise<OperationStatus>
+  /** Resolves when all that was accepted outlives a power cut: before anybody is told of what was to be told late. */
+  secure(): Promise<void>
   /** The answer ends it. Watching is no reference, but an operation that needs a waiter has one while it is watched. */
   watch(operation: string, watcher: Watcher): () => void
   cancel(operation: string, wish?: CancelWish): Promise<void>
@@ -84,6 +87,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   keepForgetting(shell)
   return {
     submit: (submission) => submit(shell, submission),
+    secure: () => secure(shell),
     watch: (operation, watcher) => watch(shell, operation, watcher),
     cancel: (operation, wish) => cancel(shell, operation, wish),
     hold: (operation) => hold(shell, operation),

@@ -78,6 +78,7 @@ export interface LiveTask {
   readonly actionKey: string | undefined
   readonly cacheable: boolean
   readonly mayStartEarly: boolean
+  readonly isToldLate: boolean
   readonly timeoutMs: number | undefined
   readonly spec: Uint8Array
   readonly acceptedAt: number
@@ -159,6 +160,7 @@ export type NewTask = Pick<
   | 'actionKey'
   | 'cacheable'
   | 'mayStartEarly'
+  | 'isToldLate'
   | 'timeoutMs'
   | 'spec'
   | 'acceptedAt'
@@ -182,6 +184,7 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
     actionKey: task.actionKey,
     cacheable: task.cacheable,
     mayStartEarly: task.mayStartEarly,
+    isToldLate: task.isToldLate,
     timeoutMs: task.timeoutMs,
     spec: task.spec,
     acceptedAt: task.acceptedAt,

@@ -69,6 +69,7 @@ function liveTaskOf(shell: Shell, record: OpenTask, { order, spec }: Opened): Li
       actionKey: record.actionKey,
       cacheable: order.cacheable ?? false,
       mayStartEarly: true, // its row is there
+      isToldLate: false,
       timeoutMs: order.timeoutMs,
       spec,
       acceptedAt: record.acceptedAt,

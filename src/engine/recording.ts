@@ -94,6 +94,11 @@ function send(shell: Shell, call: Call): Promise<void> {
   )
 }
 
+/** Resolves when all that is on record outlives a power cut. What is recorded for it says nothing. */
+export async function secure({ journal }: Shell): Promise<void> {
+  await journal.record([{ kind: 'offered', names: [] }], 'power')
+}
+
 /** The end of an attempt that is not the task's any more. */
 export interface LateEnd {
   readonly task: string
@@ -142,7 +147,7 @@ function accept(call: Call, task: LiveTask): void {
   first.isRecorded = true
   if (call.accepted === undefined) call.accepted = [task]
   else call.accepted.push(task)
-  if (task.durability === 'power') call.durability = 'power'
+  if (task.durability === 'power' && !task.isToldLate) call.durability = 'power'
   call.facts.push({
     kind: 'accepted',
     task: task.id,

@@ -37,6 +37,11 @@ export interface Submission {
   readonly durability?: Durability
   /** Free of side effects: it may start while its row commits. Its acknowledgement and its result leave only after. */
   readonly mayStartEarly?: boolean
+  /**
+   * Who submits it says nothing of it to anybody before its end, or before `secure` has resolved. So its acceptance need not
+   * outlive a power cut: its end does, in the word that was asked for, and with it all that was recorded before.
+   */
+  readonly isToldLate?: boolean
   /** Blobs that must not go while it is open. */
   readonly roots?: readonly Digest[]
 

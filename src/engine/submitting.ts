@@ -71,6 +71,7 @@ function admit(shell: Shell, submission: Submission, caller: Caller): void {
       actionKey,
       cacheable,
       mayStartEarly: submission.mayStartEarly ?? false,
+      isToldLate: submission.isToldLate ?? false,
       timeoutMs,
       spec,
       acceptedAt: now,

@@ -1,4 +1,5 @@
 import type { Command, Limits } from '../model/command.ts'
+import type { RoomPlace } from '../model/command-task.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
 import type { InputSignal, TerminalSize } from '../model/live-input.ts'
 
@@ -64,11 +65,15 @@ export interface Room {
   readonly readOnly?: readonly string[]
   /** A directory with the system that the command sees in place of this machine's: an absolute path without symlinks. */
   readonly rootfs?: string
+  /** What a container of Docker's shows of it elsewhere, too; nobody else is asked for that. */
+  readonly places?: readonly RoomPlace[]
 }
 
 export interface Run {
   readonly command: Command
   readonly room: Room
+  /** Where the words go that an image begins its commands with: before this word of argv. Nowhere unless said, or without an image. */
+  readonly entrypointAt?: number | undefined
   /** What holds, after a worker's own limits were laid over the command's. */
   readonly limits: Limits
   readonly hooks: RunHooks

@@ -42,7 +42,7 @@ export async function courseOf(
   }
   const host: RunHost = {
     blobs: plainBlobs(tools.blobsOf(order.instance)),
-    runsImages: () => tools.grid.runsImages(),
+    runsImages: (inPlaces) => tools.grid.runsImages(inPlaces),
     signal: submission.leaving.signal,
     async runStep(step) {
       const { path } = step

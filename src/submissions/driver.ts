@@ -7,7 +7,7 @@ import type { PlainBlobs } from './tree-blobs.ts'
 export interface RunHost {
   readonly blobs: PlainBlobs
   runStep(step: StepTask): Promise<StepResult>
-  runsImages(): boolean
+  runsImages(inPlaces: boolean): boolean
   ended(end: StepEnded): void
   /** Nobody wants it any more: nothing new is begun. */
   readonly signal: AbortSignal

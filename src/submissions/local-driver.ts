@@ -10,7 +10,7 @@ export const localDriver = (clock: Clock): SubmissionDriver => ({
       trees: treeStore(blobs, 'sha256'),
       clock,
       runStep,
-      runsImages: async () => runsImages(),
+      runsImages: async (inPlaces) => runsImages(inPlaces),
       ended,
       signal,
     }),

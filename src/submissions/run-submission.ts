@@ -38,7 +38,7 @@ export interface RunPorts {
   readonly trees: TreeStore
   readonly clock: Clock
   runStep(step: StepTask): Promise<StepResult>
-  runsImages(): Promise<boolean>
+  runsImages(inPlaces: boolean): Promise<boolean>
   /** A step has ended. Commands are told of with their outputs. */
   ended(end: StepEnded): void
   readonly signal: AbortSignal

@@ -71,6 +71,6 @@ function portsOf(ask: (about: Ask) => Promise<unknown>, clock: Clock): Omit<RunP
     trees: treeStore(blobs, 'sha256'),
     clock,
     runStep: async (step) => (await ask({ what: 'step', step })) as StepResult,
-    runsImages: async () => (await ask({ what: 'images' })) === true,
+    runsImages: async (inPlaces) => (await ask({ what: 'images', inPlaces })) === true,
   }
 }

@@ -39,6 +39,6 @@ export interface StepGrid {
    * there is no result; aborting the signal cancels it.
    */
   run(step: StepTask, told: (progress: StepProgress) => void, signal: AbortSignal): Promise<StepResult>
-  /** Whether any worker runs containers. */
-  runsImages(): boolean
+  /** Whether any worker runs containers; and whether one can show a room in other places than ours. */
+  runsImages(inPlaces: boolean): boolean
 }

@@ -1,19 +1,14 @@
 import { type FaultError, invalid } from '../base/fault.ts'
 import type { PlatformProperty } from '../model/command.ts'
-import { type CommandTask, commandTaskOf } from '../model/command-task.ts'
-import { type LayOutTools, layOut, type RoomItem } from '../stagers/lay-out.ts'
+import { type CommandTask, commandTaskOf, isFreePlace } from '../model/command-task.ts'
+import { type LayOutTools, layOut } from '../stagers/lay-out.ts'
 import { findRequirement } from '../workflow/process/requirement.ts'
 import type { Call } from '../workflow/run/drive.ts'
-import { dockerOf } from '../workflow/tool/docker.ts'
+import { type Docker, dockerOf } from '../workflow/tool/docker.ts'
 import { redirected } from '../workflow/tool/redirected.ts'
-import type { Room, Staged } from '../workflow/tool/room.ts'
 import { type ToolCommand, toolCommand } from '../workflow/tool/tool-command.ts'
 import { wantedOutputs } from '../workflow/tool/wanted-outputs.ts'
-
-/** As every room with namespaces looks from within, on whichever worker. */
-const INSIDE = '/room'
-const WORKING_DIRECTORY = 'out'
-const ROOM: Room = { outdir: `${INSIDE}/${WORKING_DIRECTORY}`, tmpdir: '/tmp', inputsDir: `${INSIDE}/in` }
+import { laidStep, stepRoom, WORKING_DIRECTORY } from './step-room.ts'
 
 /** Timers know no more milliseconds than these; who may take longer may take for ever. */
 const MOST_WALL_MS = 2 ** 31 - 1
@@ -22,8 +17,8 @@ const MOST_FILES = 10_000
 const MOST_BYTES = 2 ** 50
 
 export interface StepTools extends LayOutTools {
-  /** Whether any worker runs containers. */
-  readonly runsImages: () => Promise<boolean>
+  /** Whether any worker runs containers; and whether one can show a room in other places than ours. */
+  readonly runsImages: (inPlaces: boolean) => Promise<boolean>
 }
 
 export interface PreparedStep {
@@ -34,9 +29,14 @@ export interface PreparedStep {
 /** A tool with its inputs as a task that any worker can run. */
 export async function prepareStep(call: Call, tools: StepTools): Promise<PreparedStep> {
   const { tool, scope, evaluator } = call
-  const image = await imageFor(call, tools)
-  const command = toolCommand({ tool, scope, inputs: call.inputs, room: ROOM, evaluator })
-  const inputs = await layOut(command.staged.map(inRoom), tools)
+  const docker = await containerFor(call, tools)
+  const image = docker?.image
+  const room = stepRoom(docker?.outputDirectory)
+  const command = toolCommand({ tool, scope, inputs: call.inputs, room, evaluator })
+  const { items, places } = laidStep(room, command.staged, image !== undefined)
+  if (places.length > 0 && !(await tools.runsImages(true))) throw unmet(PLACELESS)
+  const inputs = await layOut(items, tools)
+  const argv = argvOf(command)
   const { paths, globs } = wantedOutputs(tool, command, evaluator)
   const streams = [command.stdout, command.stderr].filter((name) => name !== undefined).map(plainName)
   const wallMs = Math.ceil((command.timeLimitSeconds ?? Number.POSITIVE_INFINITY) * 1000)
@@ -44,7 +44,9 @@ export async function prepareStep(call: Call, tools: StepTools): Promise<Prepare
     stages: [
       {
         name: 'run',
-        argv: argvOf(command),
+        argv,
+        // A shell that opens files for it comes before all that the image has to say.
+        ...(image !== undefined && { entrypointAt: argv.length - command.argv.length }),
         env: Object.entries(command.env).map(([name, value]) => ({ name, value })),
         network: command.network,
         limits: wallMs > MOST_WALL_MS ? {} : { wallMs },
@@ -64,39 +66,42 @@ export async function prepareStep(call: Call, tools: StepTools): Promise<Prepare
       ...(image === undefined ? [] : [{ name: 'container-image', value: image }]),
     ],
     image,
+    ...(places.length > 0 && { places }),
     isolation: image === undefined ? 'namespaces' : 'container',
     cacheable: command.reuse,
   })
   return { command, task }
 }
 
-/** The image that it runs in; undefined to run it on the system of the worker. */
-async function imageFor({ scope }: Call, { runsImages }: StepTools): Promise<string | undefined> {
+/** The container that it runs in; undefined to run it on the system of the worker. */
+async function containerFor({ scope }: Call, tools: StepTools): Promise<Docker | undefined> {
   const docker = dockerOf(scope)
-  if (docker === undefined) return undefined
-  const trouble = !(await runsImages())
-    ? 'no worker runs containers'
-    : docker.image === undefined || docker.image.startsWith('/')
-      ? 'only images that have a name can be fetched by workers'
-      : docker.outputDirectory !== undefined
-        ? 'workers have one working directory for all images'
-        : undefined
-  if (trouble === undefined) return docker.image
-  if (docker.required) throw invalid(`DockerRequirement cannot be met: ${trouble}`, 'unsupported')
+  const trouble = docker && (await troubleWith(docker, tools))
+  if (trouble === undefined) return docker
+  if (docker?.required) throw unmet(trouble)
   return undefined
 }
 
-/** What is changed in place is an output, whether or not the tool calls it one. */
-const changedInPlace = ({ inplaceUpdate, staged }: ToolCommand): readonly string[] =>
-  staged
-    .filter(({ writable, path }) => inplaceUpdate && writable && path.startsWith(`${ROOM.outdir}/`))
-    .map(({ path }) => path.slice(ROOM.outdir.length + 1))
-
-function inRoom(staged: Staged): RoomItem {
-  if (!staged.path.startsWith(`${INSIDE}/`))
-    throw invalid(`${staged.path} is not in the room of the command`, 'unsupported')
-  return { ...staged, path: staged.path.slice(INSIDE.length + 1) }
+async function troubleWith({ image, outputDirectory }: Docker, { runsImages }: StepTools): Promise<string | undefined> {
+  if (image === undefined || image.startsWith('/')) return NAMELESS
+  if (!(await runsImages(false))) return 'no worker runs containers'
+  if (outputDirectory === undefined) return undefined
+  if (!isFreePlace(outputDirectory)) return `nothing can be shown at ${JSON.stringify(outputDirectory)}`
+  return (await runsImages(true)) ? undefined : PLACELESS
 }
+
+const unmet = (trouble: string): FaultError => invalid(`DockerRequirement cannot be met: ${trouble}`, 'unsupported')
+
+/** Nobody on a grid may have its workers build what they like, or fetch it from wherever they like. */
+const NAMELESS =
+  'workers take images by name only (dockerPull or dockerImageId): dockerFile, dockerLoad and dockerImport are for runs without a server'
+const PLACELESS = 'no worker runs containers that show their room in other places'
+
+/** What is changed in place is an output, whether or not the tool calls it one. */
+const changedInPlace = ({ inplaceUpdate, staged, room: { outdir } }: ToolCommand): readonly string[] =>
+  staged
+    .filter(({ writable, path }) => inplaceUpdate && writable && path.startsWith(`${outdir}/`))
+    .map(({ path }) => path.slice(outdir.length + 1))
 
 /** By its simplest name: `./x` is a file like any other to a shell, and none to a list of outputs. */
 const plainName = (name: string): string =>

@@ -139,6 +139,6 @@ function answerTo(ask: Ask, { blobs, runStep, runsImages }: RunHost): Promise<un
     case 'step':
       return runStep(ask.step)
     case 'images':
-      return runsImages()
+      return runsImages(ask.inPlaces)
   }
 }

@@ -23,4 +23,4 @@ export type Ask =
   | { readonly what: 'read'; readonly digest: Digest; readonly limit: number }
   | { readonly what: 'put'; readonly digest: Digest; readonly bytes: Uint8Array }
   | { readonly what: 'step'; readonly step: StepTask }
-  | { readonly what: 'images' }
+  | { readonly what: 'images'; readonly inPlaces: boolean }

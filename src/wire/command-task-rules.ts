@@ -1,6 +1,6 @@
 import type { FaultError } from '../base/fault.ts'
 import { invalid } from '../base/fault.ts'
-import { blobsReadBy, type CommandStage, type CommandTask, isInteractive } from '../model/command-task.ts'
+import { blobsReadBy, type CommandStage, type CommandTask, isFreePlace, isInteractive } from '../model/command-task.ts'
 import { isTerminalSize, MOST_TERMINAL_LINES } from '../model/live-input.ts'
 
 /** Whole, as it lies in the journal and travels to a worker. What is larger belongs into the store. */
@@ -15,6 +15,8 @@ const MOST_GLOBS = 100
 const MOST_GLOB_CHARS = 4096
 const MOST_PATH = 4096
 const MOST_IMAGE = 1000
+/** Each is a mount of its own. */
+const MOST_PLACES = 256
 const STAGE_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 
 /** Throws `invalid` for what no worker could run. Names that come from outside are checked once more where they are used. */
@@ -39,7 +41,27 @@ export function mustBeCommandTask(task: CommandTask): void {
   }
   if (image !== undefined && (image === '' || image.length > MOST_IMAGE || /[\s\0]/.test(image)))
     throw invalid(`${quoted(image)} is not the name of an image`)
+  mustBePlaces(task)
   if (blobsReadBy(task).some(({ fn }) => fn !== task.fn)) throw invalid('a task names blobs by two digest functions')
+}
+
+/** Only an image leaves us places to choose from: on the system of a worker they are somebody's. */
+function mustBePlaces({ places = [], image, stages }: CommandTask): void {
+  mustBeCount(places.length, [0, MOST_PLACES], 'places')
+  const needsImage = places.length > 0 || stages.some(({ entrypointAt }) => entrypointAt !== undefined)
+  if (needsImage && image === undefined) throw invalid('a task speaks of its container, and names no image')
+  for (const { name, argv, entrypointAt = 0 } of stages)
+    if (!Number.isInteger(entrypointAt) || entrypointAt < 0 || entrypointAt > argv.length)
+      throw invalid(`the stage ${name} has no word ${entrypointAt}`, 'range')
+  for (const { path, at } of places) {
+    mustBePath(path, 'part of the room')
+    mustBeText(at, 'place')
+    if (!isFreePlace(at) || at.length > MOST_PATH) throw invalid(`a room cannot be shown at ${quoted(at)}`)
+  }
+  mustDiffer(
+    places.map(({ at }) => at),
+    'place',
+  )
 }
 
 function mustBeStage({ name, argv, env, stdin, limits, cache }: CommandStage): void {

@@ -63,12 +63,21 @@ export const aCommandTask = (fn: DigestFunction): fc.Arbitrary<CommandTask> =>
       }),
       platform: variables,
       image: maybe(fc.constant('docker://debian@sha256:0123')),
+      places: fc.uniqueArray(
+        fc.record({ path: aPath, at: aPath.map((path) => `/srv/${path}`), writable: fc.boolean() }),
+        { minLength: 1, maxLength: 2, selector: ({ at }) => at },
+      ),
       isolation: fc.constantFrom(...ISOLATION_LEVELS),
       cacheable: fc.boolean(),
     })
-    .map(({ paths, root, file, placed, cache, ...task }) => ({
+    .map(({ paths, root, file, placed, cache, places, ...task }) => ({
       ...task,
-      stages: task.stages.map((stage, i) => (i === 0 && cache !== undefined ? { ...stage, cache } : stage)),
+      ...(task.image !== undefined && { places }),
+      stages: task.stages.map((stage, i) => ({
+        ...stage,
+        ...(i === 0 && cache !== undefined && { cache }),
+        ...(i === 0 && task.image !== undefined && { entrypointAt: stage.argv.length - 1 }),
+      })),
       inputs: {
         root,
         files: paths.slice(0, 2).map((path) => ({ path, ...file })),

@@ -9,6 +9,7 @@ import { ACCIDENTS, aFunction, damaged, encodedAs, judged, orRefused } from './m
 
 const run = { name: 'run', argv: ['./a.out'] }
 const digest = { fn: 'sha256', hash: 'a'.repeat(64), size: 3 } as const
+const place = (at: string) => ({ path: 'out', at, writable: true })
 const file = (path: string) => ({ path, contents: new Uint8Array(), executable: false })
 
 test('a task comes back as it went', () => {
@@ -63,6 +64,26 @@ describe('what nobody could run, or should', () => {
     ['more files than are listed', { stages: [run], outputs: { mostFiles: 10_001 } }, 'has 10001 output files'],
     ['a negative size', { stages: [run], outputs: { mostBytes: -1 } }, 'outputs of -1 bytes'],
     ['an image with a blank', { stages: [run], image: 'a b' }, 'not the name of an image'],
+    ['a place without an image', { stages: [run], places: [place('/out')] }, 'names no image'],
+    ['the words of an image where there is none', stage({ entrypointAt: 0 }), 'names no image'],
+    ['a word that is not there', { ...stage({ entrypointAt: 2 }), image: 'a' }, 'has no word 2'],
+    ...['/', '/tmp/x', '/proc/self', '/room', 'out', '/a/../b', '/a//b', '/a/', '/a\0'].map(
+      (at): [string, CommandWish, string] => [
+        `a place at ${JSON.stringify(at)}`,
+        { stages: [run], image: 'a', places: [place(at)] },
+        at.includes('\0') ? 'is no text' : 'cannot be shown at',
+      ],
+    ),
+    [
+      'one place for two',
+      { stages: [run], image: 'a', places: [place('/a'), place('/a')] },
+      'the place "/a" comes twice',
+    ],
+    [
+      'a place for what is not in the room',
+      { stages: [run], image: 'a', places: [{ ...place('/a'), path: '../x' }] },
+      'not a path from the root',
+    ],
     ['digests of two functions', { stages: [run], fn: 'blake3', inputs: { root: digest } }, 'two digest functions'],
     [
       'too much of it',

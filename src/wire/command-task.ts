@@ -27,6 +27,7 @@ export function commandTaskToProto(task: CommandTask): Uint8Array {
     image: task.image ?? '',
     isolation: ISOLATION_LEVELS.indexOf(task.isolation) as proto.CommandTask_Isolation,
     cacheable: task.cacheable,
+    places: [...(task.places ?? [])],
   }).finish()
   if (bytes.length > MOST_TASK_BYTES) throw tooLarge(bytes.length)
   return bytes
@@ -52,6 +53,7 @@ export function commandTaskFromProto(bytes: Uint8Array): CommandTask {
     image: from.image === '' ? undefined : from.image,
     isolation: wordAt(ISOLATION_LEVELS, from.isolation, 'isolation'),
     cacheable: from.cacheable,
+    ...(from.places.length > 0 && { places: from.places }),
   }
   mustBeCommandTask(task)
   return task
@@ -80,7 +82,8 @@ function stageOf(from: proto.CommandTask_Stage, fn: DigestFunction): CommandStag
   const { name, argv, env, network, limits, cache } = from
   const digest = optionalDigestFromProto(from.stdinDigest, fn)
   const said = { name, argv, env, network, stdin: stdinOf(from, digest), limits: limitsOf(limits ?? {}) }
-  return cache === undefined ? said : { ...said, cache }
+  const { entrypointAt } = from
+  return { ...said, ...(cache !== undefined && { cache }), ...(entrypointAt !== undefined && { entrypointAt }) }
 }
 
 function stdinOf(
@@ -131,6 +134,7 @@ const TASK_SHAPE: Shape = {
     7: 'number',
     8: LIVE_SHAPE,
     9: CACHE_SHAPE,
+    10: 'number',
   },
   3: DIGEST_SHAPE,
   4: { 1: 'text', 2: 'bytes', 3: 'number' },
@@ -141,4 +145,5 @@ const TASK_SHAPE: Shape = {
   9: 'text',
   10: 'number',
   11: 'number',
+  12: { 1: 'text', 2: 'text', 3: 'number' },
 }

@@ -44,6 +44,8 @@ export interface AttemptTools {
   readonly isolation?: IsolationLevel
   /** Rooms in which something waits for tasks of this kind; none when left out. */
   readonly warm?: { take(task: CommandTask): OpenRoom | undefined }
+  /** Rooms that are made before they are needed; none when left out. */
+  readonly ready?: { take(task: CommandTask): Promise<OpenRoom | undefined> }
   /** Of stages that need not be run again; nothing is kept when left out. */
   readonly results?: StageResults
   /** What tells the toolchain of a language on this machine from all others; undefined where that cannot be told. */

@@ -44,7 +44,8 @@ async function mustReach({ store, storeName }: SelfCheck): Promise<void> {
   try {
     await store.missing(digestListOf('sha256', [digest]), new Uint8Array(1))
   } catch (error) {
-    throw refusal(`the store at ${storeName} does not answer: ${(error as Error).message}`, error)
+    const next = 'is a server running there? "windlass up" starts one, and --server-url or --cas-url names another'
+    throw refusal(`the store at ${storeName} does not answer: ${(error as Error).message}\n${next}`, error)
   }
 }
 

@@ -1,6 +1,7 @@
-import { chownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs'
+import { chownSync, mkdirSync, renameSync } from 'node:fs'
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isRemovedSmall } from '../runtimes/remove-small.ts'
 import { removeTree } from '../runtimes/remove-tree.ts'
 import type { Room } from '../runtimes/runtime.ts'
 import { diskFault } from './disk-fault.ts'
@@ -24,12 +25,15 @@ export async function openRooms(folder: string, user: User | undefined): Promise
   for (const name of await readdir(real)) await removeTree(join(real, name))
   const going = new Set<Promise<void>>()
   let gone = 0
-  const close = async (path: string): Promise<void> => {
-    if (wasEmpty(path)) return
-    // Out of the way at once; taking it apart takes as long as laying it out did, and nobody needs to wait for it.
+  const remove = async (path: string): Promise<void> => {
+    await afterOthers()
+    if (await isRemovedSmall(path)) return
+    // Out of the way; taking it apart takes as long as laying it out did.
     const away = join(real, `.gone-${gone++}`)
-    if (!isMoved(path, away)) return
-    const removal: Promise<void> = removeTree(away).finally(() => going.delete(removal))
+    if (isMoved(path, away)) await removeTree(away)
+  }
+  const close = async (path: string): Promise<void> => {
+    const removal: Promise<void> = remove(path).finally(() => going.delete(removal))
     going.add(removal)
     removal.catch(() => {}) // removed with the rest at the next start
   }
@@ -55,6 +59,9 @@ export async function openRooms(folder: string, user: User | undefined): Promise
 
 const PARTS = ['root', 'tmp'] as const
 
+/** What is told of an attempt that has ended goes first, and is sent at the end of a turn. */
+export const afterOthers = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
 /** False when it is gone already, as when somebody takes the whole folder away while its worker still ends. */
 function isMoved(from: string, to: string): boolean {
   try {
@@ -63,16 +70,5 @@ function isMoved(from: string, to: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw diskFault(error, 'a room cannot be removed')
-  }
-}
-
-/** Many commands leave nothing behind: such a room is gone with three calls, and needs no walk. */
-function wasEmpty(path: string): boolean {
-  try {
-    for (const each of PARTS) rmdirSync(join(path, each))
-    rmdirSync(path)
-    return true
-  } catch {
-    return false
   }
 }

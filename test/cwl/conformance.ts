@@ -74,14 +74,11 @@ async function main(): Promise<number> {
       ...(url === undefined ? [] : ['--server', url]),
     ]
     const parallel = Number(values.parallel ?? 2)
-    if (hasCwltest() && !values['own-judge']) {
-      const ids = values.only === undefined ? [] : tests.map(({ id }) => id)
-      const tags = values.required ? ['required'] : []
-      return await judgedByCwltest({ index, runner: RUNNER, tags, ids, extra, parallel })
-    }
-    const runner = values.processes ? byProcess : inProcess
     const started = performance.now()
-    const judged = await judgeAll(tests, (test) => judge(test, runner, extra), parallel)
+    const judged =
+      hasCwltest() && !values['own-judge']
+        ? await judgeByCwltest(tests, { index, isAll: values.only === undefined && !values.required, extra, parallel })
+        : await judgeAll(tests, (test) => judge(test, values.processes ? byProcess : inProcess, extra), parallel)
     console.log(`${((performance.now() - started) / 1000).toFixed(1)} s`)
     return report(judged)
   } finally {
@@ -90,6 +87,20 @@ async function main(): Promise<number> {
 }
 
 type Judged = readonly [SuiteTest, Judgement]
+
+interface Cwltest {
+  readonly index: string
+  readonly isAll: boolean
+  readonly extra: readonly string[]
+  readonly parallel: number
+}
+
+async function judgeByCwltest(tests: readonly SuiteTest[], { isAll, ...order }: Cwltest): Promise<readonly Judged[]> {
+  const ids = isAll ? undefined : tests.map(({ id }) => id)
+  const told = await judgedByCwltest({ ...order, runner: RUNNER, ids })
+  if (told.length !== tests.length) throw new Error(`cwltest has judged ${told.length} tests of ${tests.length}`)
+  return tests.map((test, at): Judged => [test, told[at] ?? { verdict: 'failed', reason: 'it was not run' }])
+}
 
 async function judgeAll(
   tests: readonly SuiteTest[],

@@ -1,4 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Judgement } from './judge.ts'
 
 /** `cwltest`, the judge of record, where it is installed. */
 export const hasCwltest = (): boolean => spawnSync('cwltest', ['--version']).status === 0
@@ -6,23 +10,47 @@ export const hasCwltest = (): boolean => spawnSync('cwltest', ['--version']).sta
 export interface CwltestOrder {
   readonly index: string
   readonly runner: string
-  readonly tags: readonly string[]
-  readonly ids: readonly string[]
+  /** Of the tests to run, in the order of the index; undefined for all. */
+  readonly ids: readonly string[] | undefined
   readonly extra: readonly string[]
   readonly parallel: number
 }
 
-/** Lets it judge, and say what it has to say; resolves with its exit code. */
-export function judgedByCwltest({ index, runner, tags, ids, extra, parallel }: CwltestOrder): Promise<number> {
+/** Lets it judge, and say what it has to say; its judgements come in the order of the tests. */
+export async function judgedByCwltest(order: CwltestOrder): Promise<readonly Judgement[]> {
+  const { index, runner, ids, extra, parallel } = order
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-cwltest-'))
+  const told = join(folder, 'told.xml')
   const words = [
-    ...['--test', index, '--tool', runner, '-j', `${parallel}`],
-    ...(tags.length === 0 ? [] : ['--tags', tags.join(',')]),
-    ...(ids.length === 0 ? [] : ['-s', ids.join(',')]),
+    ...['--test', index, '--tool', runner, '-j', `${parallel}`, '--junit-xml', told],
+    ...(ids === undefined ? [] : ['-s', ids.join(',')]),
     ...(extra.length === 0 ? [] : ['--', ...extra]),
   ]
-  return new Promise((resolve, reject) => {
-    const child = spawn('cwltest', words, { stdio: 'inherit' })
-    child.once('error', reject)
-    child.once('close', (code) => resolve(code ?? 1))
-  })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const child = spawn('cwltest', words, { stdio: 'inherit' })
+      child.once('error', reject)
+      child.once('close', () => resolve())
+    })
+    return judgementsIn(readFileSync(told, 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
+
+/** Names are not looked at: where only some tests were run, it calls them by those of others. */
+export const judgementsIn = (report: string): readonly Judgement[] =>
+  [...report.matchAll(/<testcase\b[^>]*?(?:\/>|>(.*?)<\/testcase>)/gs)].map(([, inside = '']): Judgement => {
+    const verdict = /<(?:failure|error)\b/.test(inside)
+      ? 'failed'
+      : /<skipped\b/.test(inside)
+        ? 'unsupported'
+        : 'passed'
+    if (verdict === 'passed') return { verdict }
+    const [, said = ''] = /<system-err>(.*?)<\/system-err>/s.exec(inside) ?? []
+    const [, why = ''] = /<failure\b[^>]*>(.*?)<\/failure>/s.exec(inside) ?? []
+    return { verdict, reason: plain(said).trim() || plain(why).trim() || verdict }
+  })
+
+const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+const plain = (text: string): string => text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => SIGNS[name] ?? '')

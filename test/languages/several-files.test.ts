@@ -43,7 +43,7 @@ describeWith('bwrap', 'in the sandbox', () => {
     'a program in $name may have several files, and arguments that no shell sees',
     async (language, { skip }) => {
       const { name, probe } = language
-      const found = toolchainMark(probe.programs)
+      const found = toolchainMark(probe)
       if ('absent' in found) skip(`${found.absent} is not on this machine`)
       const grid = await startGrid()
       await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'sandbox' })

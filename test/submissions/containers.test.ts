@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { folderOf, shellTool } from '../cwl/documents.ts'
 import { cwlHere } from '../cwl/run-here.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from '../rooms/docker-daemon.ts'
+import { importImage } from '../rooms/docker-image.ts'
 import { startWorkflowServer, type WorkflowServer } from './workflow-server.ts'
 
 const why = whyNoDocker()
@@ -16,7 +17,11 @@ describe('steps in containers, by way of a server', { timeout: 120_000, ...skipp
     engine = await startDocker()
     server = await startWorkflowServer({
       workers: 1,
-      env: { WINDLASS_WORKER_BACKEND: 'docker', DOCKER_HOST: `unix://${engine.socketPath}` },
+      env: {
+        WINDLASS_WORKER_BACKEND: 'docker',
+        WINDLASS_WORKER_DOCKER_IMAGE: IMAGE,
+        DOCKER_HOST: `unix://${engine.socketPath}`,
+      },
     })
   }, 120_000)
   afterAll(async () => {
@@ -42,9 +47,66 @@ describe('steps in containers, by way of a server', { timeout: 120_000, ...skipp
     expect(readFileSync(join(at, 'out/said'), 'utf8')).toBe('MINE\n')
   })
 
-  test('what only a container of another kind can do is unsupported', async () => {
-    const requirements = { DockerRequirement: { dockerPull: IMAGE, dockerOutputDirectory: '/elsewhere' } }
-    const at = folderOf({ 'tool.cwl': shellTool('true', { requirements }) })
-    expect((await run(at, 'tool.cwl')).exitCode).toBe(33)
+  test('the working directory has the name that is asked for, and links by that name are followed', async () => {
+    const requirements = { DockerRequirement: { dockerPull: IMAGE, dockerOutputDirectory: '/job/here' } }
+    const script = 'pwd; echo $HOME; echo made >/job/here/made; ln -s /job/here/made linked'
+    const outputs = { said: 'stdout', made: file('/job/here/made'), linked: file('linked') }
+    const at = folderOf({ 'tool.cwl': shellTool(script, { requirements, outputs, stdout: 'said' }) })
+    const { exitCode, stderr } = await run(at, 'tool.cwl')
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    const read = ['said', 'made', 'linked'].map((name) => readFileSync(join(at, 'out', name), 'utf8'))
+    expect(read).toEqual(['/job/here\n/job/here\n', 'made\n', 'made\n'])
+  })
+
+  test('files are put where the tool looks for them, and what is not to be written is not', async () => {
+    const listing = [
+      { entryname: '/srv/conf/tool.conf', entry: 'words' },
+      { entryname: '/data/mine', entry: '$(inputs.text)', writable: true },
+    ]
+    const requirements = { DockerRequirement: { dockerPull: IMAGE }, InitialWorkDirRequirement: { listing } }
+    const script =
+      'cat /srv/conf/tool.conf; echo x 2>/dev/null >>/srv/conf/tool.conf || echo no; echo x >>/data/mine; cat /data/mine'
+    const more = { requirements, inputs: { text: 'File' }, stdout: 'said', outputs: { said: 'stdout' } }
+    const job = JSON.stringify({ text: { class: 'File', location: 'a' } })
+    const at = folderOf({ 'tool.cwl': shellTool(script, more), 'job.json': job, a: 'a\n' })
+    const { exitCode, stderr } = await run(at, 'tool.cwl', 'job.json')
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(readFileSync(join(at, 'out/said'), 'utf8')).toBe('wordsno\na\nx\n')
+  })
+
+  test('an image that begins its commands itself does so, behind the files that streams go to', async () => {
+    const name = 'localhost/begins:latest'
+    const changes = ['ENV PATH=/bin', 'ENTRYPOINT ["echo", "begun"]']
+    await importImage({ socketPath: engine.socketPath, root: engine.root, name, changes })
+    const tool = {
+      cwlVersion: 'v1.2',
+      class: 'CommandLineTool',
+      requirements: { DockerRequirement: { dockerPull: name } },
+      inputs: {},
+      baseCommand: ['-n', 'words'],
+      stdout: 'said',
+      outputs: { said: 'stdout' },
+    }
+    const at = folderOf({ 'tool.cwl': JSON.stringify(tool) })
+    expect((await run(at, 'tool.cwl')).exitCode).toBe(0)
+    expect(readFileSync(join(at, 'out/said'), 'utf8')).toBe('begun -n words\n')
+  })
+
+  test.each([
+    [{ dockerFile: 'FROM scratch' }, 'workers take images by name only'],
+    [{ dockerLoad: 'http://images.example/image.tar' }, 'workers take images by name only'],
+    [{ dockerImport: 'http://images.example/image.tar' }, 'workers take images by name only'],
+    [{ dockerPull: IMAGE, dockerOutputDirectory: '/tmp/x' }, 'nothing can be shown at "/tmp/x"'],
+  ])('what no worker does is unsupported: %o', async (wish, words) => {
+    const at = folderOf({
+      'hard.cwl': shellTool('true', { requirements: { DockerRequirement: wish } }),
+      'soft.cwl': shellTool('true', { hints: { DockerRequirement: wish } }),
+    })
+    const { exitCode, stderr } = await run(at, 'hard.cwl')
+    expect(exitCode).toBe(33)
+    expect(stderr).toContain(words)
+    expect((await run(at, 'soft.cwl')).exitCode).toBe(0)
   })
 })
+
+const file = (glob: string) => ({ type: 'File', outputBinding: { glob } })

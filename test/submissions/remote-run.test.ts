@@ -170,7 +170,7 @@ describe('the interface for submissions', { timeout: 60_000 }, () => {
   test('names the blobs that have to be uploaded first', async () => {
     const location = `cas:file/sha256/${'ab'.repeat(32)}/5`
     const { code, error } = await post('/api/v1/submissions', { workflow: echo, inputs: { word: fileAt(location) } })
-    expect([code, error.code, error.missing]).toEqual([409, 'missing', [`${'ab'.repeat(32)}/5`]])
+    expect([code, error.code, error.missing]).toEqual([409, 'CONFLICT', [`${'ab'.repeat(32)}/5`]])
   })
 
   test.each([
@@ -210,7 +210,7 @@ describe('the interface for submissions', { timeout: 60_000 }, () => {
   })
 
   test('what is not there is not there', async () => {
-    expect((await get('/api/v1/submissions/nothing')).error.code).toBe('absent')
-    expect((await get('/api/v1/submissions/..%2f..%2fetc')).error.code).toBe('absent')
+    expect((await get('/api/v1/submissions/nothing')).error.code).toBe('NOT_FOUND')
+    expect((await get('/api/v1/submissions/..%2f..%2fetc')).error.code).toBe('NOT_FOUND')
   })
 })

@@ -53,13 +53,24 @@ export async function startWorkflowServer(options: WorkflowServerOptions = {}): 
     server = begin('server', '--json', '--grpc', grpc, '--http', http, '--data', join(folder, 'server'))
     ports = JSON.parse(await ready(server))
   }
-  await startServer()
-  const crew = Array.from({ length: workers }, (_, at) => {
-    mkdirSync(join(folder, `worker-${at}`))
-    const where = ['--server-url', `http://${ports.grpc}`, '--data', join(folder, `worker-${at}`)]
-    return begin('worker', 'daemon', '--json', ...where, '--slots', `${slots}`, ...workerFlags)
-  })
-  await Promise.all(crew.map(ready))
+  const crew: ChildProcess[] = []
+  const stop = async (): Promise<void> => {
+    await Promise.all(crew.map((one) => end(one, 'SIGKILL')))
+    await end(server, 'SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await startServer()
+    for (let at = 0; at < workers; at++) {
+      mkdirSync(join(folder, `worker-${at}`))
+      const where = ['--server-url', `http://${ports.grpc}`, '--data', join(folder, `worker-${at}`)]
+      crew.push(begin('worker', 'daemon', '--json', ...where, '--slots', `${slots}`, ...workerFlags))
+    }
+    await Promise.all(crew.map(ready))
+  } catch (error) {
+    await stop() // nobody else could
+    throw error
+  }
   return {
     url: `http://${ports.http}`,
     grpc: ports.grpc,
@@ -67,11 +78,7 @@ export async function startWorkflowServer(options: WorkflowServerOptions = {}): 
     log: () => log,
     startServer,
     killServer: () => end(server, 'SIGKILL'),
-    async stop() {
-      await Promise.all(crew.map((one) => end(one, 'SIGKILL')))
-      await end(server, 'SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
-    },
+    stop,
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type CommandResult,
   type CommandTask,
   isInteractive,
+  PLACES_PROPERTY,
 } from '../../model/command-task.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import type { TaskForm } from '../../model/task-form.ts'
@@ -53,9 +54,10 @@ export function commandSubmission(
  * Workers offer the level of their rooms, and all below it, and whether those can be of an image. One that was written
  * for snippets alone says nothing of its rooms: whoever lets it in answers for them.
  */
-const roomNeeds = ({ isolation, image, platform }: CommandTask, form: TaskForm): PlatformProperty[] => [
+const roomNeeds = ({ isolation, image, platform, places = [] }: CommandTask, form: TaskForm): PlatformProperty[] => [
   ...(isolation === 'none' || form === 'snippet' ? [] : [{ name: 'isolation', value: isolation }]),
   ...(image === undefined || platform.some(({ name }) => name === IMAGE) ? [] : [{ name: IMAGE, value: image }]),
+  ...(places.length === 0 ? [] : [{ name: PLACES_PROPERTY, value: 'yes' }]),
 ]
 
 /** Not every way to a worker carries what is typed. */

@@ -5,11 +5,11 @@ import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { TASK_FORM_PROPERTY } from '../../model/task-form.ts'
 import type { WorkerState } from '../../model/worker-state.ts'
 import { type ContainerRuntime, type JsonRegistration, SESSION_HEADER } from '../../wire/worker-json/registration.ts'
+import { Superseded } from '../http/envelope.ts'
 import { describeWorker } from '../workers/describe-worker.ts'
 import { type DoorSession, polledSession } from '../workers/polled-session.ts'
 import type { WorkersDoor } from '../workers/workers-door.ts'
 import { type Bell, bell } from './bell.ts'
-import { Superseded } from './envelope.ts'
 import type { GivenTask } from './plain-task.ts'
 
 /** A worker that is registered by way of HTTP. */

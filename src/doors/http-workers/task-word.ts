@@ -1,8 +1,8 @@
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { JsonNews } from '../../wire/worker-json/news.ts'
 import type { TaskNews } from '../../wire/worker-status.ts'
+import { Superseded } from '../http/envelope.ts'
 import { takeNews } from '../workers/task-news.ts'
-import { Superseded } from './envelope.ts'
 import type { HttpWorkersTools } from './http-workers.ts'
 import { newsInWords, newsWithResult } from './told-end.ts'
 

@@ -15,6 +15,11 @@ export interface SnippetDesk {
   languages(): readonly LanguageOffer[]
   /** Resolves when it is on record in this word (`power` unless said), or was already under its key. */
   submit(request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
+  /**
+   * Submits it, and resolves with how it stands when it is over, or when the time is up. Who waits for all of it is told of
+   * nothing else, so that the record of its acceptance and of its end go to the disk as one.
+   */
+  run(request: SnippetRequest, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<SnippetStatus>
   /** The same once more, under a new name and without its key; undefined when nothing has that name. */
   rerun(id: string): Promise<SnippetStatus | undefined>
   find(id: string): Promise<SnippetStatus | undefined>

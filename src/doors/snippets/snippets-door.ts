@@ -84,8 +84,10 @@ async function submit(c: Context, tools: Tools): Promise<Response> {
   const waitMs = waitWish(c, tools)
   mustBeOpen(tools)
   const request = readTask(await bodyOf(c), tools.instanceOf(c))
-  const status = await tools.desk.submit(withKey(request, c.req.header('idempotency-key')))
-  return await accepted(c, status, { tools, waitMs })
+  const keyed = withKey(request, c.req.header('idempotency-key'))
+  if (waitMs === undefined) return await accepted(c, await tools.desk.submit(keyed), { tools, waitMs })
+  const status = await tools.desk.run(keyed, { ms: waitMs, signal: signalOf(c, tools) })
+  return await ended(c, status, tools)
 }
 
 async function accepted(
@@ -93,11 +95,15 @@ async function accepted(
   status: SnippetStatus,
   { tools, waitMs }: { tools: Tools; waitMs: number | undefined },
 ): Promise<Response> {
+  if (waitMs !== undefined)
+    return await ended(c, await tools.desk.wait(status.id, { ms: waitMs, signal: signalOf(c, tools) }), tools)
   c.header('location', `/api/v1/tasks/${status.id}`)
-  if (waitMs === undefined) return c.json(successBody(submittedBody(status, tools)))
-  const { id } = status
-  const ended = await tools.desk.wait(id, { ms: waitMs, signal: signalOf(c, tools) })
-  return c.json(successBody(await taskAnswer(ended, wishOf(c, ended, tools))))
+  return c.json(successBody(submittedBody(status, tools)))
+}
+
+async function ended(c: Context, status: SnippetStatus, tools: Tools): Promise<Response> {
+  c.header('location', `/api/v1/tasks/${status.id}`)
+  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
 }
 
 function submittedBody({ id, state, request }: SnippetStatus, { desk }: Tools) {

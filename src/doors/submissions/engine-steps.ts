@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import type { StageResult } from '../../model/command-task.ts'
+import { PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
 import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from '../../submissions/step-grid.ts'
 import { commandResultFromProto } from '../../wire/command-task-result.ts'
 import { commandSubmission } from '../command-tasks/command-submission.ts'
@@ -24,7 +24,10 @@ export const engineSteps = ({ engine, clock }: EngineStepsOptions): StepGrid => 
     const status = known ?? (await submitted(step, { engine, clock, signal }))
     return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status, step)
   },
-  runsImages: () => engine.workers.list().some(({ properties }) => properties.some(({ name }) => name === IMAGE)),
+  runsImages: (inPlaces) =>
+    engine.workers
+      .list()
+      .some(({ properties }) => properties.some(({ name }) => name === (inPlaces ? PLACES_PROPERTY : IMAGE))),
 })
 
 const IMAGE = 'container-image'

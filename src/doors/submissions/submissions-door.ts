@@ -6,8 +6,8 @@ import type { Engine } from '../../engine/engine.ts'
 import type { SubmissionStatus } from '../../submissions/submission.ts'
 import type { Submissions } from '../../submissions/submissions.ts'
 import { takes } from '../http/body-rules.ts'
+import { tell, tellError } from '../http/envelope.ts'
 import type { Instances } from '../reapi/instances.ts'
-import { answer, refuse } from './envelope.ts'
 import { eventStream } from './event-stream.ts'
 import { smallFiles } from './output-files.ts'
 import { orderFrom, queryFrom } from './read-order.ts'
@@ -36,26 +36,26 @@ const FIRST_STEPS = 1000
 export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
   const { submissions } = options
   const app = new Hono()
-  app.onError((error, c) => refuse(error, c, options))
+  app.onError((error, c) => tellError(c, options, error))
   app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
     const order = orderFrom(await bodyOf(c))
     options.instances(order.instance) // refuses a name that is not served here
     const status = await submissions.create(order)
     c.status(201)
-    return answer(c, statusJson(status), options)
+    return tell(c, options, statusJson(status))
   })
   app.get(BASE, (c) => {
     const page = submissions.list(queryFrom(c.req.query(), c.req.queries('label') ?? []))
-    return answer(c, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null }, options)
+    return tell(c, options, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null })
   })
   app.get(`${BASE}/:id`, async (c) => {
     const status = await found(c, submissions)
     const steps = (await submissions.steps(status.id)) ?? []
-    return answer(c, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) }, options)
+    return tell(c, options, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) })
   })
   app.get(`${BASE}/:id/steps`, async (c) => {
     const { id } = await found(c, submissions)
-    return answer(c, { steps: ((await submissions.steps(id)) ?? []).map(stepJson) }, options)
+    return tell(c, options, { steps: ((await submissions.steps(id)) ?? []).map(stepJson) })
   })
   app.get(`${BASE}/:id/logs`, (c) => logsOf(c, options))
   app.get(`${BASE}/:id/events`, (c) => events(c, options))
@@ -63,7 +63,7 @@ export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
   const cancel = async (c: Context): Promise<Response> => {
     const { id } = await found(c, submissions)
     const status = await submissions.cancel(id)
-    return answer(c, status && statusJson(status), options)
+    return tell(c, options, status && statusJson(status))
   }
   app.post(`${BASE}/:id/cancel`, cancel)
   app.put(`${BASE}/:id/cancel`, cancel)
@@ -99,7 +99,7 @@ async function logsOf(c: Context, options: SubmissionsDoorOptions): Promise<Resp
       kind: 'absent',
       what: `no task of this submission is ${JSON.stringify(path.slice(0, 200))}`,
     })
-  return answer(c, await stepLogs(step.operation, { engine, blobs: instances(instance).blobs }), options)
+  return tell(c, options, await stepLogs(step.operation, { engine, blobs: instances(instance).blobs }))
 }
 
 async function events(c: Context, options: SubmissionsDoorOptions): Promise<Response> {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { EnvVariable } from '../../model/command.ts'
-import { environmentInside, INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
+import type { StoredImage } from '../images/image-store.ts'
+import { environmentInside, INSIDE, pathInside, pathShown, readOnlyPaths, shownPlaces } from '../namespaces/inside.ts'
 import type { Run } from '../runtime.ts'
 import type { EngineFacts } from './engine.ts'
 
@@ -9,7 +10,7 @@ export interface ContainerOrder {
   readonly run: Run
   /** The working directory, as it is called outside. */
   readonly cwd: string
-  readonly image: { readonly source: string; readonly volumes: readonly string[] }
+  readonly image: Pick<StoredImage, 'source' | 'volumes' | 'entrypoint'>
   readonly facts: EngineFacts
   readonly labels: Readonly<Record<string, string>>
   readonly env: readonly EnvVariable[]
@@ -48,17 +49,17 @@ const LEAST_MEMORY_BYTES = 6 << 20
 /** The program that buries the dead and starts the command. */
 const OWN_PROCESSES = 1
 
-/** A container in the words of the Engine API: nothing in it is the client's but argv, environment, working directory and image. */
+/** A container in the words of the Engine API: nothing in it is the client's but argv, environment, working directory, image and places. */
 export function containerBody(order: ContainerOrder): object {
   const { run, cwd, image, facts, labels, user } = order
-  const { command, room, hooks } = run
+  const { room, hooks } = run
   const hasInput = hooks.stdin !== undefined
   return {
     Image: image.source,
-    Entrypoint: command.argv,
+    Entrypoint: begun(order),
     Cmd: [],
     Env: [...containerEnv(order)].map(([name, value]) => `${name}=${value}`),
-    WorkingDir: pathInside(cwd, room),
+    WorkingDir: pathShown(cwd, room),
     // The root of a rootless engine is the worker's own user, who must be able to carry outputs away and to clean up.
     User: facts.isRootless ? '0:0' : `${user.uid}:${user.gid}`,
     Labels: labels,
@@ -69,6 +70,13 @@ export function containerBody(order: ContainerOrder): object {
     ...(isOnMachine(order) ? {} : { Hostname: INSIDE.hostname }),
     HostConfig: hostConfig(order),
   }
+}
+
+/** With the words of the image where the command wants them. */
+function begun({ run: { command, entrypointAt }, image }: ContainerOrder): readonly string[] {
+  const { argv } = command
+  if (entrypointAt === undefined) return argv
+  return [...argv.slice(0, entrypointAt), ...(image.entrypoint ?? []), ...argv.slice(entrypointAt)]
 }
 
 /** An image has a PATH of its own, which holds unless somebody says another. */
@@ -125,6 +133,7 @@ function mounts({ run: { room } }: ContainerOrder): object[] {
     bind(room.path, INSIDE.room, isClosed),
     ...(isClosed ? [] : closed.map((path) => bind(path, pathInside(path, room), true))),
     ...(room.tmp === undefined ? [] : [bind(room.tmp, INSIDE.tmp, false)]),
+    ...shownPlaces(room).map(({ path, at, writable }) => bind(path, at, !writable)),
   ]
 }
 

@@ -55,9 +55,11 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
   for (const { version, path } of roots) if (version === 2) passMemoryOn([path, path + parent])
   // Podman has a process of its own in there, which ends a moment after its container.
   const lingering = new Set<string>()
-  const removeAt = (path: string): void => {
-    if (removeTree(path)) lingering.delete(path)
+  const removeAt = (path: string): boolean => {
+    const isGone = removeTree(path)
+    if (isGone) lingering.delete(path)
     else lingering.add(path)
+    return isGone
   }
   return {
     pathOf: (name) => `${parent}/${name}`,
@@ -66,9 +68,7 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
       const places = roots.map((root) => ({ ...root, path: `${root.path}${parent}/${name}` }))
       for (const place of places) mkdirSync(place.path, { recursive: true })
       if (limits.memoryBytes !== undefined) for (const place of places) keepFromSwap(place)
-      const remove = (): void => {
-        for (const { path } of places) removeAt(path)
-      }
+      const remove = (): boolean => places.map(({ path }) => removeAt(path)).every(Boolean)
       return { ...containerTree(places, limits), remove }
     },
     sweep() {

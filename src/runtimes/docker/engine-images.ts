@@ -34,4 +34,4 @@ function knownAs(name: ImageName): string {
 const unknownPath = ({ text }: ImageName): Error =>
   invalid(`the container image ${text} is a path, and an engine of containers takes images of registries only`)
 
-const storedOf = ({ id, bytes, volumes }: EngineImage): StoredImage => ({ digest: id, source: id, bytes, volumes })
+const storedOf = ({ id, ...image }: EngineImage): StoredImage => ({ digest: id, source: id, ...image })

@@ -51,6 +51,7 @@ export interface EngineImage {
   readonly bytes: number
   /** Places of which the image wants each to be a disk of its own. */
   readonly volumes: readonly string[]
+  readonly entrypoint: readonly string[]
 }
 
 /** The first version that all that is asked here is in. Engines drop old ones in time, and take this or newer. */
@@ -172,11 +173,15 @@ function stateOf(container: Json): ContainerState {
   }
 }
 
-const imageOf = (image: Json): EngineImage => ({
-  id: String(image.Id),
-  bytes: Number(image.Size ?? 0),
-  volumes: Object.keys(objectIn(objectIn(image.Config).Volumes)),
-})
+function imageOf(image: Json): EngineImage {
+  const { Volumes, Entrypoint } = objectIn(image.Config)
+  return {
+    id: String(image.Id),
+    bytes: Number(image.Size ?? 0),
+    volumes: Object.keys(objectIn(Volumes)),
+    entrypoint: Array.isArray(Entrypoint) ? Entrypoint.map(String) : [],
+  }
+}
 
 /** A pull tells its story in lines of JSON, and its failure in one of them, under an answer that says 200. */
 function errorIn(text: string): string | undefined {

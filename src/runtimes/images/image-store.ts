@@ -19,6 +19,8 @@ export interface StoredImage {
   readonly source: string
   /** Places of which the image wants each to be a disk of its own. */
   readonly volumes: readonly string[]
+  /** What it begins its commands with, for those who ask for that; unless said, nothing. */
+  readonly entrypoint?: readonly string[]
 }
 
 /** Where it is not there for anybody, or for nobody like us, no other worker will have more luck. */

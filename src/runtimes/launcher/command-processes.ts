@@ -1,11 +1,26 @@
+import { readlinkSync } from 'node:fs'
 import { tryRead } from '../cgroups/group-files.ts'
 import { type Stat, statOf } from './marked-processes.ts'
 
-/** The command's own process: below the first by as many as make its room. Who was adopted on the way comes after it. */
+/**
+ * The command's own process: below the first by as many as make its room. Who was adopted on the way comes after it. Between its
+ * birth and its program it is a copy of who bore it, and a signal would end that, and not the command: then it is not there yet.
+ */
 export function commandProcess(leader: number, depth: number): number | undefined {
-  let pid: number | undefined = leader
-  for (let level = 0; level < depth && pid !== undefined; level++) pid = firstChild(pid)
-  return pid
+  let [pid, parent]: (number | undefined)[] = [leader]
+  for (let level = 0; level < depth && pid !== undefined; level++) [pid, parent] = [firstChild(pid), pid]
+  if (pid === undefined || parent === undefined) return pid
+  const program = programOf(pid)
+  return program !== undefined && program === programOf(parent) ? undefined : pid
+}
+
+/** Undefined where we may not know. */
+function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return undefined
+  }
 }
 
 function firstChild(pid: number): number | undefined {

@@ -13,6 +13,8 @@ import { watchLimits } from './watch-limits.ts'
 /** Rounds of killing, a few milliseconds apart, until those who are left are taken to be beyond our reach. */
 const KILL_ROUNDS = 400
 const MOST_PAUSE_MS = 25
+/** As long for the kernel to take apart who is dead. */
+const REMOVE_ROUNDS = 100
 /** When every process is dead its output ends at once, unless it was given to a stranger. */
 const DRAIN_MS = 1000
 /** Looks, a few milliseconds apart, for a command that is about to be there. */
@@ -187,9 +189,19 @@ export class LocalLaunch implements Launch {
     const exit = { code, signal, over, status, pidsRefused, hasSurvivors, usage, wallMs }
     this.#listener.ended({ kind: 'exited', exit })
     // Who waits for the end need not wait for this.
-    tree.remove()
-    this.#streams?.finish(!hasSurvivors)
+    const isRemoved = await this.#remove(tree)
+    // Who is being taken apart may have a pipe open still: what was not read of it must not reach the next who has it.
+    this.#streams?.finish(isRemoved && !hasSurvivors)
     this.#over.resolve()
+  }
+
+  /** What cannot be removed is swept when the next life of this worker begins. */
+  async #remove(tree: ProcessTree): Promise<boolean> {
+    for (let round = 0; round < REMOVE_ROUNDS; round++) {
+      if (tree.remove()) return true
+      await this.#tools.pause(Math.min(2 + round, MOST_PAUSE_MS))
+    }
+    return false
   }
 
   async #killRest(tree: ProcessTree): Promise<boolean> {

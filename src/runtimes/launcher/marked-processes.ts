@@ -103,6 +103,8 @@ const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/e
 
 export interface Stat {
   readonly isDead: boolean
+  /** The kernel is taking it apart, and it has no other thread: it will never do anything again. */
+  readonly isLeaving: boolean
   readonly isStopped: boolean
   readonly parent: number
   readonly group: number
@@ -116,6 +118,9 @@ export interface Stat {
   readonly startedAt: number
 }
 
+/** PF_EXITING of the kernel's flags. */
+const EXITING = 0x4
+
 /** The fields of proc(5) from the third on: the name before them is in brackets, and may have anything in it. */
 export function statOf(pid: number): Stat | undefined {
   const text = tryRead(`/proc/${pid}/stat`)
@@ -125,6 +130,7 @@ export function statOf(pid: number): Stat | undefined {
   const state = fields[0]
   return {
     isDead: state === 'Z' || state === 'X',
+    isLeaving: (number(9) & EXITING) !== 0 && number(20) <= 1,
     isStopped: state === 'T' || state === 't',
     parent: number(4),
     group: number(5),

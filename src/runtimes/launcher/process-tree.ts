@@ -1,9 +1,10 @@
 import type { RoomGroup } from '../cgroups/room-groups.ts'
 import type { LaunchUsage, SendSignal } from './launcher.ts'
-import { killMarked, type MarkedTree, markedProcesses, residentBytes, usageOf } from './marked-processes.ts'
+import { killMarked, type MarkedTree, markedProcesses, residentBytes, statOf, usageOf } from './marked-processes.ts'
 
 /** All processes of one order. */
 export interface ProcessTree {
+  /** Nobody in it will ever do anything again. */
   isEmpty(): boolean
   pids(): readonly number[]
   /** One round; who is told may take a moment to die. */
@@ -15,7 +16,8 @@ export interface ProcessTree {
   /** Somebody has to look now and then, for nobody counts. */
   readonly needsLooks: boolean
   events(): { readonly outOfMemory: boolean; readonly pidsRefused: boolean }
-  remove(): void
+  /** False while the kernel is still taking somebody apart. */
+  remove(): boolean
 }
 
 export interface TreeUsage {
@@ -33,7 +35,8 @@ export function groupTree(group: RoomGroup): ProcessTree {
   }
   return {
     needsLooks: !group.keepsMemory,
-    isEmpty: () => group.isEmpty(),
+    // Taking a sandbox apart takes the kernel a millisecond or two, which nobody need wait for.
+    isEmpty: () => group.isEmpty() || areLeaving(group),
     pids: () => group.pids(),
     kill: () => group.kill(),
     look() {
@@ -44,8 +47,14 @@ export function groupTree(group: RoomGroup): ProcessTree {
     },
     total,
     events: () => group.events(),
-    remove: () => void group.remove(),
+    remove: () => group.remove(),
   }
+}
+
+/** Who was not in the first list was started by one who was still there when it was made. */
+function areLeaving(group: RoomGroup): boolean {
+  const seen = group.pids()
+  return seen.every((pid) => statOf(pid)?.isLeaving !== false) && group.pids().every((pid) => seen.includes(pid))
 }
 
 /** Remembers the most that was seen: who has died is not there to be asked. */
@@ -68,6 +77,6 @@ export function markedTree(tree: MarkedTree, send: SendSignal): ProcessTree {
     },
     total: () => seen,
     events: () => ({ outOfMemory: false, pidsRefused: false }),
-    remove() {},
+    remove: () => true,
   }
 }

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 import type { Command, EnvVariable } from '../../model/command.ts'
+import { isFreePlace, type RoomPlace } from '../../model/command-task.ts'
 import type { Room } from '../runtime.ts'
 
 /**
@@ -42,6 +43,26 @@ export function readOnlyPaths(room: Room): readonly string[] {
       throw invalid(`${quoted(part)}, which is to be read only, is not in the room`)
     if (realOf(path) !== path) throw invalid(`${quoted(part)}, which is to be read only, is not there or a symlink`)
     return path
+  })
+}
+
+/** The same, by the name that somebody has chosen for it where there is one. */
+export function pathShown(path: string, room: Room): string {
+  const within = (room.places ?? []).find(({ path: part }) => isWithin(path, join(room.path, part)))
+  return within === undefined ? pathInside(path, room) : within.at + path.slice(join(room.path, within.path).length)
+}
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+/** What of the room is shown elsewhere, by paths of this machine: a symlink there would show whatever it leads to. */
+export function shownPlaces(room: Room): readonly RoomPlace[] {
+  const closed = room.places === undefined ? [] : readOnlyPaths(room)
+  return (room.places ?? []).map(({ path: part, at, writable }) => {
+    const path = join(room.path, part)
+    if (!path.startsWith(`${room.path}/`) || realOf(path) !== path || !isFreePlace(at))
+      throw invalid(`${quoted(part)} of the room cannot be shown at ${quoted(at)}`)
+    const isClosed = closed.some((one) => isWithin(path, one) || isWithin(one, path))
+    return { path, at, writable: writable && !isClosed }
   })
 }
 

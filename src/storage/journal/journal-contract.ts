@@ -103,6 +103,15 @@ function remembering(make: Make): void {
     expect([...namesOffered].sort()).toEqual(['OSFamily', 'gpu', '日本'])
     expect(tasksOf(tasks)).toEqual(['t'])
   })
+
+  test('nothing new, when all that is wanted is that what came before is on the disk', async () => {
+    const { journal, reopen } = await make()
+    await journal.recover()
+    await journal.record([accepted('t')], 'process')
+    expect(await journal.record([{ kind: 'offered', names: [] }], 'power')).toEqual([])
+    const { namesOffered, tasks } = await (await reopen()).recover()
+    expect([namesOffered, tasksOf(tasks)]).toEqual([[], ['t']])
+  })
 }
 
 function goingOn(make: Make): void {

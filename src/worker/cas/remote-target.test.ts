@@ -55,6 +55,14 @@ test('no message grows beyond what servers take', async () => {
   expect(calls.toSorted()).toEqual(['missing 30', 'writeMany 10', 'writeMany 10', 'writeMany 10'])
 })
 
+test('a few bytes are sent without asking, and what is empty is not sent at all', async () => {
+  const { store, calls, has } = heard()
+  const blobs = [blobOf('one'), blobOf(''), blobOf(Buffer.alloc(4000))]
+  await remoteTarget(store).store(blobs, never)
+  expect(calls).toEqual(['writeMany 2'])
+  for (const blob of blobs.filter(({ digest }) => digest.size > 0)) expect(await has(blob)).toBe(true)
+})
+
 test('nothing is asked when there is nothing to store', async () => {
   const { store, calls } = heard()
   await remoteTarget(store).store([], never)

@@ -7,8 +7,10 @@ import type { BlobTarget, OutputBlob } from '../outputs/blob-target.ts'
 const SMALL_BYTES = 256 * 1024
 const PARCEL_BYTES = 2 * 1024 * 1024
 const AT_ONCE = 4
+/** So little is sent without asking: the question costs more than what it could save. */
+const UNASKED_BYTES = 4096
 
-/** Stores what a server elsewhere does not have: one question for all of it, then few and large messages. */
+/** Stores what a server elsewhere does not have: one question for all of it, unless it is tiny, then few and large messages. */
 export const remoteTarget = (store: BlobStore): BlobTarget => ({
   async store(blobs, signal) {
     const [first] = blobs
@@ -17,8 +19,9 @@ export const remoteTarget = (store: BlobStore): BlobTarget => ({
       first.digest.fn,
       blobs.map(({ digest }) => digest),
     )
-    const absent = new Uint8Array(blobs.length)
-    await store.missing(list, absent)
+    const absent = Uint8Array.from(blobs, ({ digest }) => (digest.size === 0 ? 0 : 1)) // everybody has the empty one
+    const bytes = blobs.reduce((sum, { digest }) => sum + digest.size, 0)
+    if (bytes > UNASKED_BYTES) await store.missing(list, absent)
     await atOnce(parcelsOf(blobs.filter((_, i) => absent[i] === 1)), AT_ONCE, async (parcel) => {
       signal.throwIfAborted()
       await send(store, parcel, signal)

@@ -62,9 +62,14 @@ export async function attemptCommand(
   return { stages, outputs: collected.outputs, metadata }
 }
 
-const roomToStartIn = ({ name }: CommandAttempt, { runtime, rooms }: AttemptTools): Promise<OpenRoom> => {
+async function roomToStartIn(
+  { name, task }: CommandAttempt,
+  { runtime, rooms, ready }: AttemptTools,
+): Promise<OpenRoom> {
+  const made = await ready?.take(task)
+  if (made !== undefined) return made
   runtime.expect()
-  return rooms.open(name)
+  return await rooms.open(name)
 }
 
 interface Filling {
@@ -115,11 +120,13 @@ const ISOLATION_OF: Readonly<Record<RuntimeName, IsolationLevel>> = {
 }
 
 /** The scheduler sees to it by a property; a task that came here all the same must not run in a weaker room. */
-function mustIsolate({ isolation }: CommandTask, { runtime, isolation: given }: AttemptTools): void {
+function mustIsolate({ isolation, places = [] }: CommandTask, { runtime, isolation: given }: AttemptTools): void {
   const here = given ?? ISOLATION_OF[runtime.name]
   if (!isolatesAs(here, isolation))
     throw new FaultError({
       kind: 'unavailable',
       what: `a task asks for a room with isolation ${isolation}, and here it is ${here}`,
     })
+  if (places.length > 0 && runtime.name !== 'docker')
+    throw new FaultError({ kind: 'unavailable', what: `a room of ${runtime.name} is shown in one place only` })
 }

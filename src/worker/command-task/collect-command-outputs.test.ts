@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import { type CommandTaskOutputs, commandTaskOf } from '../../model/command-task.ts'
+import { type CommandTaskOutputs, commandTaskOf, type RoomPlace } from '../../model/command-task.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { directoryFromProto } from '../../wire/directory.ts'
 import { scratch } from '../trees.fixture.ts'
@@ -27,8 +27,8 @@ function roomWith(fill: (at: (path: string) => string) => void) {
     return join(root, path)
   })
   return {
-    collect(outputs: Partial<CommandTaskOutputs>, workingDirectory = '') {
-      const task = commandTaskOf({ stages: [{ name: 'run', argv: ['true'] }], outputs, workingDirectory })
+    collect(outputs: Partial<CommandTaskOutputs>, workingDirectory = '', places: readonly RoomPlace[] = []) {
+      const task = commandTaskOf({ stages: [{ name: 'run', argv: ['true'] }], outputs, workingDirectory, places })
       return collectCommandOutputs({ task, root }, { bulk, rules }, never)
     },
     [Symbol.dispose]: () => folder[Symbol.dispose](),
@@ -259,4 +259,18 @@ describe('what is not carried out', () => {
     expect(pathsOf(collected)).toEqual(['a', 'b'])
     expect(collected.blobs).toHaveLength(2) // the content, and the directory
   })
+})
+
+test('a link that says where the command saw its room leads there, by any name that it had for it', async () => {
+  using room = roomWith((at) => {
+    writeFileSync(at('out/a'), 'a')
+    symlinkSync('/job/a', at('out/by-place'))
+    symlinkSync('/room/out/a', at('out/by-room'))
+    symlinkSync('/jobs/a', at('out/elsewhere'))
+  })
+  const places = [{ path: 'out', at: '/job', writable: true }]
+  const links = { paths: ['by-place', 'by-room'], symlinks: 'follow' } as const
+  expect(pathsOf(await room.collect(links, 'out', places))).toEqual(['by-place', 'by-room'])
+  const stolen = await room.collect({ paths: ['elsewhere'], symlinks: 'follow' }, 'out', places)
+  expect(stolen.outputs.problem).toBeDefined()
 })

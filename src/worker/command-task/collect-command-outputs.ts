@@ -10,7 +10,7 @@ import { matchingNodes } from './matching-nodes.ts'
 import { type Found, outputsTree } from './outputs-tree.ts'
 
 export interface CommandOutputsOrder {
-  readonly task: Pick<CommandTask, 'fn' | 'workingDirectory' | 'outputs'>
+  readonly task: Pick<CommandTask, 'fn' | 'workingDirectory' | 'outputs' | 'places'>
   /** Of the room, without symlinks in it. */
   readonly root: string
 }
@@ -36,11 +36,11 @@ export async function collectCommandOutputs(
 }
 
 async function gathered(
-  { task: { fn, workingDirectory, outputs: wanted }, root }: CommandOutputsOrder,
+  { task: { fn, workingDirectory, outputs: wanted, places }, root }: CommandOutputsOrder,
   { bulk, rules }: CollectOptions,
   signal: AbortSignal,
 ): Promise<CollectedCommandOutputs> {
-  const files = new RoomFiles(root)
+  const files = new RoomFiles(root, places)
   const mostBytes = Math.min(rules.mostBytes, wanted.mostBytes)
   const all = collecting({
     ...{ fn, files, signal, bulk, format: 'directories', properties: [] },

@@ -83,7 +83,9 @@ interface StageRun extends StagesOrder {
 }
 
 async function runStage(stage: CommandStage, run: StageRun, signal: AbortSignal): Promise<RunEnd> {
-  const { task, room, staged, hooks, limits, runtime } = run
+  const { task, staged, hooks, limits, runtime } = run
+  const room = task.places === undefined ? run.room : { ...run.room, places: task.places }
+  const { entrypointAt } = stage
   const command: Command = {
     argv: stage.argv,
     env: stage.env,
@@ -111,7 +113,8 @@ async function runStage(stage: CommandStage, run: StageRun, signal: AbortSignal)
     return await runtime.run({ command, room, limits: held, terminal, hooks: { ...rest, started, ...typed } }, signal)
   }
   const stdin = wanted && inputOnce(begun.promise, inputOf(wanted, staged))
-  return await runtime.run({ command, room, limits, hooks: { ...rest, started, ...(stdin && { stdin }) } }, signal)
+  const all = { ...rest, started, ...(stdin && { stdin }) }
+  return await runtime.run({ command, room, limits, entrypointAt, hooks: all }, signal)
 }
 
 /** Of one who is typed to. Where other output is cut, this ends: nobody wants to sit in front of a program that fell silent. */

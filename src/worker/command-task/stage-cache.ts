@@ -91,10 +91,10 @@ const NO_OUTPUTS = { paths: [], globs: [], mostFiles: 0, mostBytes: 0, symlinks:
  */
 function nameOf(task: CommandTask, { results, toolchainOf, isolation, runtime }: CacheTools): Digest | undefined {
   const [stage] = task.stages
+  if (results === undefined || !mayBeCached(stage) || task.image !== undefined) return undefined
   const language = task.platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@')[0]
   const toolchain = language === undefined ? undefined : toolchainOf?.(language)
-  if (results === undefined || toolchain === undefined || !mayBeCached(stage) || task.image !== undefined)
-    return undefined
+  if (toolchain === undefined) return undefined
   const where = [stage.cache?.salt, language, toolchain, runtime.name, isolation]
   const bare = { ...stage, limits: {}, cache: { salt: '', outputs: stage.cache?.outputs ?? [] } }
   const same: CommandTask = { ...task, stages: [bare], outputs: NO_OUTPUTS, platform: [], isolation: 'none' }

@@ -25,7 +25,7 @@ export const languageMarks =
         ? { absent: `its libraries are not there; "windlass languages build ${language.name}" fetches them` }
         : { absent: 'rooms of this backend cannot have a system of their own' }
     if (!hasMachine) return { key: passKey(language, 'image', ...others) }
-    const found = toolchainMark(language.probe.programs)
+    const found = toolchainMark(language.probe)
     if ('absent' in found) return { absent: `${found.absent} was not found` }
     return { key: passKey(language, found.mark, ...others) }
   }

@@ -21,11 +21,24 @@ test('programs are marked by what they lead to, and another one has another mark
   program(join(folder, 'real-1'), 'one')
   program(join(folder, 'real-2'), 'other')
   symlinkSync(join(folder, 'real-1'), join(folder, 'b/tool'))
-  const first = toolchainMark(['tool'], folders)
+  const first = toolchainMark({ programs: ['tool'] }, folders)
   expect(first).toEqual({ mark: expect.stringContaining('real-1') })
-  expect(toolchainMark(['tool'], folders)).toEqual(first)
+  expect(toolchainMark({ programs: ['tool'] }, folders)).toEqual(first)
   symlinkSync(join(folder, 'real-2'), join(folder, 'a/tool'))
-  expect(toolchainMark(['tool'], folders)).toEqual({ mark: expect.stringContaining('real-2') })
+  expect(toolchainMark({ programs: ['tool'] }, folders)).toEqual({ mark: expect.stringContaining('real-2') })
+})
+
+test('what is used where it is there changes the mark when it comes, and is never absent', () => {
+  const folder = folderOfTest()
+  program(join(folder, 'a/tool'), 'one')
+  const wanted = { programs: ['tool'], also: ['helper'] }
+  const marks = [toolchainMark(wanted, [join(folder, 'a')])]
+  program(join(folder, 'a/helper'), 'helping')
+  marks.push(toolchainMark(wanted, [join(folder, 'a')]))
+  program(join(folder, 'a/helper'), 'helping otherwise')
+  marks.push(toolchainMark(wanted, [join(folder, 'a')]))
+  expect(new Set(marks.map((each) => 'mark' in each && each.mark)).size).toBe(3)
+  expect(marks).not.toContainEqual(expect.objectContaining({ absent: expect.anything() }))
 })
 
 test('what is not there, cannot be run, is a folder or leads nowhere is absent', () => {
@@ -33,7 +46,8 @@ test('what is not there, cannot be run, is a folder or leads nowhere is absent',
   program(join(folder, 'closed'), '')
   chmodSync(join(folder, 'closed'), 0o644)
   symlinkSync('nowhere', join(folder, 'loose'))
-  for (const name of ['none', 'closed', 'a', 'loose']) expect(toolchainMark([name], [folder])).toEqual({ absent: name })
+  for (const name of ['none', 'closed', 'a', 'loose'])
+    expect(toolchainMark({ programs: [name] }, [folder])).toEqual({ absent: name })
 })
 
 test('a language has a mark by its own system, by the machine, or is absent with the reason', () => {

@@ -7,16 +7,27 @@ const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '
 /** Tells one state of some programs from any other, without starting them; or names the first that is not there. */
 export type ToolchainMark = { readonly mark: string } | { readonly absent: string }
 
-export function toolchainMark(programs: readonly string[], folders: readonly string[] = FOLDERS): ToolchainMark {
-  const marks: string[] = []
-  for (const program of programs) {
-    const path = folders.map((folder) => join(folder, program)).find(isProgram)
-    if (path === undefined) return { absent: program }
-    const real = realpathSync(path)
-    const { size, mtimeMs } = statSync(real)
-    marks.push(`${real} ${size} ${mtimeMs}`)
-  }
-  return { mark: marks.join('\n') }
+export interface Programs {
+  /** All must be there. */
+  readonly programs: readonly string[]
+  /** Used where they are there. */
+  readonly also?: readonly string[]
+}
+
+export function toolchainMark({ programs, also = [] }: Programs, folders: readonly string[] = FOLDERS): ToolchainMark {
+  const marks = programs.map((program) => markOf(program, folders))
+  const absent = programs[marks.indexOf(undefined)]
+  if (absent !== undefined) return { absent }
+  const others = also.map((program) => markOf(program, folders) ?? `no ${program}`)
+  return { mark: [...marks, ...others].join('\n') }
+}
+
+function markOf(program: string, folders: readonly string[]): string | undefined {
+  const path = folders.map((folder) => join(folder, program)).find(isProgram)
+  if (path === undefined) return undefined
+  const real = realpathSync(path)
+  const { size, mtimeMs } = statSync(real)
+  return `${real} ${size} ${mtimeMs}`
 }
 
 function isProgram(path: string): boolean {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { FaultError, invalid } from '../../base/fault.ts'
+import type { RoomPlace } from '../../model/command-task.ts'
 import { INSIDE } from '../../runtimes/namespaces/inside.ts'
 import { diskFault } from '../disk-fault.ts'
 
@@ -29,10 +30,12 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 export class RoomFiles {
   readonly #root: string
+  readonly #places: readonly Pick<RoomPlace, 'path' | 'at'>[]
 
-  /** The root has no symlinks in its own path. */
-  constructor(root: string) {
+  /** The root has no symlinks in its own path. Places are further names that the command had for parts of it. */
+  constructor(root: string, places: readonly RoomPlace[] = []) {
     this.#root = root
+    this.#places = [...places, { path: '', at: INSIDE.room }]
   }
 
   /** By a path from the root that was checked; undefined when nothing is there. The last name is not followed. */
@@ -137,8 +140,9 @@ export class RoomFiles {
 
   /** What a link in this folder says, as a path of this machine. */
   #outside(target: string, folder: string): string {
-    const isInside = target === INSIDE.room || target.startsWith(`${INSIDE.room}/`)
-    return isInside ? resolve(this.#root + target.slice(INSIDE.room.length)) : resolve(folder, target)
+    const place = this.#places.find(({ at }) => target === at || target.startsWith(`${at}/`))
+    if (place === undefined) return resolve(folder, target)
+    return resolve(join(this.#root, place.path) + target.slice(place.at.length))
   }
 
   #contains(real: string): boolean {

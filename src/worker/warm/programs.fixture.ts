@@ -87,6 +87,9 @@ export const SERVED: Readonly<Record<string, Program>> = {
   'python: its room': python(
     'import os, pwd\nprint(os.getcwd(), os.listdir("."), os.listdir("/tmp"), os.getpid(), pwd.getpwuid(os.getuid()))\nopen("made", "w").write("x")',
   ),
+  'python: the file of its code': python(
+    'import os\ns = os.stat(__file__)\nprint(oct(s.st_mode), s.st_uid, s.st_gid, s.st_nlink, s.st_size)\nprint(open(__file__).read())\nopen(__file__, "a").write("# more")\nos.remove(__file__)\nprint(os.listdir("."))\n1 / 0',
+  ),
   'python: arguments': python('import sys\nprint(sys.argv)', { args: ['a b', '--x', ''] }),
   'javascript: prints': js('console.log("hello")'),
   'javascript: what it is': js(

@@ -1,14 +1,26 @@
-import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
+import type { InlineFile } from '../../model/command.ts'
 import type { Reins, Release, Room, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/runtime.ts'
 import { plainCommand } from './plain-command.ts'
 import type { WarmShape } from './warm-shape.ts'
 
 /**
  * A room in which an interpreter has been started as for a run of its shape, `python3 main.py` say. The one thing that it does not
- * find is the code: `main.py` is a named pipe, and opening that is the last it does before it has to wait. When a run comes, the
- * pipe loses its name, the files of the run are laid out, the code among them, and what is in that file goes down the
+ * find is the code: `main.py` is a named pipe, and opening that is the last it does before it has to wait. Then the pipe loses
+ * its name to an empty file. When a run comes, its files are laid out, the code in this one, and what is in it goes down the
  * pipe. So the interpreter is one that nobody changed, in a room like any other, with nothing of ours in it: no program, no
  * descriptor, no variable; what it prints, how it ends and what stands in its stack are what they would have been.
  *
@@ -17,7 +29,7 @@ import type { WarmShape } from './warm-shape.ts'
 export class WaitingRoom {
   readonly shape: WarmShape
   readonly room: Room
-  readonly #pipe: string
+  readonly #path: string
   readonly #clock: Pick<Clock, 'after'>
   readonly #held = Promise.withResolvers<Release>()
   readonly #input = Promise.withResolvers<AsyncIterable<Uint8Array>>()
@@ -25,7 +37,11 @@ export class WaitingRoom {
   readonly #end: Promise<RunEnd>
   #hooks: RunHooks = {}
   #reins: Reins | undefined
+  /** The pipe. */
   #fd: number | undefined
+  /** The file that takes the code, open, until there is something in it. */
+  #place: number | undefined
+  #code: Uint8Array | undefined
   #isOver = false
   #hasSpoken = false
 
@@ -33,7 +49,7 @@ export class WaitingRoom {
     this.shape = shape
     this.room = room
     this.#clock = clock
-    this.#pipe = join(room.path, shape.file)
+    this.#path = join(room.path, shape.file)
     const hooks = this.#heard()
     const { argv, env, limits, platform } = shape
     const run = {
@@ -52,34 +68,60 @@ export class WaitingRoom {
     return this.#fd !== undefined && !this.#isOver && !this.#hasSpoken
   }
 
+  /** Nothing runs in it any more. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   /** Resolves when the interpreter has opened the pipe, or with false when it has not after so many looks, or is gone. */
   async ready(): Promise<boolean> {
     for (let look = 0; look < LOOKS && !this.#isOver; look++) {
-      this.#fd = openWritten(this.#pipe)
-      if (this.#fd !== undefined) return this.isReady
+      this.#fd = openWritten(this.#path)
+      if (this.#fd !== undefined) {
+        this.#place = placeFor(this.#path, this.#fd)
+        return this.isReady
+      }
       await this.#pause(LOOK_MS)
     }
     return false
   }
 
+  /** Puts the code where it belongs, for a run that has nothing else; false when it is not to be put there, or could not be. */
+  lays({ path, contents, executable }: InlineFile): boolean {
+    if (path !== this.shape.file || this.#place === undefined) return false
+    try {
+      writeFileSync(this.#place, contents)
+      if (executable) fchmodSync(this.#place, 0o755)
+      this.#code = contents
+      return true
+    } catch {
+      return false // who lays it out instead says why that cannot be done
+    } finally {
+      this.#closePlace()
+    }
+  }
+
   /** Makes way for the files of a run. */
-  taken(): void {
-    rmSync(this.#pipe, { force: true })
+  clear(): void {
+    this.#closePlace()
+    this.#code = undefined
+    rmSync(this.#path, { force: true })
   }
 
   /** The files are there, and are untouched: nothing has run in this room. */
   async go(run: Run, signal: AbortSignal): Promise<RunEnd> {
-    const code = readFileSync(this.#pipe)
+    const code = this.#code ?? readFileSync(this.#path)
     const end = (): void => this.#ending.abort(signal.reason)
     this.#hooks = run.hooks
     if (this.#reins !== undefined) run.hooks.reins?.(this.#reins)
     signal.addEventListener('abort', end)
     if (signal.aborted) end()
+    // First of all, for nothing else is waited for: what it says is heard in a later turn, and that it has started is said in this.
+    const poured = signal.aborted ? undefined : this.#pour(code)
     this.#held.resolve({ wallMs: run.limits.wallMs })
     if (run.hooks.stdin !== undefined) this.#input.resolve(run.hooks.stdin)
-    await Promise.resolve() // it is said to have started before it can have said anything
     try {
-      await this.#pour(code)
+      await poured
       return await this.#end
     } finally {
       signal.removeEventListener('abort', end)
@@ -90,6 +132,7 @@ export class WaitingRoom {
   async end(): Promise<void> {
     this.#ending.abort()
     this.#close()
+    if (this.#place !== undefined) this.clear() // who starts as ever in this room finds it empty
     await this.#end.catch(() => {})
   }
 
@@ -123,6 +166,11 @@ export class WaitingRoom {
     this.#fd = undefined
   }
 
+  #closePlace(): void {
+    if (this.#place !== undefined) closeSync(this.#place)
+    this.#place = undefined
+  }
+
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#clock.after(ms, resolve))
   }
@@ -137,6 +185,24 @@ function openWritten(path: string): number | undefined {
   try {
     return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   } catch {
+    return undefined
+  }
+}
+
+/** Puts an empty file where the pipe was, of the same owner; undefined when that cannot be. Nobody has been in the room yet. */
+function placeFor(path: string, pipe: number): number | undefined {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  let place: number | undefined
+  try {
+    const { uid, gid } = fstatSync(pipe)
+    rmSync(path)
+    place = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+    const own = fstatSync(place)
+    if (own.uid !== uid || own.gid !== gid) fchownSync(place, uid, gid)
+    return place
+  } catch {
+    if (place !== undefined) closeSync(place)
+    rmSync(path, { force: true })
     return undefined
   }
 }

@@ -18,6 +18,20 @@ test('places go to who is asked for, in proportion', () => {
   expect(shares(demand, 3)).toEqual({ python: 2, javascript: 1 })
 })
 
+test('who comes back after others have been asked for much has a place by the second time', () => {
+  const demand = new WarmDemand<{ key: string }>()
+  for (let i = 0; i < 400; i++) demand.asked(kind('javascript'))
+  for (let i = 0; i < 2; i++) demand.asked(kind('python'))
+  expect(shares(demand, 4)).toEqual({ javascript: 3, python: 1 })
+})
+
+test('of many that are asked for twice none takes the place of who is asked for much', () => {
+  const demand = new WarmDemand<{ key: string }>()
+  for (let i = 0; i < 200; i++) demand.asked(kind('python'))
+  for (let i = 0; i < 8; i++) for (let n = 0; n < 2; n++) demand.asked(kind(`made up ${i}`))
+  expect(shares(demand, 8).python).toBe(5)
+})
+
 test('who is asked for no more loses its place', () => {
   const demand = new WarmDemand<{ key: string }>()
   for (let i = 0; i < 10; i++) demand.asked(kind('python'))

@@ -31,11 +31,15 @@ export class WarmDemand<Kind extends { readonly key: string }> {
     this.#kinds.delete(key)
   }
 
-  /** How `most` places are divided: each to who has the most weight for those it has and this one. */
+  /**
+   * How `most` places are divided: of the first half one to each of those who are asked for most, for who comes back to what they
+   * did before should find it ready; of the rest each to who has the most weight for those it has and this one.
+   */
   wanted(most: number): ReadonlyMap<string, { readonly kind: Kind; readonly count: number }> {
-    const shares = new Map<string, { readonly kind: Kind; count: number }>()
-    const worthy = [...this.#kinds.values()].filter(({ weight }) => weight >= WORTH_IT)
-    for (let place = 0; place < most && worthy.length > 0; place++) {
+    const worthy = [...this.#kinds.values()].filter(({ weight }) => weight >= WORTH_IT).sort(byWeight)
+    const first = worthy.slice(0, Math.ceil(most / 2))
+    const shares = new Map(first.map(({ kind }) => [kind.key, { kind, count: 1 }]))
+    for (let place = first.length; place < most && worthy.length > 0; place++) {
       const share = ({ kind, weight }: { kind: Kind; weight: number }): number =>
         weight / ((shares.get(kind.key)?.count ?? 0) + 1)
       const next = worthy.reduce((best, each) => (share(each) > share(best) ? each : best))
@@ -51,3 +55,6 @@ export class WarmDemand<Kind extends { readonly key: string }> {
     this.#kinds.delete(lightest.kind.key)
   }
 }
+
+const byWeight = (one: { readonly weight: number }, other: { readonly weight: number }): number =>
+  other.weight - one.weight

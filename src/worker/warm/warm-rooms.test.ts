@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
 import { commandOf, realClock } from '../../runtimes/rooms.fixture.ts'
@@ -124,6 +126,31 @@ inRooms('a room that was taken and never run in is gone with what waited in it',
   await room?.[Symbol.asyncDispose]()
   await pool.warm.close()
   expect(await bench.roomsLeft()).toEqual([])
+})
+
+inRooms('a room that was run in is gone soon after', async () => {
+  const pool = bench.pool()
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  expect(said(await pool.run(python('open("left", "w").write("x")\nprint(1)')))).toBe('1\n')
+  await pool.warm.close()
+  expect([await bench.roomsLeft(), pool.served()]).toEqual([[], 1])
+})
+
+inRooms('who gave up before the code was there never runs it', async () => {
+  await using pool = bench.pool()
+  pool.warm.expect([python('')])
+  await pool.warm.settled()
+  const task = python('')
+  const taken = pool.warm.take(task)
+  if (taken === undefined) throw new Error('none was waiting')
+  await using room = taken
+  const [stage] = task.stages
+  const command = commandOf([...(stage?.argv ?? [])])
+  writeFileSync(join(room.path, 'main.py'), 'open("ran", "w").close()')
+  const run = { command: { ...command, env: stage?.env ?? [], platform: task.platform }, room, hooks: {} }
+  const end = await pool.warm.runtime.run({ ...run, limits: stage?.limits ?? {} }, AbortSignal.abort())
+  expect([end.cause, existsSync(join(room.path, 'ran'))]).toEqual(['cancelled', false])
 })
 
 inRooms('a run that is not what was waited for is started as ever, in the same room', async () => {

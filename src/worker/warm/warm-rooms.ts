@@ -3,7 +3,9 @@ import type { Log } from '../../base/log.ts'
 import type { Limits } from '../../model/command.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { Room, Runtime } from '../../runtimes/runtime.ts'
+import type { InputStage } from '../inputs/stage-inputs.ts'
 import type { OpenRoom, Rooms } from '../rooms.ts'
+import { layingCode } from './laying-code.ts'
 import { namedPipes } from './named-pipes.ts'
 import { WaitingRoom } from './waiting-room.ts'
 import { WarmDemand } from './warm-demand.ts'
@@ -31,6 +33,8 @@ export interface WarmRoomsOptions {
 export interface WarmRooms {
   /** The same, but a run in a room that was taken from here may find its interpreter waiting. */
   readonly runtime: Runtime
+  /** The same, but in a room that was taken from here the code may have its place already. */
+  inputs(inner: InputStage): InputStage
   /** An empty room for this task with an interpreter that waits for its code; undefined when there is none that would do. */
   take(task: CommandTask): OpenRoom | undefined
   /** What such tasks will need is made ready, though nobody has asked yet. */
@@ -48,6 +52,7 @@ export function warmRooms(options: WarmRoomsOptions): WarmRooms {
   const { runtime } = options
   return {
     runtime: { ...runtime, run: (run, signal) => pool.run(run, signal) },
+    inputs: (inner) => layingCode(inner, (root) => pool.takenAt(root)),
     take: (task) => pool.take(task),
     expect: (tasks) => pool.expect(tasks),
     get waiting() {
@@ -73,6 +78,8 @@ class Pool {
   readonly #taken = new Map<string, WaitingRoom>()
   /** Shapes of which none could be made ready, and how often they may be asked for until it is tried again. */
   readonly #unfit = new Map<string, number>()
+  /** Rooms that are about to be removed. */
+  readonly #leaving = new Set<Promise<void>>()
   #running = 0
   #filling: Promise<void> | undefined
 
@@ -94,9 +101,12 @@ class Pool {
     if (found === undefined) return undefined
     this.#ready = this.#ready.filter((each) => each !== found)
     const { waiting, room } = found
-    waiting.taken()
     this.#taken.set(room.name, waiting)
-    return { ...room, [Symbol.asyncDispose]: () => this.#leave(found) }
+    return { ...room, [Symbol.asyncDispose]: () => this.#leaveSoon(found) }
+  }
+
+  takenAt(root: string): WaitingRoom | undefined {
+    return [...this.#taken.values()].find(({ room }) => room.path === root)
   }
 
   expect(tasks: readonly CommandTask[]): void {
@@ -131,8 +141,22 @@ class Pool {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#filling
-    await Promise.all(this.#ready.splice(0).map((each) => this.#leave(each)))
+    await Promise.all([...this.#leaving, ...this.#ready.splice(0).map((each) => this.#leave(each))])
     await this.#pipes.close()
+  }
+
+  /** Of a room whose run is over only files are left, and those can wait until the end is told. */
+  async #leaveSoon(ready: Ready): Promise<void> {
+    if (!ready.waiting.isOver) return await this.#leave(ready)
+    const leaving: Promise<void> = this.#pause(AFTER_RUN_MS)
+      .then(() => this.#leave(ready))
+      .catch(() => {}) // it is swept at the next start
+      .finally(() => this.#leaving.delete(leaving))
+    this.#leaving.add(leaving)
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#options.clock.after(ms, resolve))
   }
 
   async #leave({ waiting, room }: Ready): Promise<void> {
@@ -147,7 +171,7 @@ class Pool {
 
   /** One at a time: who waits for a run to end should not wait for this, too. */
   async #fillUp(afterMs: number): Promise<void> {
-    await new Promise<void>((resolve) => void this.#options.clock.after(afterMs, resolve))
+    await this.#pause(afterMs)
     for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#make(next)
   }
 

@@ -123,7 +123,8 @@ function poolOf({ cold, go, roomName }: PoolParts, more: Partial<WarmRoomsOption
     warm,
     /** How many runs found an interpreter waiting. */
     served: () => served,
-    run: (task: CommandTask, hooks?: StageHooks) => go({ ...cold, runtime: warm.runtime, warm: taking }, task, hooks),
+    run: (task: CommandTask, hooks?: StageHooks) =>
+      go({ ...cold, inputs: warm.inputs(cold.inputs), runtime: warm.runtime, warm: taking }, task, hooks),
     [Symbol.asyncDispose]: () => warm.close(),
   }
 }

@@ -2,7 +2,7 @@ import { FaultError } from '../../../base/fault.ts'
 import { silentLog } from '../../../base/log.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
 import { findLanguage } from '../../../languages/find-language.ts'
-import type { SnippetRequest, SnippetStatus } from '../../../model/snippet.ts'
+import { isOver, type SnippetRequest, type SnippetStatus } from '../../../model/snippet.ts'
 import type { FormDesk } from '../callbacks/callback-form.ts'
 import type { SnippetDesk } from '../snippet-desk.ts'
 import type { DeskTools, SnippetDeskOptions } from './desk-tools.ts'
@@ -40,6 +40,12 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
   const desk: OpenSnippetDesk = {
     languages: () => languageOffers(tools.languages, tools.offers),
     submit: (request, durability = 'power') => submit({ request, durability }),
+    async run(request, limit) {
+      const { id } = await submit({ request, durability: 'power', isToldLate: true })
+      const status = await desk.wait(id, limit)
+      if (!isOver(status)) await engine.secure()
+      return status
+    },
     async rerun(id) {
       const told = await find(id)
       if (told === undefined) return undefined

@@ -17,6 +17,8 @@ import { SNIPPET_ORIGIN } from './snippet-status.ts'
 export interface SnippetOrder {
   readonly request: SnippetRequest
   readonly durability: Durability
+  /** Nobody is told of it before its end. */
+  readonly isToldLate?: boolean
   /** Of what was expected of the run that this one repeats, where nobody has its words any more. */
   readonly expectedHash?: string | undefined
 }
@@ -40,6 +42,8 @@ export function submissionOfSnippet(
     form: formOf(request, language),
     durability: request.interactive === undefined ? durability : 'process', // who sat there is gone with the power
     mayStartEarly: !request.network,
+    // What others see of it must be on record; and who comes with the same key is told of it at once.
+    ...(order.isToldLate === true && !request.network && request.idempotencyKey === undefined && { isToldLate: true }),
     operation,
     note: noteToBytes(noteOf(order, language.name, version.told)),
     ...(request.priority !== undefined && { priority: request.priority }),

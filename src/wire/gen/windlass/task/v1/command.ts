@@ -25,6 +25,7 @@ export interface CommandTask {
   readonly image: string;
   readonly isolation: CommandTask_Isolation;
   readonly cacheable: boolean;
+  readonly places: readonly CommandTask_Place[];
 }
 
 export const CommandTask_SymlinkRule = { REFUSE: 0, KEEP: 1, FOLLOW: 2, UNRECOGNIZED: -1 } as const;
@@ -60,6 +61,13 @@ export interface CommandTask_Stage {
   readonly network: boolean;
   readonly live: CommandTask_LiveInput | undefined;
   readonly cache: CommandTask_StageCache | undefined;
+  readonly entrypointAt?: number | undefined;
+}
+
+export interface CommandTask_Place {
+  readonly path: string;
+  readonly at: string;
+  readonly writable: boolean;
 }
 
 export interface CommandTask_StageCache {
@@ -185,6 +193,7 @@ function createBaseCommandTask(): CommandTask {
     image: "",
     isolation: 0,
     cacheable: false,
+    places: [],
   };
 }
 
@@ -222,6 +231,9 @@ export const CommandTask: MessageFns<CommandTask> = {
     }
     if (message.cacheable !== false) {
       writer.uint32(88).bool(message.cacheable);
+    }
+    for (const v of message.places) {
+      CommandTask_Place.encode(v!, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -327,6 +339,14 @@ export const CommandTask: MessageFns<CommandTask> = {
             message.cacheable = reader.bool();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.places.push(CommandTask_Place.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -359,6 +379,7 @@ export const CommandTask: MessageFns<CommandTask> = {
     message.image = object.image ?? "";
     message.isolation = object.isolation ?? 0;
     message.cacheable = object.cacheable ?? false;
+    message.places = object.places?.map((e) => CommandTask_Place.fromPartial(e)) || [];
     return message;
   },
 };
@@ -374,6 +395,7 @@ function createBaseCommandTask_Stage(): CommandTask_Stage {
     network: false,
     live: undefined,
     cache: undefined,
+    entrypointAt: undefined,
   };
 }
 
@@ -405,6 +427,9 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
     }
     if (message.cache !== undefined) {
       CommandTask_StageCache.encode(message.cache, writer.uint32(74).fork()).join();
+    }
+    if (message.entrypointAt !== undefined) {
+      writer.uint32(80).uint32(message.entrypointAt);
     }
     return writer;
   },
@@ -494,6 +519,14 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
             message.cache = CommandTask_StageCache.decode(reader, reader.uint32());
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.entrypointAt = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -528,6 +561,86 @@ export const CommandTask_Stage: MessageFns<CommandTask_Stage> = {
     message.cache = (object.cache !== undefined && object.cache !== null)
       ? CommandTask_StageCache.fromPartial(object.cache)
       : undefined;
+    message.entrypointAt = object.entrypointAt ?? undefined;
+    return message;
+  },
+};
+
+function createBaseCommandTask_Place(): CommandTask_Place {
+  return { path: "", at: "", writable: false };
+}
+
+export const CommandTask_Place: MessageFns<CommandTask_Place> = {
+  encode(message: CommandTask_Place, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.at !== "") {
+      writer.uint32(18).string(message.at);
+    }
+    if (message.writable !== false) {
+      writer.uint32(24).bool(message.writable);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommandTask_Place {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommandTask_Place() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.at = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.writable = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CommandTask_Place>, I>>(base?: I): CommandTask_Place {
+    return CommandTask_Place.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CommandTask_Place>, I>>(object: I): CommandTask_Place {
+    const message = createBaseCommandTask_Place() as any;
+    message.path = object.path ?? "";
+    message.at = object.at ?? "";
+    message.writable = object.writable ?? false;
     return message;
   },
 };
