@@ -1,8 +1,8 @@
 import { isRecord, type Value } from '../values/value.ts'
 import type { Fetch } from './fetch.ts'
+import { readJson } from './json-document.ts'
 import { type Place, problem } from './place.ts'
 import { documentOf, fragmentOf, shortName } from './uri.ts'
-import { readYaml } from './yaml-document.ts'
 
 /** Documents by address, each fetched and read once. */
 export interface Documents {
@@ -33,7 +33,7 @@ export function documentsFrom(fetch: Fetch, expand: Expand): Documents {
     const address = documentOf(uri)
     const known = values.get(address)
     if (known !== undefined) return known
-    const coming = text(address, asked).then((words) => readYaml(words, address))
+    const coming = text(address, asked).then((words) => readDocument(words, address))
     values.set(address, coming)
     return coming
   }
@@ -57,6 +57,14 @@ export function documentsFrom(fetch: Fetch, expand: Expand): Documents {
     },
   }
   return documents
+}
+
+/** The reader of YAML takes longer to load than most documents to read, and many are JSON. */
+async function readDocument(text: string, uri: string): Promise<Value> {
+  const value = readJson(text, uri)
+  if (value !== undefined) return value
+  const { readYaml } = await import('./yaml-document.ts')
+  return readYaml(text, uri)
 }
 
 /** The record whose `id` or `name` is the fragment: exactly, or by its last part. */

@@ -34,12 +34,19 @@ interface Surroundings {
 /** Loads the process at an address, with all that it refers to. A `$graph` without a fragment means its `main`. */
 export async function loadProcess(uri: string, fetch: Fetch): Promise<Process> {
   const documents = documentsFrom(fetch, expandDirectives)
-  return loadAt(uri, documents, { asked: undefined, trail: [], names: NO_NAMES, count: { left: MOST_PROCESSES } })
+  return loadAt(uri, documents, {
+    asked: undefined,
+    trail: [],
+    names: NO_NAMES,
+    count: { left: MOST_PROCESSES, leaves: new Map() },
+  })
 }
 
 /** Shared by all that is read in one go. */
 interface Count {
   left: number
+  /** By their addresses: a workflow may run the same tool in many steps. */
+  readonly leaves: Map<string, { readonly names: TypeNames; readonly process: Process }>
 }
 
 interface Asking {
@@ -52,6 +59,11 @@ interface Asking {
 async function loadAt(uri: string, documents: Documents, { asked, trail, names, count }: Asking): Promise<Process> {
   if (trail.includes(uri)) throw problem(asked, `this workflow runs itself: ${[...trail, uri].join(' → ')}`)
   if (trail.length > DEEPEST) throw problem(asked, `workflows nest deeper than ${DEEPEST} levels`)
+  const known = count.leaves.get(uri)
+  if (known?.names === names) {
+    countOne(count, asked)
+    return known.process
+  }
   const whole = await documents.expanded(uri, asked)
   if (!isRecord(whole))
     throw problem(asked, `${documentOf(uri)} is not a CWL document: it must be a record with a class`)
@@ -62,14 +74,15 @@ async function loadAt(uri: string, documents: Documents, { asked, trail, names, 
   }
   const rules: Rules = { version, namespaces: namespacesOf(whole) }
   const schemas = schemasOf(whole)
-  return readProcess(node, documents, {
-    rules,
-    schemas,
-    names,
-    trail: [...trail, uri],
-    count,
-    idWithin: documentOf(uri),
-  })
+  const around = { rules, schemas, names, trail: [...trail, uri], count, idWithin: documentOf(uri) }
+  const process = await readProcess(node, documents, around)
+  if (process.class !== 'Workflow') count.leaves.set(uri, { names, process })
+  return process
+}
+
+function countOne(count: Count, at: Place | undefined): void {
+  count.left -= 1
+  if (count.left < 0) throw problem(at, `this is more than ${MOST_PROCESSES} processes in one`)
 }
 
 function chosen(whole: ValueRecord, uri: string, asked: Place | undefined): ValueRecord {
@@ -123,8 +136,7 @@ async function readProcess(node: ValueRecord, documents: Documents, around: Surr
       node.class === undefined ? 'a process needs a class' : `${String(node.class)} is not a class of process`
     throw problem(placeOf(node, 'class'), `${words}: use ${Object.keys(PROCESS_FIELDS).join(', ')}`)
   }
-  around.count.left -= 1
-  if (around.count.left < 0) throw problem(placeOf(node), `this is more than ${MOST_PROCESSES} processes in one`)
+  countOne(around.count, placeOf(node))
   const read = normaliseRecord(node, table, around.rules)
   const { rules } = around
   const requirements = readRequirements(read.requirements, rules)
