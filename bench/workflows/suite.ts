@@ -4,46 +4,66 @@ import { join } from 'node:path'
 import { judge, type Runner } from '../../test/cwl/judge.ts'
 import { cwlHere } from '../../test/cwl/run-here.ts'
 import { readSuite, type SuiteTest } from '../../test/cwl/suite.ts'
+import { type Contestant, contestants } from './contestants.ts'
 import { timed } from './timed.ts'
 
-/** Every so manieth test stands for all: cwltool takes two seconds and more for each. */
-const STRIDE = 12
-const AT_ONCE = 2
+/** Every so manieth test stands for all: cwltool takes a second and more for each. */
+const STRIDE = 4
+/** Some tests sleep for a while, whoever runs them: others go on meanwhile. */
+const AT_ONCE = 8
 
 export interface SuiteTimes {
   readonly tests: number
   readonly passed: number
   readonly serverMs: number
-  /** Of the tests that both were given; undefined without cwltool. */
-  readonly sample: { readonly tests: number; readonly serverMs: number; readonly cwltoolMs: number } | undefined
+  /** Undefined without cwltool. */
+  readonly sample: SampleTimes | undefined
 }
 
-/** The conformance suite against a server that is there, and a sample of it by cwltool, a process for each test. */
-export async function suiteTimes(folder: string, url: string, hasCwltool: boolean): Promise<SuiteTimes> {
+/** Of the tests that all were given. */
+export interface SampleTimes {
+  readonly tests: number
+  /** By one client that stays, as the server does. */
+  readonly serverMs: number
+  /** By a process for each test. */
+  readonly processesMs: number
+  /** The same: it knows no other way. */
+  readonly cwltoolMs: number
+}
+
+/**
+ * The conformance suite against a server that is there, judged; and a sample of it beside cwltool, where only the time
+ * counts: what comes of it is judged in the first part.
+ */
+export async function suiteTimes(folder: string, url: string): Promise<SuiteTimes> {
   const tests = readSuite(join(folder, 'conformance_tests.yaml'))
   const runner: Runner = (...words) => cwlHere('run', `--server=${url}`, '--instance=suite', ...words)
   const whole = await timeOf(tests, async (test) => (await judge(test, runner)).verdict === 'passed')
-  if (!hasCwltool) return { tests: tests.length, passed: whole.passed, serverMs: whole.ms, sample: undefined }
+  const [ours, theirs] = ['server', 'cwltool'].map((name) => contestants(url).find((one) => one.name === name))
+  const told = { tests: tests.length, passed: whole.passed, serverMs: whole.ms }
+  if (ours === undefined || theirs === undefined) return { ...told, sample: undefined }
   const some = tests.filter(({ tool }, at) => at % STRIDE === 0 && tool !== undefined)
-  const again: Runner = (...words) => cwlHere('run', `--server=${url}`, '--instance=sample', ...words)
-  const ours = await timeOf(some, async (test) => (await judge(test, again)).verdict === 'passed')
-  const theirs = await timeOf(some, byCwltool)
-  const sample = { tests: some.length, serverMs: ours.ms, cwltoolMs: theirs.ms }
-  return { tests: tests.length, passed: whole.passed, serverMs: whole.ms, sample }
+  const again: Runner = (...words) => cwlHere('run', `--server=${url}`, '--instance=again', ...words)
+  const { ms: serverMs } = await timeOf(some, async (test) => (await judge(test, again)).verdict === 'passed')
+  const { ms: processesMs } = await timeOf(some, byProcess(ours))
+  const { ms: cwltoolMs } = await timeOf(some, byProcess(theirs))
+  return { ...told, sample: { tests: some.length, serverMs, processesMs, cwltoolMs } }
 }
 
-async function byCwltool({ tool, job }: SuiteTest): Promise<boolean> {
-  const outdir = mkdtempSync(join(tmpdir(), 'windlass-bench-suite-'))
-  try {
-    const words = [tool, job].filter((one) => one !== undefined)
-    await timed(['cwltool', '--no-container', '--quiet', `--outdir=${outdir}`, ...words], 'cwltool')
-    return true
-  } catch {
-    return false // as it should be for some of them; only the time counts here
-  } finally {
-    rmSync(outdir, { recursive: true, force: true })
+const byProcess =
+  ({ name, argv }: Contestant) =>
+  async ({ tool, job }: SuiteTest): Promise<boolean> => {
+    const outdir = mkdtempSync(join(tmpdir(), 'windlass-bench-suite-'))
+    try {
+      const words = [tool, job].filter((one) => one !== undefined)
+      await timed([...argv('sample'), `--outdir=${outdir}`, ...words], name)
+      return true
+    } catch {
+      return false // as it should be for some of them
+    } finally {
+      rmSync(outdir, { recursive: true, force: true })
+    }
   }
-}
 
 async function timeOf(tests: readonly SuiteTest[], run: (test: SuiteTest) => Promise<boolean>) {
   const left = tests.values()
