@@ -31,7 +31,6 @@ export interface SnippetsDoorOptions {
   readonly ending: AbortSignal
   /** Whose tasks the caller may see and make. */
   readonly instanceOf?: (c: Context) => InstanceName
-  /** The known name that a mistyped one most likely stood for. */
   readonly log?: Log
   readonly mostWaitMs?: number
   readonly mostOutputBytes?: number
