@@ -1,25 +1,13 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { silentLog } from '../../base/log.ts'
 import { loadLanguages } from '../../languages/load-languages.ts'
 import { snippetTask } from '../../languages/snippet-task.ts'
 import type { Limits } from '../../model/command.ts'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
 import { snippetOf } from '../../model/snippet.ts'
-import { realClock } from '../../runtimes/rooms.fixture.ts'
-import { IS_ROOT, sandboxBy } from '../../runtimes/sandbox/sandbox.fixture.ts'
-import { threadPool } from '../../storage/bulk/thread-pool.ts'
-import { memoryStore } from '../../storage/memory-store.ts'
+import type { sandboxBy } from '../../runtimes/sandbox/sandbox.fixture.ts'
 import type { AttemptTools } from '../attempt.ts'
-import { remoteTarget } from '../cas/remote-target.ts'
-import { attemptCommand } from '../command-task/attempt-command.ts'
 import type { StageHooks } from '../command-task/run-stages.ts'
-import { openFileCache } from '../inputs/file-cache.ts'
-import { safePlacement } from '../inputs/place-inputs.ts'
-import { inputStage } from '../inputs/stage-inputs.ts'
-import { storeSource } from '../inputs/store-source.ts'
-import { openRooms } from '../rooms.ts'
-import { scratch } from '../trees.fixture.ts'
+import { type GoOptions, sandboxedTools } from '../sandboxed-tools.fixture.ts'
 import { type WarmRoomsOptions, warmRooms } from './warm-rooms.ts'
 
 const languages = loadLanguages()
@@ -51,56 +39,20 @@ export function taskOf({ language, files, stdin, args = [], env = {}, limits = {
   return snippetTask(request, found, undefined)
 }
 
-const USER = IS_ROOT ? { uid: 65_521, gid: 65_521 } : undefined
-
 /** A worker's tools in sandboxes, with and without rooms that are warm. */
-export async function warmBench(by: typeof sandboxBy = sandboxBy) {
-  const folder = scratch()
-  const bulk = threadPool(1)
-  const sandbox = by({ way: 'spawner', useGroups: true })
-  const probe = await sandbox.runtime.probe()
-  const store = memoryStore()
-  const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
-  const rooms = await openRooms(join(folder.path, 'rooms'), USER)
-  const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
-  const placement = safePlacement(USER, IS_ROOT ? 0 : 1)
-  const staged = { source: storeSource(store), cache, bulk, placement, user: USER, rules, directoryBytes: 1 << 20 }
-  const cold: AttemptTools = {
-    ...{ rooms, inputs: inputStage(staged), runtime: sandbox.runtime, target: remoteTarget(store), clock: realClock },
-    outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
-    ...{ worker: 'w1', limits: {}, inlineBytes: 0 },
-  }
-  let names = 0
-  // biome-ignore lint/style/noRestrictedGlobals: several test files run at a time on one machine
-  const roomName = (): string => `warm-test-${process.pid}-${++names}`
-  const go = (tools: AttemptTools, task: CommandTask, hooks: StageHooks = {}): Promise<CommandResult> =>
-    attemptCommand(
-      { name: roomName(), task, queuedAt: undefined, hooks, timeoutMs: undefined, begun: undefined },
-      tools,
-      new AbortController().signal,
-    )
+export async function warmBench(by?: typeof sandboxBy) {
+  const { tools: cold, go, roomName, ...bench } = await sandboxedTools('warm-test', by)
   return {
-    works: probe.works,
-    cold: (task: CommandTask, hooks?: StageHooks) => go(cold, task, hooks),
+    ...bench,
+    cold: (task: CommandTask, hooks?: StageHooks) => go(cold, task, { hooks }),
     /** Rooms that are warm, and the way through them. */
     pool: (more: Partial<WarmRoomsOptions> = {}) => poolOf({ cold, go, roomName }, more),
-    roomsLeft: async (): Promise<string[]> => {
-      await rooms.cleared()
-      return readdirSync(join(folder.path, 'rooms'))
-    },
-    async [Symbol.asyncDispose]() {
-      await sandbox.close()
-      await rooms.cleared()
-      await cache.close()
-      await bulk.close()
-      folder[Symbol.dispose]()
-    },
   }
 }
 
 interface PoolParts {
   readonly cold: AttemptTools
-  readonly go: (tools: AttemptTools, task: CommandTask, hooks?: StageHooks) => Promise<CommandResult>
+  readonly go: (tools: AttemptTools, task: CommandTask, options?: GoOptions) => Promise<CommandResult>
   readonly roomName: () => string
 }
 
@@ -124,7 +76,7 @@ function poolOf({ cold, go, roomName }: PoolParts, more: Partial<WarmRoomsOption
     /** How many runs found an interpreter waiting. */
     served: () => served,
     run: (task: CommandTask, hooks?: StageHooks) =>
-      go({ ...cold, inputs: warm.inputs(cold.inputs), runtime: warm.runtime, warm: taking }, task, hooks),
+      go({ ...cold, inputs: warm.inputs(cold.inputs), runtime: warm.runtime, warm: taking }, task, { hooks }),
     [Symbol.asyncDispose]: () => warm.close(),
   }
 }

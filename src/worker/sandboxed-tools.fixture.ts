@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandResult, CommandTask } from '../model/command-task.ts'
+import { realClock } from '../runtimes/rooms.fixture.ts'
+import { IS_ROOT, sandboxBy } from '../runtimes/sandbox/sandbox.fixture.ts'
+import { threadPool } from '../storage/bulk/thread-pool.ts'
+import { memoryStore } from '../storage/memory-store.ts'
+import type { AttemptTools } from './attempt.ts'
+import { remoteTarget } from './cas/remote-target.ts'
+import { attemptCommand } from './command-task/attempt-command.ts'
+import type { StageHooks } from './command-task/run-stages.ts'
+import { openFileCache } from './inputs/file-cache.ts'
+import { safePlacement } from './inputs/place-inputs.ts'
+import { inputStage } from './inputs/stage-inputs.ts'
+import { storeSource } from './inputs/store-source.ts'
+import { openRooms } from './rooms.ts'
+import { scratch } from './trees.fixture.ts'
+
+const USER = IS_ROOT ? { uid: 65_521, gid: 65_521 } : undefined
+
+export interface GoOptions {
+  readonly hooks?: StageHooks | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A worker's tools in sandboxes, where every room is made as it is needed. */
+export async function sandboxedTools(name: string, by: typeof sandboxBy = sandboxBy) {
+  const folder = scratch()
+  const bulk = threadPool(1)
+  const sandbox = by({ way: 'spawner', useGroups: true })
+  const probe = await sandbox.runtime.probe()
+  const store = memoryStore()
+  const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
+  const rooms = await openRooms(join(folder.path, 'rooms'), USER)
+  const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
+  const placement = safePlacement(USER, IS_ROOT ? 0 : 1)
+  const staged = { source: storeSource(store), cache, bulk, placement, user: USER, rules, directoryBytes: 1 << 20 }
+  const tools: AttemptTools = {
+    ...{ rooms, inputs: inputStage(staged), runtime: sandbox.runtime, target: remoteTarget(store), clock: realClock },
+    outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
+    ...{ worker: 'w1', limits: {}, inlineBytes: 0 },
+  }
+  let names = 0
+  // biome-ignore lint/style/noRestrictedGlobals: several test files run at a time on one machine
+  const roomName = (): string => `${name}-${process.pid}-${++names}`
+  return {
+    works: probe.works,
+    tools,
+    roomName,
+    /** One task, by these tools or others. */
+    go: (by: AttemptTools, task: CommandTask, { hooks = {}, signal }: GoOptions = {}): Promise<CommandResult> =>
+      attemptCommand(
+        { name: roomName(), task, queuedAt: undefined, hooks, timeoutMs: undefined, begun: undefined },
+        by,
+        signal ?? new AbortController().signal,
+      ),
+    roomsLeft: async (): Promise<string[]> => {
+      await rooms.cleared()
+      return readdirSync(join(folder.path, 'rooms'))
+    },
+    async [Symbol.asyncDispose]() {
+      await sandbox.close()
+      await rooms.cleared()
+      await cache.close()
+      await bulk.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
