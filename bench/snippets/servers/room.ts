@@ -6,8 +6,8 @@ import type { Language } from '../../../src/model/language.ts'
 import { openRuntime } from '../../../src/runtimes/open-runtime.ts'
 import type { Runtime } from '../../../src/runtimes/runtime.ts'
 import { spawner } from '../../../src/runtimes/spawner/spawner.ts'
+import { plainCommand } from '../../../src/worker/plain-command.ts'
 import { openRooms, type Rooms } from '../../../src/worker/rooms.ts'
-import { plainCommand } from '../../../src/worker/warm/plain-command.ts'
 import { answerWith } from '../../child.ts'
 
 export interface RoomQuestion {

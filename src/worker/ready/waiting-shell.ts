@@ -1,20 +1,14 @@
-import type { Command } from '../../model/command.ts'
 import type { Reins, Release, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/runtime.ts'
+import { plainCommand } from '../plain-command.ts'
 import type { OpenRoom } from '../rooms.ts'
 
 /** What it is started as: whatever it becomes is said later. */
-const SHELL: Command = {
+const SHELL = plainCommand({
   argv: ['sh'], // what it calls itself when it complains
   env: [],
-  workingDirectory: '',
-  inputs: { root: undefined, files: [], uris: [] },
-  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'directories', properties: [] },
-  platform: [],
-  image: undefined,
   limits: {},
-  network: false,
-  cacheable: false,
-}
+  platform: [],
+})
 
 /**
  * A room in which a shell waits for a few words on its standard input, to become the command that they say. Making such a

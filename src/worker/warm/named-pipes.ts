@@ -2,8 +2,8 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { FaultError } from '../../base/fault.ts'
 import type { Runtime } from '../../runtimes/runtime.ts'
+import { plainCommand } from '../plain-command.ts'
 import type { Rooms } from '../rooms.ts'
-import { plainCommand } from './plain-command.ts'
 
 export interface NamedPipesOptions {
   readonly rooms: Rooms

@@ -1,8 +1,7 @@
 import type { Value } from '../values/value.ts'
+import { DEEPEST, MOST_NODES } from './document-limits.ts'
 import { type Place, remember } from './place.ts'
 
-const DEEPEST = 200
-const MOST_NODES = 500_000
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y
 const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null: null }

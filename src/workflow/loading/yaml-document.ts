@@ -10,12 +10,9 @@ import {
   type YAMLParseError,
 } from 'yaml'
 import { isList, isRecord, type Value } from '../values/value.ts'
+import { DEEPEST, MOST_NODES } from './document-limits.ts'
 import { indentFlows } from './flow-indent.ts'
 import { type Place, problem, remember } from './place.ts'
-
-/** Aliases may multiply a small text into a huge value: as many nodes as any honest document has, and no more. */
-const MOST_NODES = 500_000
-const DEEPEST = 200
 
 interface Reading {
   readonly uri: string

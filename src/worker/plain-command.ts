@@ -1,4 +1,4 @@
-import type { Command } from '../../model/command.ts'
+import type { Command } from '../model/command.ts'
 
 /** One that is given nothing and gives nothing back: all that it needs is in its room. */
 export const plainCommand = (said: Pick<Command, 'argv' | 'env' | 'limits' | 'platform'>): Command => ({
