@@ -24,7 +24,7 @@ export interface RawHttp2Options {
   readonly isMute?: boolean
 }
 
-const GUARD_MS = 25_000
+const GUARD_MS = 60_000
 
 /** A client that says exactly what it is told, and keeps what it hears. */
 export class RawHttp2 {
