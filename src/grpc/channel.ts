@@ -79,6 +79,8 @@ export class Dialer {
   #isDialing = false
   #failures = 0
   #isClosed = false
+  /** Gives up the attempt to connect, or the pause before it. */
+  #stopDialing: () => void = () => {}
 
   constructor(options: ChannelOptions) {
     this.options = options
@@ -103,6 +105,7 @@ export class Dialer {
   close(): void {
     this.#isClosed = true
     this.#connection?.close()
+    this.#stopDialing()
     this.#failWaiting(new GrpcError(STATUS.unavailable, 'the channel was closed'), true)
   }
 
@@ -112,7 +115,7 @@ export class Dialer {
     const { minBackoffMs = 100, maxBackoffMs = 10_000, random = () => 1, timing } = this.options
     const pause = this.#failures === 0 ? 0 : Math.min(maxBackoffMs, minBackoffMs * 2 ** (this.#failures - 1))
     if (pause === 0) this.#connect()
-    else timing.after(pause * (0.8 + 0.2 * random()), () => this.#connect())
+    else this.#stopDialing = timing.after(pause * (0.8 + 0.2 * random()), () => this.#connect())
   }
 
   #connect(): void {
@@ -129,6 +132,7 @@ export class Dialer {
       else this.#dialFailed(socket, error)
     }
     const cancelTimeout = timing.after(connectTimeoutMs, () => settle(new Error('connecting took too long')))
+    this.#stopDialing = () => settle(new Error('the channel was closed'))
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => settle(undefined))
     socket.on('error', settle)
   }
@@ -158,6 +162,7 @@ export class Dialer {
   }
 
   #attemptFailed(reason: string): void {
+    if (this.#isClosed) return
     this.#failures++
     const { address } = this.options
     const where = 'path' in address ? address.path : hostAndPort(address)

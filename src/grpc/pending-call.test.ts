@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer as createListener, type Socket } from 'node:net'
+import { type AddressInfo, createServer as createListener } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { manualTiming } from '../testing/manual-timing.ts'
 import { type Channel, createChannel } from './channel.ts'
@@ -46,19 +46,25 @@ describe('metadata that cannot be sent', () => {
   })
 })
 
-test('a channel that is closed while it dials leaves no connection behind', async () => {
-  const listener = createListener()
+test('a channel that is closed while it dials leaves no connection and no timer behind', async () => {
+  const listener = createListener((socket) => socket.on('error', () => {}).resume())
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = listener.address() as AddressInfo
-  const channel = createChannel({ address: { host: '127.0.0.1', port }, timing: manualTiming() })
-  const accepted = once(listener, 'connection') as Promise<[Socket]>
+  let timers = 0
+  const timing = {
+    now: () => 0,
+    after() {
+      timers++
+      return () => void timers--
+    },
+  }
+  const channel = createChannel({ address: { host: '127.0.0.1', port }, timing })
   const call = channel.unary(PATH, HELLO)
   channel.close()
   await expect(call).rejects.toMatchObject({ code: STATUS.unavailable })
-  const [socket] = await accepted
-  socket.on('error', () => {})
-  socket.resume()
-  await once(socket, 'close')
+  expect(timers).toBe(0)
+  // Ends only when every connection to it has ended.
   listener.close()
+  await once(listener, 'close')
 })

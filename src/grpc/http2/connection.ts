@@ -203,9 +203,7 @@ export class Http2Connection implements FrameSink {
     this.#end = flood === undefined ? { code, reason } : { code, reason, flood }
     this.#writeGoaway(this.#lastPeerStream, code, code === ERROR.none ? '' : reason)
     this.outbox.flush()
-    this.#socket.end()
-    // A peer that reads nothing would keep the socket half open for ever.
-    this.#timing.after(1000, () => this.#socket.destroy())
+    this.#endSocket()
     this.#dropStreams(reason)
   }
 
@@ -545,6 +543,19 @@ export class Http2Connection implements FrameSink {
     const isLast = this.#isServer ? this.#drainLimit !== MAX_WINDOW : this.#peerIsGoing
     if (isLast && this.streams.size === 0)
       setImmediate(() => this.streams.size === 0 && this.close(ERROR.none, 'drained'))
+  }
+
+  #endSocket(): void {
+    const socket = this.#socket
+    if (socket.destroyed) return
+    // A server waits for the peer's end of the connection: destroying the socket earlier could discard what the peer
+    // has not read yet (the kernel answers unread input with RST). A client that closes expects nothing more, and its
+    // process should not have to wait for the server.
+    if (this.#isServer) socket.end()
+    else socket.end(() => socket.destroy())
+    // A peer that reads nothing would keep the socket open for ever.
+    const cancel = this.#timing.after(1000, () => socket.destroy())
+    socket.once('close', cancel)
   }
 
   #lost(reason: string): void {
