@@ -1,12 +1,40 @@
 import { expect, test } from 'vitest'
 import { createReadiness } from './readiness.ts'
 
-test('ready is what is left when every reason against it is gone', () => {
+test('it is ready when no cause is held', () => {
   const readiness = createReadiness('starting')
-  expect(readiness.state()).toEqual({ ready: false, reasons: ['starting'] })
-  readiness.hold('no disk')
+  expect(readiness.state()).toEqual({ ready: false, reasons: ['starting'], warnings: [] })
+  readiness.hold('disk', 'the disk of the journal is full')
   readiness.release('starting')
-  expect(readiness.state()).toEqual({ ready: false, reasons: ['no disk'] })
-  readiness.release('no disk')
-  expect(readiness.state()).toEqual({ ready: true, reasons: [] })
+  expect(readiness.state()).toEqual({ ready: false, reasons: ['the disk of the journal is full'], warnings: [] })
+  readiness.release('disk')
+  expect(readiness.state()).toEqual({ ready: true, reasons: [], warnings: [] })
+})
+
+test('a cause that is held again replaces its detail', () => {
+  const readiness = createReadiness()
+  readiness.hold('worker', 'the worker is starting')
+  readiness.hold('worker', 'the worker is testing python')
+  expect(readiness.state().reasons).toEqual(['the worker is testing python'])
+})
+
+test('a warning is reported and does not keep it from being ready', () => {
+  const readiness = createReadiness()
+  readiness.hold('worker', 'the worker is testing rust')
+  readiness.warn('worker', 'not available yet: rust')
+  expect(readiness.state()).toEqual({ ready: true, reasons: [], warnings: ['not available yet: rust'] })
+  readiness.release('worker')
+  expect(readiness.state().warnings).toEqual([])
+})
+
+test('listeners hear each change between ready and not ready once', () => {
+  const readiness = createReadiness('starting')
+  const heard: boolean[] = []
+  readiness.onChange((ready) => heard.push(ready))
+  readiness.hold('disk')
+  readiness.release('starting')
+  readiness.release('disk')
+  readiness.release('disk')
+  readiness.hold('disk')
+  expect(heard).toEqual([true, false])
 })

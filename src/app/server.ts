@@ -66,8 +66,9 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     },
   )
 
+  readiness.onChange((ready) => health.set('', ready))
+  for (const { name } of services) health.set(name, true)
   readiness.release('starting')
-  for (const name of ['', ...services.map((service) => service.name)]) health.set(name, true)
 
   async function drain(): Promise<void> {
     const graceMs = config.server.drain_seconds * 1000

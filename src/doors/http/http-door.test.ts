@@ -43,6 +43,12 @@ describe('what anybody may ask', () => {
     })
   })
 
+  test('it is ready, and says what does not work yet', async () => {
+    const warnings = ['not available yet: rust']
+    const answer = await get(door({ readiness: () => ({ ready: true, reasons: [], warnings }) }), '/readyz')
+    expect([answer.status, await answer.json()]).toEqual([200, { ready: true, reasons: [], warnings }])
+  })
+
   test('its figures, as they are made', async () => {
     const answer = await get(door(), '/metrics')
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

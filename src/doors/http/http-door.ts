@@ -19,8 +19,15 @@ import { type RateLimits, rateLimits } from './rate-limits.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { becomingSockets } from './web-sockets.ts'
 
+export interface ReadinessView {
+  readonly ready: boolean
+  readonly reasons: readonly string[]
+  /** What does not work although the server is ready. */
+  readonly warnings?: readonly string[]
+}
+
 export interface HttpDoorOptions extends BrowserRules {
-  readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] }
+  readonly readiness: () => ReadinessView
   readonly metricsText: () => Promise<string>
   readonly metricsContentType: string
   readonly version: string
@@ -88,8 +95,8 @@ const routeOf = (c: Context): string => {
   return path === '/*' ? 'unmatched' : path.replaceAll(/\{[^}]*\}/g, '')
 }
 
-function readyz(c: Context, { ready, reasons }: { ready: boolean; reasons: readonly string[] }): Response {
-  if (ready) return c.json({ ready, reasons })
+function readyz(c: Context, { ready, reasons, warnings = [] }: ReadinessView): Response {
+  if (ready) return c.json({ ready, reasons, ...(warnings.length > 0 && { warnings }) })
   const error = { kind: 'unavailable', message: `Not ready: ${reasons.join('; ') || 'no reason given'}` }
   return c.json({ ready, reasons, error }, 503)
 }
