@@ -99,12 +99,56 @@ describe('a result', () => {
     expect((await bytesIn(await fetch(`${cache.url}/ac/${hash}`))).equals(bytes)).toBe(true)
   })
 
-  test('that is packed, typed or far too large is refused', async () => {
+  test('is taken with any content type', async () => {
+    const { hash } = newAction()
+    const bytes = actionResultToProto(NOTHING)
+    expect((await put(`/ac/${hash}`, bytes, { 'content-type': 'application/octet-stream' })).status).toBe(200)
+    expect((await bytesIn(await fetch(`${cache.url}/ac/${hash}`))).equals(bytes)).toBe(true)
+  })
+
+  test('that is packed or far too large is refused', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(NOTHING)
     expect((await put(`/ac/${hash}`, bytes, { 'content-encoding': 'zstd' })).status).toBe(415)
-    expect((await put(`/ac/${hash}`, bytes, { 'content-type': 'text/plain' })).status).toBe(415)
     expect((await put(`/ac/${hash}`, Buffer.alloc(9_000_000))).status).toBe(413)
+    const longText = Buffer.concat([Buffer.of(0x2a, 0xc0, 0xa8, 0xa5, 0x04), Buffer.alloc(9_000_000)])
+    expect((await put(`/ac/${hash}`, longText, { 'content-type': 'x' })).status).toBe(413)
+    expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
+  })
+})
+
+describe('a value that is no message', () => {
+  const zip = Buffer.from('PK\x03\x04 an archive of sccache')
+  const gzip = Buffer.concat([Buffer.of(0x1f, 0x8b, 8), Buffer.alloc(100_000, 'an archive of Gradle ')])
+  const send = (path: string, body: Uint8Array) =>
+    put(path, body, { 'content-type': 'application/vnd.gradle.build-cache-artifact.v2' })
+
+  test('is stored under any key and returned as it was, by its newest bytes', async () => {
+    for (const key of [newAction().hash, '0123456789abcdef0123456789abcdef', '0'.repeat(40)]) {
+      for (const value of [zip, gzip]) {
+        expect((await fetch(`${cache.url}/ac/${key}`)).status).toBe(value === zip ? 404 : 200)
+        expect((await send(`/ac/${key}`, value)).status).toBe(200)
+        const answer = await fetch(`${cache.url}/ac/${key}`)
+        expect(answer.headers.get('content-type')).toBe('application/octet-stream')
+        expect((await bytesIn(answer)).equals(value)).toBe(true)
+        const head = await fetch(`${cache.url}/ac/${key}`, { method: 'HEAD' })
+        expect([head.status, head.headers.get('content-length')]).toEqual([200, String(value.length)])
+      }
+    }
+  })
+
+  test('belongs to its instance', async () => {
+    const { hash } = newAction()
+    await send(`/team/ac/${hash}`, zip)
+    expect((await fetch(`${cache.url}/team/ac/${hash}`)).status).toBe(200)
+    expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
+  })
+
+  test('is never made of a malformed ActionResult that some parser accepts', async () => {
+    const { hash } = newAction()
+    const outside = actionResultToProto(withFile(digestOf(Buffer.from('x'))))
+    const wrongType = Buffer.concat([outside, Buffer.of(0x40, 1)])
+    expect((await send(`/ac/${hash}`, wrongType)).status).toBe(400)
     expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
   })
 })

@@ -2,9 +2,9 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { BlobReader } from '../../storage/blob-store.ts'
+import type { BlobReader, BlobStore } from '../../storage/blob-store.ts'
 import { type ByteRange, byteRangeIn } from './byte-range.ts'
-import { type CacheName, cacheNameIn } from './cache-name.ts'
+import { cacheNameIn } from './cache-name.ts'
 import type { CacheTools } from './cache-tools.ts'
 import { acceptsZstd } from './content-codings.ts'
 import { outgoingPieces } from './outgoing-pieces.ts'
@@ -19,7 +19,22 @@ export async function getBlob(c: Context, tools: CacheTools): Promise<Response> 
   await ownTurn(c)
   const { blobs } = name.instance
   const digest = await blobs.find(name.fn, name.hash)
-  if (digest === undefined) throw absent(name)
+  const response = digest && (await sendBlob(c, { blobs, digest }, tools))
+  if (response === undefined) throw new FaultError({ kind: 'absent', what: `no blob ${name.hash}` })
+  return response
+}
+
+interface NamedBlob {
+  readonly blobs: BlobStore
+  readonly digest: Digest
+}
+
+/** Returns undefined when the store has evicted the blob since it was found. */
+export async function sendBlob(
+  c: Context,
+  { blobs, digest }: NamedBlob,
+  tools: CacheTools,
+): Promise<Response | undefined> {
   const headers = headersOf(digest)
   if (c.req.method === 'HEAD') return c.body(null, 200, { ...headers, 'content-length': String(digest.size) })
 
@@ -28,7 +43,7 @@ export async function getBlob(c: Context, tools: CacheTools): Promise<Response> 
   const wanted = range === undefined ? { offset: 0 } : { offset: range.first, limit: range.last - range.first + 1 }
   const acceptZstd = range === undefined && acceptsZstd(c.req.header('accept-encoding'))
   const reader = await blobs.read(digest, { ...wanted, acceptZstd }, c.req.raw.signal)
-  if (reader === undefined) throw absent(name) // it has just gone
+  if (reader === undefined) return undefined
   // How long stored zstd is, nobody says: that answer ends with its last chunk.
   if (reader.form === 'zstd') return c.body(streamed(c, reader, tools), 200, { ...headers, 'content-encoding': 'zstd' })
   const length = range === undefined ? digest.size : range.last - range.first + 1
@@ -39,8 +54,6 @@ export async function getBlob(c: Context, tools: CacheTools): Promise<Response> 
     'content-length': String(length),
   })
 }
-
-const absent = ({ hash }: CacheName) => new FaultError({ kind: 'absent', what: `no blob ${hash}` })
 
 /** The hash is the best validator there is; what it names never changes. */
 const headersOf = ({ hash }: Digest) => ({

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Instances } from '../reapi/instances.ts'
+import type { bodyGatherer } from './gathered-body.ts'
 
 /** What the routes of the HTTP cache work with. */
 export interface CacheTools {
@@ -8,4 +9,5 @@ export interface CacheTools {
   readonly clock: Clock
   readonly log: Log
   readonly maxBlobBytes: number
+  readonly gather: ReturnType<typeof bodyGatherer>
 }

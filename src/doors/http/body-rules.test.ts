@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { silentLog } from '../../base/log.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { askRaw, openRaw } from '../../testing/raw-http.ts'
-import { takes, UNTYPED } from './body-rules.ts'
+import { ANY_TYPE, takes, UNTYPED } from './body-rules.ts'
 import { httpDoor } from './http-door.ts'
 import { type HttpListener, listenHttp } from './listen.ts'
 
@@ -27,6 +27,7 @@ beforeAll(async () => {
   echo.post('/cwl', takes('text/x-cwl', { maxBytes: 1000 }), async (c) => c.text(await c.req.text()))
   echo.post('/either', takes('application/json'), takes('Text/Plain'), async (c) => c.text(await c.req.text()))
   echo.put('/untyped', takes(UNTYPED), async (c) => c.text(await c.req.text()))
+  echo.put('/any', takes(UNTYPED), takes(ANY_TYPE, { maxBytes: 1000 }), async (c) => c.text(await c.req.text()))
   echo.post('/upload', async (c) => {
     enter()
     const text = await c.req.text().catch((error) => {
@@ -57,6 +58,17 @@ describe('a body', () => {
         expect.stringContaining(`without a content type, not ${type}`),
       ])
     }
+  })
+
+  test('has any content type where the route accepts any, and the length limit of the declaration that fits', async () => {
+    const put = (body: string, ...headers: string[]) =>
+      send('PUT /echo/any', [...headers, `Content-Length: ${body.length}`], body)
+    for (const type of ['text/plain', 'application/vnd.gradle.build-cache-artifact.v2', 'x']) {
+      expect((await put('x'.repeat(200), `Content-Type: ${type}`)).status).toBe(200)
+    }
+    expect((await put('blob')).status).toBe(200)
+    expect((await put('x'.repeat(200))).status).toBe(413)
+    expect((await put('x'.repeat(1001), 'Content-Type: text/plain')).status).toBe(413)
   })
 
   test('comes as JSON', async () => {

@@ -18,6 +18,8 @@ interface Declared extends TakesOptions {
 
 /** For `takes`: a body that comes without a content type. */
 export const UNTYPED = ''
+/** For `takes`: a body with any content type that no other declaration of the route names. */
+export const ANY_TYPE = '*/*'
 
 const declarations = new WeakMap<object, Declared>()
 
@@ -52,9 +54,13 @@ export const bodyRules =
     const chunked = c.req.header('transfer-encoding') !== undefined
     if (type === undefined && length === 0 && !chunked) return next()
 
-    const types = declared.length > 0 ? declared.map((one) => one.type) : ['application/json']
-    if (!types.includes(essence(type))) return sendError(c, wrongType(types, type))
-    const maxBytes = Math.max(0, ...declared.map((one) => one.maxBytes ?? standardMaxBytes)) || standardMaxBytes
+    const accepted = declared.length > 0 ? declared : [{ type: 'application/json' }]
+    const matching = declarationFor(accepted, essence(type))
+    if (matching === undefined) {
+      const types = accepted.map((one) => one.type)
+      return sendError(c, wrongType(types, type))
+    }
+    const maxBytes = matching.maxBytes ?? standardMaxBytes
     if (length > maxBytes) return sendError(c, tooLarge(maxBytes))
     if (chunked) limitChunks(c, maxBytes)
     return next()
@@ -62,6 +68,9 @@ export const bodyRules =
 
 const declaredBy = (c: Context): Declared[] =>
   matchedRoutes(c).flatMap(({ handler }) => declarations.get(findTargetHandler(handler)) ?? [])
+
+const declarationFor = (declared: readonly Declared[], type: string): Declared | undefined =>
+  declared.find((one) => one.type === type) ?? declared.find((one) => one.type === ANY_TYPE)
 
 const essence = (type = ''): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
