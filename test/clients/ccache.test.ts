@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runWindlass } from '../../bench/cache/peers/windlass.ts'
-import { describeWith } from '../../src/testing/require.ts'
+import { describeWith, requireTool } from '../../src/testing/require.ts'
 
 /** Compiles with a ccache whose own cache is new, so that a hit can come from the server only. Returns its counters. */
 function compile(source: string, url: string): Record<string, number> {
@@ -15,8 +15,13 @@ function compile(source: string, url: string): Record<string, number> {
     CCACHE_REMOTE_STORAGE: `${url}|layout=bazel`,
     CCACHE_REMOTE_ONLY: '1',
   }
-  execFileSync('ccache', ['gcc', '-c', 'hello.c', '-o', join(folder, 'hello.o')], { cwd: source, env })
-  const lines = execFileSync('ccache', ['--print-stats'], { env, encoding: 'utf8' }).trim().split('\n')
+  execFileSync(requireTool('ccache').command ?? 'ccache', ['gcc', '-c', 'hello.c', '-o', join(folder, 'hello.o')], {
+    cwd: source,
+    env,
+  })
+  const lines = execFileSync(requireTool('ccache').command ?? 'ccache', ['--print-stats'], { env, encoding: 'utf8' })
+    .trim()
+    .split('\n')
   return Object.fromEntries(lines.map((line) => line.split('\t')).map(([name, count]) => [name, Number(count)]))
 }
 
