@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -13,7 +14,11 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import type { Directory } from '../model/directory.ts'
+import { directoryToProto, treeToProto } from '../wire/directory.ts'
 import { cas, digestOf, fresh, lastDigest, random, target, windlass } from './cas.fixture.ts'
+
+const DIRECTORY: Directory = { files: [], directories: [], symlinks: [], properties: undefined }
 
 /** A directory with a bit of everything. */
 function madeTree(): string {
@@ -128,3 +133,27 @@ async function inProcess(...argv: string[]) {
   const { stdout, stderr } = await promisify(execFile)(windlass, ['cas', ...argv, '-s', target()], { env })
   return { out: stdout, megabytes: Math.round(Number(/rss (\d+)/.exec(stderr)?.[1]) / 1000) }
 }
+
+test('a Tree of a few kilobytes that names more files than any disk holds is refused before one is created', async () => {
+  let bytes = directoryToProto(DIRECTORY)
+  const children: Directory[] = []
+  let root = DIRECTORY
+  for (let level = 0; level < 90; level++) {
+    children.push(root)
+    const digest = { fn: 'sha256', hash: createHash('sha256').update(bytes).digest('hex'), size: bytes.length } as const
+    root = { ...DIRECTORY, directories: ['a', 'b'].map((name) => ({ name, digest })) }
+    bytes = directoryToProto(root)
+  }
+  const message = fresh()
+  writeFileSync(message, treeToProto({ root, children }))
+  const put = await cas(['put', message])
+  const parent = fresh()
+  mkdirSync(parent)
+  const { code, err } = await cas(['get', lastDigest(put.out), '--tree', '-o', join(parent, 'out')])
+  expect(err).toMatch(
+    /^windlass: the tree has at least 2\.5e\+27 .*limit is 1000000.*--max-entries raises the limit\n$/,
+  )
+  expect([code, readdirSync(parent)]).toEqual([1, []])
+  const wrong = await cas(['get', lastDigest(put.out), '--tree', '-o', join(parent, 'out'), '--max-entries', 'many'])
+  expect(wrong).toMatchObject({ code: 2, err: 'windlass: --max-entries: "many" is not a whole number from 1\n' })
+})

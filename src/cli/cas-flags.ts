@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../base/digest.ts'
-import { addDialFlags, type DialOptions, instanceFlag } from './dial-flags.ts'
+import { addDialFlags, type DialOptions, instanceFlag, numberFlag } from './dial-flags.ts'
 
 /** How to reach the server: what every `cas` command takes. */
 export interface ServerOptions extends DialOptions {
@@ -36,6 +36,18 @@ const withReach = (command: Command, withInstance: (flags: Command) => Command):
   )
     .option('--json', 'print JSON')
     .option('-v, --verbose', 'show where an error came from')
+
+/** What a command that downloads a tree takes. */
+export interface LimitOptions {
+  readonly maxEntries: string
+  readonly maxBytes: string
+}
+
+/** The server can name more files than the disk holds in a few kilobytes: they are counted before any is written. */
+export const addLimitFlags = (command: Command): Command =>
+  command
+    .addOption(numberFlag('--max-entries <number>', 'write no more files, directories and symlinks', 1_000_000))
+    .addOption(new Option('--max-bytes <size>', 'write no more than this').default('64GiB', '64GiB'))
 
 export const addDigestFlag = (command: Command): Command =>
   command.addOption(

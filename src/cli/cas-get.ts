@@ -8,12 +8,13 @@ import { type CasClient, casClient } from '../client/cas-client.ts'
 import { blobPieces, downloadFile } from '../client/cas-read.ts'
 import type { TransferMeter } from '../client/transfer-meter.ts'
 import { downloadTree } from '../client/tree-download.ts'
-import type { DigestOptions } from './cas-flags.ts'
+import type { DigestOptions, LimitOptions } from './cas-flags.ts'
 import { statusLine, transferTally } from './cas-progress.ts'
 import { withServer } from './cas-session.ts'
 import { toStandardOutput } from './cas-stdio.ts'
+import { treeLimits } from './cas-words.ts'
 
-export interface GetOptions extends DigestOptions {
+export interface GetOptions extends DigestOptions, LimitOptions {
   readonly output?: string
   readonly dir?: true
   readonly tree?: true
@@ -27,6 +28,7 @@ export async function runGet(text: string, options: GetOptions, terminal: Termin
   const digest = parseDigest(text, options.digestFunction)
   const { output, dir, tree, json } = options
   const isTree = tree === true
+  const limits = treeLimits(options)
   if ((dir || isTree) && output === undefined) throw invalid('-o is needed: say which directory to make')
   if (output === undefined && json) throw invalid('--json goes with -o: without it, the blob is what is printed')
   if (output !== undefined && !dir && !isTree) await mustNotBeDirectory(output)
@@ -39,7 +41,7 @@ export async function runGet(text: string, options: GetOptions, terminal: Termin
       const unsafeLinks = options.unsafeLinks === true
       const count =
         dir || isTree
-          ? await downloadTree(client, { digest, isTree, path: output, unsafeLinks, newId, meter })
+          ? await downloadTree(client, { digest, isTree, path: output, unsafeLinks, limits, newId, meter })
           : await downloadFile(client, { digest, path: output, newId, meter })
       line.clear()
       const { movedBytes: bytes } = meter

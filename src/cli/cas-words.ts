@@ -1,4 +1,5 @@
 import { invalid } from '../base/fault.ts'
+import type { TreeLimits } from '../client/tree-totals.ts'
 
 /** Sizes and times as people write them, read strictly: a guess could cost somebody their cache. */
 const BYTES: Readonly<Record<string, number>> = {
@@ -38,6 +39,18 @@ export function parseSeconds(flag: string, text: string): number {
     )
   return seconds
 }
+
+/** `1000000`: a whole number from 1. */
+function parseCount(flag: string, text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw invalid(`${flag}: ${quoted(text)} is not a whole number from 1`)
+  return Number(text)
+}
+
+/** What a download may write to this machine. */
+export const treeLimits = (options: { readonly maxEntries: string; readonly maxBytes: string }): TreeLimits => ({
+  mostEntries: parseCount('--max-entries', options.maxEntries),
+  mostBytes: parseBytes('--max-bytes', options.maxBytes),
+})
 
 function split(text: string): { number: number; unit: string } {
   const [, digits, unit] = /^(\d{1,15}(?:\.\d{1,6})?) ?([A-Za-z]*)$/.exec(text) ?? []

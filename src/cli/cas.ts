@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
-import { addDigestFlag, addServerFlags, type DigestOptions } from './cas-flags.ts'
+import { addDigestFlag, addLimitFlags, addServerFlags, type DigestOptions } from './cas-flags.ts'
 import type { GcOptions } from './cas-gc.ts'
 import type { GetOptions } from './cas-get.ts'
 import type { PutOptions } from './cas-put.ts'
@@ -76,7 +76,7 @@ const putCommand = (terminal: Terminal): Command =>
     })
 
 const getCommand = (terminal: Terminal): Command =>
-  addDigestFlag(addServerFlags(new Command('get')))
+  addLimitFlags(addDigestFlag(addServerFlags(new Command('get'))))
     .description('fetch a blob, or a directory with everything below it')
     .argument('<digest>', 'hash/size')
     .option('-o, --output <path>', 'write it here')

@@ -10,6 +10,7 @@ import { ServerFault } from '../client/server-fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import { type StatusLine, statusLine, type TransferTally, transferTally } from './cas-progress.ts'
 import { type Session, withServer } from './cas-session.ts'
+import { treeLimits } from './cas-words.ts'
 import { type Followed, follow, NobodyReads } from './run-follow.ts'
 import { runJson } from './run-json.ts'
 import { priorityOf, type RunOptions, runOrder } from './run-order.ts'
@@ -32,7 +33,9 @@ export async function runOnGrid(
   { terminal, stdio = STDIO }: Place,
 ): Promise<void> {
   const order = runOrder(argv, options)
-  priorityOf(options) // what is wrong with it is said before anything is sent
+  // What is wrong with these is reported before anything is sent.
+  priorityOf(options)
+  treeLimits(options)
   const code = await withServer(options, terminal, (session) =>
     carryOut(order, { options, terminal, stdio, session }),
   ).catch((error: unknown) => notRun(error, options, terminal))
@@ -116,6 +119,7 @@ async function fetchOutputs(result: ActionResult, { inputs }: PreparedAction, pa
     into: options.output,
     trim: changedOnly(inputs.directories),
     unsafeLinks: options.unsafeLinks === true,
+    limits: treeLimits(options),
     newId: session.newId,
     meter,
   })

@@ -1,11 +1,11 @@
 import { invalid } from '../base/fault.ts'
 import { outputPaths } from '../client/result-outputs.ts'
 import type { RunOrder } from '../client/run-action.ts'
-import type { DigestOptions } from './cas-flags.ts'
+import type { DigestOptions, LimitOptions } from './cas-flags.ts'
 import { parseSeconds } from './cas-words.ts'
 import { pairOf } from './dial.ts'
 
-export interface RunOptions extends DigestOptions {
+export interface RunOptions extends DigestOptions, LimitOptions {
   readonly input?: string
   readonly output?: string
   readonly outputPath?: readonly string[]

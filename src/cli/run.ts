@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
-import { addDigestFlag, addServerFlags } from './cas-flags.ts'
+import { addDigestFlag, addLimitFlags, addServerFlags } from './cas-flags.ts'
 import { gathered } from './dial-flags.ts'
 import type { RunOptions } from './run-order.ts'
 import type { Stdio } from './run-stdio.ts'
@@ -29,7 +29,7 @@ Examples:
 
 /** One command on the grid, as if it ran here. */
 export const runCommand = (terminal: Terminal, stdio?: Stdio): Command =>
-  addDigestFlag(addServerFlags(new Command('run')))
+  addLimitFlags(addDigestFlag(addServerFlags(new Command('run'))))
     .description('run a command on the grid')
     .argument('<command...>', 'the program and its arguments, best after --')
     .option('-i, --input <dir>', 'send this directory; without it there are no inputs')

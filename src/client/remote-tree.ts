@@ -56,7 +56,10 @@ export interface RemoteDirectory {
   readonly directory: Directory
 }
 
-/** What is wanted of a directory; the path is from the root, which is ''. */
+/**
+ * What is wanted of a directory; the path is from the root, which is ''. Returns the directory itself where nothing is
+ * left out of it and of all below it.
+ */
 export type Trim = (path: string, directory: Directory) => Directory
 
 /**
@@ -84,7 +87,7 @@ export async function* remoteDirectories(
 }
 
 /** How many of those at the end fit in one batch. */
-function sharedBy(waiting: readonly { readonly digest: Digest }[]): number {
+export function sharedBy(waiting: readonly { readonly digest: Digest }[]): number {
   let bytes = 0
   let count = 0
   while (count < Math.min(BATCH_DIRECTORIES, waiting.length)) {

@@ -241,3 +241,19 @@ test('paths are asked for in one spelling, and none that is within another', () 
   ])
     expect(() => outputPaths([path as string])).toThrow(words)
 })
+
+test('outputs that are too large together are refused before anything is created', async () => {
+  const result = {
+    outputFiles: [await file('log', 'x'.repeat(600))],
+    outputDirectories: [await directory('a', { a: '1', b: '2' }), await directory('b', { a: '1', b: '2' })],
+  }
+  const wanted = ['log', 'a', 'b']
+  const refused = async (limits: OutputsWish['limits'] & object, words: string): Promise<void> => {
+    const { done, into } = fetched(result, wanted, { limits })
+    await expect(done).rejects.toThrow(words)
+    expect(existsSync(into)).toBe(false)
+  }
+  await refused({ mostEntries: 4, mostBytes: 1000 }, 'at least 5 files, directories and symlinks, and the limit is 4')
+  await refused({ mostEntries: 5, mostBytes: 603 }, 'at least 604 bytes, and the limit is 603')
+  await fetched(result, wanted, { limits: { mostEntries: 5, mostBytes: 604 } }).done
+})

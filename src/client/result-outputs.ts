@@ -7,7 +7,8 @@ import type { CasClient } from './cas-client.ts'
 import { fileDownloads } from './file-downloads.ts'
 import type { Trim } from './remote-tree.ts'
 import type { TransferMeter } from './transfer-meter.ts'
-import { downloadTree, mustBeLink, orderOf } from './tree-download.ts'
+import { mustBeLink, openTree, orderOf, placeTree } from './tree-download.ts'
+import { type MeasuredTree, mustFit, sumOf, TREE_LIMITS, type TreeLimits } from './tree-totals.ts'
 
 export interface OutputsWish {
   readonly result: ActionResult
@@ -18,6 +19,8 @@ export interface OutputsWish {
   /** What is wanted of the whole working directory. */
   readonly trim: Trim
   readonly unsafeLinks: boolean
+  /** For all outputs together. */
+  readonly limits?: TreeLimits
   readonly newId: () => string
   readonly meter: TransferMeter
 }
@@ -32,11 +35,12 @@ export async function downloadOutputs(client: CasClient, wish: OutputsWish): Pro
   const symlinks = symlinksOf(result)
   const paths = [result.outputFiles, result.outputDirectories, symlinks].flatMap((some) => some.map(({ path }) => path))
   mustBeWanted(paths, wish.wanted)
+  const trees = await openTrees(client, wish)
   await mkdir(into, { recursive: true })
   const stage = join(into, `.windlass-${wish.newId().slice(0, 8)}.part`)
   try {
     await mkdir(stage)
-    await fill(stage, client, { ...wish, symlinks })
+    await fill(stage, client, { ...wish, symlinks, trees })
     const moves: Move[] = []
     await plan(stage, into, moves)
     for (const { from, to } of moves) await rename(from, to)
@@ -61,26 +65,39 @@ function mustBeWanted(paths: readonly string[], wanted: ReadonlySet<string>): vo
   }
 }
 
-interface Filling extends OutputsWish {
-  readonly symlinks: readonly OutputSymlink[]
+interface OpenTree {
+  readonly path: string
+  readonly tree: MeasuredTree
+  /** Only the whole working directory has inputs in it. */
+  readonly trim: { readonly trim?: Trim }
 }
 
-async function fill(stage: string, client: CasClient, wish: Filling): Promise<void> {
-  const { result, symlinks, unsafeLinks, newId, meter, trim } = wish
+/** Reads the directories of all outputs, and throws before anything is created when they are too large together. */
+async function openTrees(client: CasClient, { result, trim, limits = TREE_LIMITS }: OutputsWish): Promise<OpenTree[]> {
+  const trees: OpenTree[] = []
   for (const { path, treeDigest, rootDigest } of result.outputDirectories) {
     const digest = treeDigest ?? rootDigest
     if (digest === undefined) continue
-    const whole = path === '' ? { trim } : {}
+    const isTree = treeDigest !== undefined
+    const trimmed = path === '' ? { trim } : {}
+    trees.push({ path, tree: await openTree(client, { digest, isTree, limits, ...trimmed }), trim: trimmed })
+  }
+  const files = { entries: result.outputFiles.length, bytes: 0 }
+  for (const { digest } of result.outputFiles) files.bytes += digest.size
+  mustFit(sumOf([files, ...trees.map(({ tree }) => tree.totals)]), limits)
+  return trees
+}
+
+interface Filling extends OutputsWish {
+  readonly symlinks: readonly OutputSymlink[]
+  readonly trees: readonly OpenTree[]
+}
+
+async function fill(stage: string, client: CasClient, wish: Filling): Promise<void> {
+  const { result, symlinks, trees, unsafeLinks, newId, meter } = wish
+  for (const { path, tree, trim } of trees) {
     const at = await placeFor(stage, path)
-    await downloadTree(client, {
-      digest,
-      isTree: treeDigest !== undefined,
-      path: at,
-      unsafeLinks,
-      newId,
-      meter,
-      ...whole,
-    })
+    await placeTree(client, tree, { path: at, unsafeLinks, newId, meter, ...trim })
   }
   const files = fileDownloads(client, meter)
   for (const file of result.outputFiles) await files.add(orderOf(await placeFor(stage, file.path), file))

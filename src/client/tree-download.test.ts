@@ -136,17 +136,46 @@ describe('symlinks', () => {
   })
 })
 
-test('a few messages that name more files than fit anywhere are left off', async () => {
-  let digest = await putDirectory({ files: [await file('x', 'x')] })
-  for (let i = 0; i < 60; i++) {
-    digest = await putDirectory({
-      directories: [
-        { name: 'a', digest },
-        { name: 'b', digest },
-      ],
-    })
+describe('a few messages that name more files than fit anywhere are refused before anything is created', () => {
+  /** A directory that holds the next one twice, `levels` deep, over one file. */
+  async function doubled(levels: number, fileSize = 1): Promise<Directory[]> {
+    const digest = { ...(await put(Buffer.from('x'))), size: fileSize }
+    const directories: Directory[] = [{ ...EMPTY, files: [await file('x', 'x', { digest })] }]
+    for (let i = 0; i < levels; i++) {
+      const below = digestOf('sha256', directoryToProto(directories[0] as Directory))
+      const names = ['a', 'b'].map((name) => ({ name, digest: below }))
+      directories.unshift({ ...EMPTY, directories: names })
+    }
+    return directories
   }
-  await refused(digest, 'the tree has more than 500 files and directories', { mostNodes: 500 })
+  const LIMITS = { mostEntries: 500, mostBytes: 1000 }
+
+  test('as a Tree of 9 KB', async () => {
+    const [root = EMPTY, ...children] = await doubled(90)
+    const bytes = treeToProto({ root, children })
+    expect(bytes.length).toBeLessThan(16_000)
+    const words = 'at least 3.7e+27 files, directories and symlinks, and the limit is 1000000: nothing was written'
+    await refused(await put(bytes), words, { isTree: true })
+  })
+
+  test('as Directories', async () => {
+    const directories = await doubled(60)
+    const [root] = await Promise.all(directories.map((one) => put(directoryToProto(one))))
+    await refused(root as Digest, '--max-entries raises the limit', { limits: LIMITS })
+  })
+
+  test('by their bytes', async () => {
+    const [root = EMPTY, ...children] = await doubled(4, 100)
+    const digest = await put(treeToProto({ root, children }))
+    await refused(digest, 'at least 1600 bytes, and the limit is 1000', { isTree: true, limits: LIMITS })
+  })
+
+  test('and one within the limits is created', async () => {
+    const [root = EMPTY, ...children] = await doubled(4)
+    const digest = await put(treeToProto({ root, children }))
+    const { fetched } = get(digest, { isTree: true, limits: { mostEntries: 46, mostBytes: 16 } })
+    expect(await fetched).toEqual({ files: 16, directories: 30, symlinks: 0 })
+  })
 })
 
 describe('what is not there', () => {

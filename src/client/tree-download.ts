@@ -9,30 +9,40 @@ import { madeBeside } from './part-path.ts'
 import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories, type Trim } from './remote-tree.ts'
 import { leadsOut } from './symlink-rule.ts'
 import type { TransferMeter } from './transfer-meter.ts'
+import { type MeasuredTree, measureTree, mustFit, TREE_LIMITS, type TreeLimits } from './tree-totals.ts'
 
-/** A few messages can name more files than there are atoms: a directory that holds the next one twice, 90 times over. */
-const MOST_NODES = 10_000_000
 /** Permissions only: bits that let a program run as somebody else are not a server's to give. */
 const PERMISSIONS = 0o777
 
-export interface TreeWish {
+export interface TreeName {
   /** Of a Directory or, when `isTree`, of a Tree. */
   readonly digest: Digest
   readonly isTree: boolean
+  readonly limits?: TreeLimits
+  /** Leaves out what is not wanted. */
+  readonly trim?: Trim
+}
+
+export interface TreeWish extends TreeName {
   /** Must not be there yet, or be an empty directory. */
   readonly path: string
   readonly unsafeLinks: boolean
   readonly newId: () => string
   readonly meter: TransferMeter
-  readonly mostNodes?: number
-  /** Leaves out what is not wanted. */
-  readonly trim?: Trim
 }
 
 export interface TreeCount {
   readonly files: number
   readonly directories: number
   readonly symlinks: number
+}
+
+/** Reads all directories of a tree, and throws when creating them would exceed the limits. Creates nothing. */
+export async function openTree(client: CasClient, { digest, isTree, trim, limits }: TreeName): Promise<MeasuredTree> {
+  const { root, source } = isTree ? await fromTree(client, digest) : { root: digest, source: fromBlobs(client) }
+  const tree = await measureTree(root, { source, trim, limits: limits ?? TREE_LIMITS })
+  mustFit(tree.totals, limits ?? TREE_LIMITS)
+  return tree
 }
 
 /**
@@ -42,10 +52,16 @@ export interface TreeCount {
  */
 export async function downloadTree(client: CasClient, wish: TreeWish): Promise<TreeCount> {
   await mustBeFree(wish.path)
+  return await placeTree(client, await openTree(client, wish), wish)
+}
+
+/** The same for a tree that is open. */
+export async function placeTree(
+  client: CasClient,
+  { root, source }: MeasuredTree,
+  wish: Omit<TreeWish, keyof TreeName> & Pick<TreeName, 'trim'>,
+): Promise<TreeCount> {
   return await madeBeside(wish.path, wish.newId(), async (part) => {
-    const { root, source } = wish.isTree
-      ? await fromTree(client, wish.digest)
-      : { root: wish.digest, source: fromBlobs(client) }
     await mkdir(part)
     const tools = { part, wish, files: fileDownloads(client, wish.meter), later: new Later() }
     const count = { files: 0, directories: 0, symlinks: 0 }
@@ -54,7 +70,6 @@ export async function downloadTree(client: CasClient, wish: TreeWish): Promise<T
       count.files += files.length
       count.directories += directories.length
       count.symlinks += symlinks.length
-      mustBeFinite(count, wish.mostNodes ?? MOST_NODES)
       await place(remote, tools)
     }
     await tools.files.finish()
@@ -65,7 +80,7 @@ export async function downloadTree(client: CasClient, wish: TreeWish): Promise<T
 
 interface Placing {
   readonly part: string
-  readonly wish: TreeWish
+  readonly wish: Pick<TreeWish, 'unsafeLinks'>
   readonly files: FileDownloads
   readonly later: Later
 }
@@ -136,10 +151,6 @@ async function mustBeFree(path: string): Promise<void> {
     throw error.code === 'ENOTDIR' ? refused(`${path} is there already`) : error
   })
   if (names !== undefined && names.length > 0) throw refused(`${path} is there already, and not empty`)
-}
-
-function mustBeFinite({ files, directories, symlinks }: TreeCount, most: number): void {
-  if (files + directories + symlinks > most) throw refused(`the tree has more than ${most} files and directories`)
 }
 
 /** Two names that this file system takes for one. */
