@@ -1,5 +1,5 @@
 /** What each effect of the scheduler does to what the engine knows. Nothing leaves from here. */
-import { attemptId, type Fencing, sameFencing } from '../model/fencing.ts'
+import { attemptId, sameFencing } from '../model/fencing.ts'
 import type { Effect } from '../scheduler/effects.ts'
 import { join, refuseAdmission } from './admitting.ts'
 import { bringHome } from './bringing-home.ts'
@@ -70,7 +70,7 @@ function changeTask(shell: Shell, task: LiveTask, effect: OfTask): void {
 function queue(shell: Shell, task: LiveTask, { faults }: Of<'queued'>): void {
   const isFirst = task.state === 'pending'
   if (!isFirst) task.course++
-  giveBackLease(task)
+  giveBackLease(shell, task)
   answerReport(task)
   task.faults = faults ?? task.faults
   task.state = 'queued'
@@ -79,7 +79,7 @@ function queue(shell: Shell, task: LiveTask, { faults }: Of<'queued'>): void {
 
 function lease(shell: Shell, task: LiveTask, effect: Of<'leased'>): void {
   const { worker, fencing, prefetch } = effect
-  endLease(task) // one that was only staged, and recalled
+  endLease(shell, task) // one that was only staged, and recalled
   task.state = 'assigned'
   task.worker = worker
   task.fencing = fencing
@@ -94,7 +94,7 @@ function lease(shell: Shell, task: LiveTask, effect: Of<'leased'>): void {
 
 function retry(shell: Shell, task: LiveTask, { what, faults, lostWorkers, dueAt }: Of<'retrying'>): void {
   shell.log.warn({ task: task.id, attempt: task.attempt, worker: task.worker, what }, 'an attempt came to nothing')
-  giveBackLease(task)
+  giveBackLease(shell, task)
   answerReport(task)
   task.state = 'retrying'
   task.reason = what
@@ -116,9 +116,11 @@ function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
   const ending = endingOf(shell, task, effect)
   task.ending = ending
   if (effect.state === 'failed') shell.log.warn({ task: task.id, why: effect.why, what: effect.what }, 'a task failed')
-  if (!isReported(effect, report)) answerReport(task)
+  const isReportApplied = isReported(effect, report)
+  if (!isReportApplied) answerReport(task)
   const { worker, fencing } = task
-  endLease(task)
+  if (isReportApplied) clearLease(task)
+  else endLease(shell, task)
   task.worker = worker // who had it last, and what its result came under
   task.fencing = fencing
   if (task.isRefused) shell.tasks.delete(task.id)
@@ -126,21 +128,30 @@ function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
 }
 
 /** It came to nothing. */
-function giveBackLease(task: LiveTask): void {
+function giveBackLease(shell: Shell, task: LiveTask): void {
   if (task.fencing !== undefined && task.startedAt === undefined) task.unstarted++
-  endLease(task)
+  endLease(shell, task)
 }
 
-function endLease(task: LiveTask): void {
-  if (task.fencing === undefined) return
+/** Its worker may still report under it. */
+function endLease({ formerLeases }: Shell, task: LiveTask): void {
+  const { fencing, worker } = task
+  if (fencing === undefined) return
+  if (worker !== undefined) formerLeases.add(task.attemptId ?? attemptId(task.id, fencing), worker)
+  clearLease(task)
+}
+
+function clearLease(task: LiveTask): void {
   task.fencing = undefined
   task.attemptId = undefined
   task.worker = undefined
   task.isDelivered = false
 }
 
-function supersede(task: LiveTask, { fencing }: { fencing: Fencing }): void {
+function supersede(task: LiveTask, { fencing, worker }: Of<'superseded'>): void {
   const { report } = task
+  // Another worker named the lease that this task has: the report of its holder stands.
+  if (task.fencing !== undefined && sameFencing(task.fencing, fencing) && task.worker !== worker) return
   // The report of a task that has an end is that end, and is answered when it is on record.
   if (report === undefined || task.ending !== undefined || !sameFencing(report.fencing, fencing)) return
   task.report = undefined

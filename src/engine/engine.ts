@@ -8,6 +8,7 @@ import { closeShell } from './closing.ts'
 import { dispatchAll } from './dispatching.ts'
 import { DEFAULTS, type EngineOptions } from './engine-options.ts'
 import { everyOperation, type PlacedPage } from './every-operation.ts'
+import { FormerLeases } from './former-leases.ts'
 import { silentMeter } from './grid-meter.ts'
 import { input } from './inputting.ts'
 import {
@@ -158,6 +159,7 @@ function makeShell(options: EngineOptions, recovered: Recovered): Shell {
     operations: new NameTable(),
     over: [],
     links: new Map(),
+    formerLeases: new FormerLeases(),
     tasksMade: 0,
     ...nothingToRecord(),
     dueWatches: [],

@@ -6,6 +6,7 @@ import type { GridEvent } from '../scheduler/events.ts'
 import type { Scheduler } from '../scheduler/scheduler.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import type { EngineLimits } from './engine-options.ts'
+import type { FormerLeases } from './former-leases.ts'
 import type { GridMeter } from './grid-meter.ts'
 import type { LiveTask, Operation } from './live-task.ts'
 import type { NameTable } from './name-table.ts'
@@ -71,6 +72,7 @@ export interface Shell {
   readonly operations: NameTable<Operation>
   over: LiveTask[]
   readonly links: Map<string, WorkerLink>
+  readonly formerLeases: FormerLeases
   tasksMade: number
 
   /** Whose facts are to be recorded when the event is over. */

@@ -23,13 +23,14 @@ export interface WorkerDesk {
   heartbeat(worker: string, pulse?: WorkerPulse): boolean
   /** For workers that pull; the answer takes the question back. */
   ask(question: Ask, answer: (leases: readonly TaskLease[]) => void): () => void
-  /** False when the attempt is not the task's any more. */
+  /** False when the worker does not hold the attempt: then nothing has changed. */
   started(worker: string, attemptId: string): boolean
   /** Resolves when the worker may forget the attempt. */
   finished(word: WorkersWord, report: AttemptReport): Promise<'applied' | 'superseded'>
-  /** It was handed back, or could not be delivered: queued again, and nobody's fault. */
-  returned(word: WorkersWord, what: string): void
-  output(printed: Printed): void
+  /** It was handed back, or could not be delivered: queued again, and nobody's fault. False as for `started`. */
+  returned(word: WorkersWord, what: string): boolean
+  /** False as for `started`. */
+  output(printed: Printed): boolean
   /** What was done to the attempt has reached it, up to this number. */
   inputTaken(word: WorkersWord, number: number): void
   /** Its connection is gone without a word. Nothing happens when another session has taken its place. */

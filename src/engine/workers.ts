@@ -100,7 +100,7 @@ export function finished(
   const attempt = parseAttemptId(attemptId)
   const task = currentTask(shell, worker, attempt)
   if (task === undefined || task.isRefused) {
-    supersede(shell, { worker, attempt, task }, report.outcome)
+    supersede(shell, { worker, attemptId, attempt, task }, report.outcome)
     return Promise.resolve('superseded')
   }
   return finishedUnder(shell, task, { fencing: attempt.fencing, worker, report })
@@ -142,18 +142,18 @@ function boundedOutcome({ limits }: Shell, { outcome, result }: AttemptReport): 
   return { kind: 'fault', what, final: true }
 }
 
-interface Stale {
-  readonly worker: string
+interface Stale extends WorkersWord {
   readonly attempt: Attempt
   readonly task: LiveTask | undefined
 }
 
 const STATE_OF = { result: 'completed', timeout: 'timeout', stopped: 'cancelled', fault: 'failed' } as const
 
-function supersede(shell: Shell, { worker, attempt, task }: Stale, outcome: Outcome): void {
+/** A worker that never held the lease changes nothing: not even the list of late reports. */
+function supersede(shell: Shell, { worker, attemptId, attempt, task }: Stale, outcome: Outcome): void {
   // Of a task that the journal did not take only the scheduler still has to hear.
   if (task !== undefined) shell.dispatch({ kind: 'finished', worker, outcome, ...attempt })
-  else if (attempt.fencing.epoch <= shell.epoch && worker.length <= shell.limits.nameLength)
+  else if (shell.formerLeases.take(attemptId, worker))
     recordLate(shell, { ...attempt, state: STATE_OF[outcome.kind], reason: `from worker ${shortened(worker)}` })
 }
 
@@ -163,8 +163,12 @@ export function currentTask(shell: Shell, worker: string, { task: id, fencing }:
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
 }
 
-export function returned(shell: Shell, { worker, attemptId }: WorkersWord, what: string): void {
-  shell.dispatch({ kind: 'returned', worker, what: shortened(what), ...parseAttemptId(attemptId) })
+/** False when the worker does not hold the attempt. */
+export function returned(shell: Shell, { worker, attemptId }: WorkersWord, what: string): boolean {
+  const attempt = parseAttemptId(attemptId)
+  if (currentTask(shell, worker, attempt) === undefined) return false
+  shell.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt })
+  return true
 }
 
 export interface Printed extends WorkersWord {
@@ -174,12 +178,13 @@ export interface Printed extends WorkersWord {
   readonly at?: number | undefined
 }
 
-/** What comes from an attempt that does not count is not shown. */
-export function output(shell: Shell, { worker, attemptId, ...printed }: Printed): void {
+/** False when the worker does not hold the attempt: what it prints is not shown. */
+export function output(shell: Shell, { worker, attemptId, ...printed }: Printed): boolean {
   const task = currentTask(shell, worker, parseAttemptId(attemptId))
-  if (task === undefined) return
+  if (task === undefined) return false
   task.output ??= new OutputRing(shell.limits.outputBytes)
   task.output.add({ ...printed, attempt: task.attempt })
+  return true
 }
 
 export function linkOf(shell: Shell, worker: string): WorkerLink {

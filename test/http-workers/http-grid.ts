@@ -6,6 +6,7 @@ import { httpDoor } from '../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
 import { httpCacheDoor } from '../../src/doors/http-cache/http-cache-door.ts'
 import { httpWorkers } from '../../src/doors/http-workers/http-workers.ts'
+import { websocketWorkers } from '../../src/doors/websocket-workers/websocket-workers.ts'
 import type { WorkerDesk } from '../../src/engine/worker-desk.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
@@ -37,7 +38,7 @@ export interface Json {
 
 const bulk = threadPool(1)
 
-/** The same grid, with the HTTP doors for workers and for blobs beside it; it ends with the test. */
+/** The same grid, with the HTTP and WebSocket doors for workers and the HTTP door for blobs; it ends with the test. */
 export async function startHttpGrid(options: GridOptions & { readonly httpPort?: number } = {}): Promise<HttpGrid> {
   const { blobs = memoryStore(), clock = systemClock } = options
   const grid = await startGrid({ ...options, blobs })
@@ -57,7 +58,9 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
   const workers = { desk, clock, instances, newId: randomUUID, log: silentLog }
   door.route('/', httpWorkers({ ...workers, ending: ending.signal }))
   door.route('/', httpCacheDoor({ instances, clock: systemClock, log: silentLog }))
-  const listener = await listenHttp(door, { host: '127.0.0.1', port: options.httpPort ?? 0 }, { clock: systemClock })
+  const sockets = [websocketWorkers({ desk, clock, ending: ending.signal })]
+  const address = { host: '127.0.0.1', port: options.httpPort ?? 0 }
+  const listener = await listenHttp(door, address, { clock: systemClock, sockets })
   const url = `http://${listener.address}`
   let closed: Promise<void> | undefined
   const close = (): Promise<void> => (closed ??= listener.close(0))
