@@ -31,6 +31,7 @@ export interface CodeDoorOptions {
   readonly log: Log
   readonly dataDir: string
   readonly settings: Config['snippets']
+  readonly maxQueueSize: number
   readonly ending: AbortSignal
 }
 
@@ -47,7 +48,7 @@ export interface CodeDoor {
 
 /** Callbacks that were owed when the server stopped are sent. */
 export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> {
-  const { engine, storage, clock, log, dataDir, settings, ending } = options
+  const { engine, storage, clock, log, dataDir, settings, maxQueueSize, ending } = options
   const { instances } = storage
   const deliveries = await fileDeliveryLog(join(dataDir, 'callbacks', 'deliveries.jsonl'))
   const languages = loadLanguages(languageFoldersHere(dataDir).own)
@@ -68,7 +69,12 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     doors: [
       snippetsDoor(common),
       pistonDoor(common),
-      judge0Door({ ...common, figures: engine.figures, callbacks: { mayBePrivate } }),
+      judge0Door({
+        ...common,
+        figures: engine.figures,
+        callbacks: { mayBePrivate },
+        limits: { mostQueued: maxQueueSize },
+      }),
       playgroundDoor({ languages, newNonce: () => randomBytes(16).toString('base64') }),
     ],
     sockets: [interactiveDoor(live), ...pistonConnect(live)],

@@ -58,7 +58,10 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   opened.defer(inputs.stop)
   const parts = { ...common, engine, storage, dataDir: server.data_dir }
   const opening = async () => ({
-    code: opened.adopt(await openCodeDoor({ ...parts, settings }), (code) => code.close()),
+    code: opened.adopt(
+      await openCodeDoor({ ...parts, settings, maxQueueSize: execution.scheduler.max_queue_size }),
+      (code) => code.close(),
+    ),
     workflows: opened.adopt(
       await openCwlSubmissions({ ...parts, retentionMs: execution.retention_seconds * 1000 }),
       (workflows) => workflows.close(),

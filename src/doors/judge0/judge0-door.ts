@@ -48,6 +48,8 @@ interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' 
 }
 
 const STOPPING_MS = 5000
+/** The release whose API this is. The SDK chooses language numbers by it and fails on a version that it does not know. */
+const JUDGE0_VERSION = '1.13.1'
 
 /** The API of Judge0, to be hung on the HTTP door. */
 export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOptions): Hono {
@@ -80,19 +82,18 @@ function hang(app: Hono, prefix: string, tools: Tools): void {
   app.get(`${prefix}/submissions/batch`, (c) => showBatch(c, tools))
   app.get(`${prefix}/submissions/:token`, (c) => show(c, tools))
   app.delete(`${prefix}/submissions/:token`, (c) => remove(c, tools))
-  const brief = (isWhole: boolean) =>
-    listedLanguages(tools.languages(), isWhole).map(({ id, name, is_archived }) =>
-      isWhole ? { id, name, is_archived } : { id, name },
-    )
-  app.get(`${prefix}/languages`, (c) => c.json(brief(false)))
-  app.get(`${prefix}/languages/all`, (c) => c.json(brief(true)))
+  const listed = () => listedLanguages(tools.languages())
+  app.get(`${prefix}/languages`, (c) => c.json(listed().map(({ id, name }) => ({ id, name }))))
+  app.get(`${prefix}/languages/all`, (c) =>
+    c.json(listed().map(({ id, name, is_archived }) => ({ id, name, is_archived }))),
+  )
   app.get(`${prefix}/languages/:id`, (c) => language(c, tools))
   app.get(`${prefix}/statuses`, (c) => c.json(Object.values(STATUSES)))
   app.get(`${prefix}/config_info`, (c) => c.json(configInfo(tools.limits, tools)))
   app.get(`${prefix}/workers`, (c) => c.json([workers(tools)]))
-  app.get(`${prefix}/version`, (c) => c.text(tools.version))
+  app.get(`${prefix}/version`, (c) => c.text(JUDGE0_VERSION))
   app.get(`${prefix}/about`, (c) =>
-    c.json({ version: tools.version, homepage: null, source_code: null, maintainer: 'windlass' }),
+    c.json({ version: JUDGE0_VERSION, homepage: null, source_code: null, maintainer: `windlass ${tools.version}` }),
   )
   if (prefix === '') return
   app.all(`${prefix}/*`, () => {
@@ -182,7 +183,7 @@ async function submissionIn(c: Context, tools: Tools): Promise<SubmissionRuns> {
 }
 
 function language(c: Context, tools: Tools): Response {
-  const found = listedLanguages(tools.languages(), true).find(({ id }) => String(id) === c.req.param('id'))
+  const found = listedLanguages(tools.languages()).find(({ id }) => String(id) === c.req.param('id'))
   if (found === undefined) throw new Judge0Problem(404, 'Not Found')
   return c.json(found)
 }

@@ -18,6 +18,8 @@ export interface Judge0Limits {
   readonly mostBatch: number
   /** Of all that is in an archive. */
   readonly mostExtracted: number
+  /** Tasks that may wait; the server rejects further ones. */
+  readonly mostQueued: number
 }
 
 /** The defaults are those of Judge0; the most are what this grid gives anybody. */
@@ -39,6 +41,7 @@ export const JUDGE0_LIMITS: Judge0Limits = {
   mostRuns: 20,
   mostBatch: 20,
   mostExtracted: 10_240,
+  mostQueued: 10_000,
 }
 
 export interface Judge0Switches {
@@ -49,6 +52,7 @@ export interface Judge0Switches {
 /** Answered to whoever asks how this server is set up, under the names that Judge0 has for it. */
 export const configInfo = (limits: Judge0Limits, { hasCallbacks, mayUseNetwork }: Judge0Switches) => ({
   maintenance_mode: false,
+  max_queue_size: limits.mostQueued,
   enable_wait_result: true,
   enable_compiler_options: false,
   allowed_languages_for_compile_options: [],

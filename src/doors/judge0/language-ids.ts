@@ -22,7 +22,7 @@ const IDS: Readonly<Record<string, readonly [number, ...number[]]>> = {
   pascal: [67],
   perl: [85],
   php: [68, 98],
-  python: [71, 92, 100, 109],
+  python: [71, 92, 100, 109, 113],
   r: [80, 99],
   ruby: [72],
   rust: [73, 108],
@@ -64,11 +64,12 @@ export interface ListedLanguage {
   readonly run_cmd: null
 }
 
-/** What workers offer now, by number: each once, or also under the other numbers that it goes by. */
-export function listedLanguages(offers: readonly LanguageOffer[], isWhole = false): ListedLanguage[] {
-  const listed = offers.flatMap((offer) =>
-    (isWhole ? idsOf(offer.name) : [idOf(offer.name)]).map((id) => listing(id, titleOf(offer), offer.fileName)),
-  )
+/**
+ * What workers offer now, under every number that Judge0's releases have for it: clients such as its SDK look up a number
+ * of theirs in this list before they send a submission.
+ */
+export function listedLanguages(offers: readonly LanguageOffer[]): ListedLanguage[] {
+  const listed = offers.flatMap((offer) => idsOf(offer.name).map((id) => listing(id, titleOf(offer), offer.fileName)))
   const hasProjects = offers.some(({ name }) => name === PROJECT_LANGUAGE)
   return [...listed, ...(hasProjects ? [listing(PROJECT_ID, PROJECT_NAME, null)] : [])].sort((a, b) => a.id - b.id)
 }
