@@ -20,7 +20,7 @@ import { snippetTaskUnder } from '../languages/snippet-task.ts'
 import type { Config } from './config.ts'
 import { languageFoldersHere } from './language-folders.ts'
 import { newId } from './new-id.ts'
-import { stageSalt } from './stage-salt.ts'
+import { serverSecret, stageSalt } from './server-secret.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
 
@@ -57,7 +57,7 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     engine,
     instances,
     languages,
-    lower: snippetTaskUnder({ salt: stageSalt(dataDir), ...(settings.allow_bare && { least: 'none' }) }),
+    lower: snippetTaskUnder({ salt: stageSalt(serverSecret(dataDir)), ...(settings.allow_bare && { least: 'none' }) }),
     clock,
     newId: () => newId(clock.now),
     log,

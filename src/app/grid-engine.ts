@@ -45,7 +45,10 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
     log,
     newId: () => newId(clock.now),
     random: Math.random,
-    results: actionResultsCache(storage.actionsOf),
+    results: actionResultsCache({
+      actionsOf: storage.actionsOf,
+      commandsOf: (instance) => storage.ownResultsOf(instance).tasks,
+    }),
     roots: pinnedRoots(storage.pins, storage.spaces),
     meter,
     retentionMs: retention_seconds * 1000,

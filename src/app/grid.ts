@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { FaultError } from '../base/fault.ts'
+import { keptStages } from '../doors/command-tasks/kept-stages.ts'
 import { executionDoor } from '../doors/execution/execution-door.ts'
 import { keepInputs } from '../doors/execution/kept-inputs.ts'
 import { gridAdmin } from '../doors/grid-admin/grid-admin.ts'
@@ -73,7 +74,8 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   })
   const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
   const longPollMs = execution.scheduler.long_poll_timeout_seconds * 1000
-  const working = { ...common, desk: engine.workers, longPollMs }
+  const stages = keptStages({ desk: engine.workers, resultsOf: (instance) => storage.ownResultsOf(instance).stages })
+  const working = { ...common, desk: engine.workers, longPollMs, stages }
   return {
     logs,
     doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],

@@ -3,8 +3,9 @@ import type { ActionCache } from '../storage/action-cache.ts'
 import { alwaysHoldingEmptyBlob } from '../storage/always-holding-empty-blob.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
 import type { BulkPool } from '../storage/bulk/bulk-pool.ts'
+import { onlyCommandResults } from '../storage/only-command-results.ts'
 import { onlyComplete } from '../storage/only-complete.ts'
-import { packedActionCache } from '../storage/packed-action-cache.ts'
+import { ownNames, packedActionCache } from '../storage/packed-action-cache.ts'
 import type { PackStore } from '../storage/packs/pack-store.ts'
 import { readOnlyActions } from '../storage/read-only-actions.ts'
 import { verifying } from '../storage/verifying.ts'
@@ -17,15 +18,24 @@ export interface Ground {
   readonly bulk: BulkPool
   readonly upstream: UpstreamStorage | undefined
   readonly metered: (inner: BlobStore) => BlobStore
+  /** Of this server, in the names of its own results. */
+  readonly secret: string
 }
 
 type Settings = Config['storage']
-type Stores = Pick<Instance, 'blobs' | 'uploads' | 'actions'>
+type Stores = Pick<Instance, 'blobs' | 'uploads' | 'actions'> & { readonly own: OwnResults }
+
+/** Results of command tasks and of their compile stages. No client reads or writes them, and no upstream has them. */
+export interface OwnResults {
+  readonly tasks: ActionCache
+  readonly stages: ActionCache
+}
 
 export interface InstanceStores {
   readonly instances: Instances
   /** The results of an instance, though its callers may only read them. */
   readonly actionsOf: (name: string) => ActionCache
+  readonly ownResultsOf: (name: string) => OwnResults
 }
 
 /** What each name stands for: most for the same, those that the settings single out for something of their own. */
@@ -53,6 +63,7 @@ export function instancesOf(settings: Settings, ground: Ground): InstanceStores 
     instances: (name) => special.get(name) ?? usual,
     actionsOf: (name) =>
       (readOnly.has(name) ? storesOf(spaces[name] ?? 0, name) : (special.get(name) ?? usual)).actions,
+    ownResultsOf: (name) => storesOf(spaces[name] ?? 0, special.has(name) ? name : '').own,
   }
 }
 
@@ -63,11 +74,14 @@ interface Place {
 }
 
 /** From the disk up, or from the upstream where nothing is kept here. */
-function stackOf({ cas }: Settings, { packs, bulk, upstream, metered }: Ground, { space, there }: Place): Stores {
+function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): Stores {
+  const { packs, bulk, upstream, metered } = ground
   const here = packedActionCache(packs.values())
   const stores = (blobs: BlobStore, actions: (complete: Complete) => ActionCache): Stores => {
     const counted = metered(blobs)
-    return { blobs: counted, uploads: verifying(bulk)(counted), actions: actions(onlyComplete(counted)) }
+    const complete = onlyComplete(counted)
+    const own = ownResults(ground, complete)
+    return { blobs: counted, uploads: verifying(bulk)(counted), actions: actions(complete), own }
   }
   if (upstream === undefined || there === undefined) {
     return stores(alwaysHoldingEmptyBlob(packs.space(space)), (complete) => complete(here))
@@ -80,6 +94,12 @@ function stackOf({ cas }: Settings, { packs, bulk, upstream, metered }: Ground, 
     // Each by itself: a result that is of no use here must not hide a good one there.
     upstream.actionsBehind(complete(here), complete(upstream.actions)),
   )
+}
+
+const ownResults = ({ packs, secret }: Ground, complete: Complete): OwnResults => {
+  const of = (kind: 'task' | 'stage'): ActionCache =>
+    onlyCommandResults(complete(packedActionCache(packs.values(), ownNames(secret, kind))))
+  return { tasks: of('task'), stages: of('stage') }
 }
 
 type Complete = (inner: ActionCache) => ActionCache

@@ -12,7 +12,8 @@ import type { PackEvents } from '../storage/packs/pack-events.ts'
 import { type PackFigures, type PackStore, packStore } from '../storage/packs/pack-store.ts'
 import type { Config } from './config.ts'
 import { makeDataFolder } from './data-folder.ts'
-import { instancesOf } from './storage-instances.ts'
+import { serverSecret } from './server-secret.ts'
+import { instancesOf, type OwnResults } from './storage-instances.ts'
 import { openUpstreamStorage } from './storage-upstream.ts'
 
 /** Hashing and unpacking beside the main thread; more would only contend with it on small machines. */
@@ -22,6 +23,8 @@ export interface Storage {
   readonly instances: Instances
   /** Where the grid keeps results, whether or not callers may. */
   readonly actionsOf: (instance: InstanceName) => ActionCache
+  /** Where the grid keeps results of command tasks, out of the reach of callers. */
+  readonly ownResultsOf: (instance: InstanceName) => OwnResults
   /** What tasks need is kept from eviction, in whichever space it is. */
   readonly pins: Pick<PackStore, 'pin' | 'unpin' | 'makeDurable'>
   readonly spaces: readonly number[]
@@ -53,16 +56,18 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     verifyReads: cas.verify_reads,
     scrubBytesPerSecond: cas.scrub_bytes_per_second,
   })
-  const { instances, actionsOf } = instancesOf(config.storage, {
+  const { instances, actionsOf, ownResultsOf } = instancesOf(config.storage, {
     packs,
     bulk,
     upstream,
     metered: metered(meter, clock),
+    secret: serverSecret(config.server.data_dir),
   })
 
   return {
     instances,
     actionsOf,
+    ownResultsOf,
     pins: packs,
     spaces: [...new Set([0, ...Object.values(config.storage.spaces)])],
     figures: packs.figures,

@@ -14,10 +14,8 @@ import { spawner } from '../runtimes/spawner/spawner.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { openUpstream } from '../storage/upstream/upstream.ts'
-import { upstreamActionCache } from '../storage/upstream/upstream-action-cache.ts'
 import { upstreamStore } from '../storage/upstream/upstream-store.ts'
 import { remoteTarget } from '../worker/cas/remote-target.ts'
-import type { StageResults } from '../worker/command-task/stage-cache.ts'
 import type { InstanceTools } from '../worker/daemon-attempt.ts'
 import { openFileCache } from '../worker/inputs/file-cache.ts'
 import { safePlacement } from '../worker/inputs/place-inputs.ts'
@@ -30,11 +28,7 @@ import type { Config } from './config.ts'
 import { toolchainFolders } from './language-folders.ts'
 import { openBackend } from './worker-runtime.ts'
 
-export interface StoresByInstance {
-  (instance: string): BlobStore
-  /** Of stages, where there is a place for them. */
-  results?(instance: string): StageResults
-}
+export type StoresByInstance = (instance: string) => BlobStore
 
 export interface WorkerToolsOptions {
   readonly worker: string
@@ -90,7 +84,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     throw error
   })
   const rooms = await openRooms(join(folder, 'rooms'), user)
-  const { store, resultsOf } = storesAt(cas, { clock, bulk })
+  const store = storesAt(cas, { clock, bulk })
   const ready = roomsReady(options, { rooms, runtime })
 
   const make = (instance: string): InstanceTools => {
@@ -110,9 +104,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
       inlineBytes: INLINE_BYTES,
       isolation: probe.isolation,
     }
-    const results = resultsOf(instance)
-    const tools = { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs), ...(results && { results }) }
-    return { source, tools }
+    return { source, tools: { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs) } }
   }
   return {
     runtime,
@@ -140,23 +132,16 @@ function roomsReady(options: WorkerToolsOptions, made: { rooms: Rooms; runtime: 
   return readyRooms({ ...made, limits: limitsOf(options), most: MOST_READY, roomName, clock: options.clock })
 }
 
-/** A server to ask, for blobs and for results of actions. A store that is reached otherwise may have none of those. */
+/** A server to ask for blobs, or the stores themselves. */
 function storesAt(
   cas: WorkerToolsOptions['cas'],
   { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> },
-) {
-  if (typeof cas === 'function') return { store: cas, resultsOf: (instance: string) => cas.results?.(instance) }
+): StoresByInstance {
+  if (typeof cas === 'function') return cas
   const upstream = openUpstream({
     ...{ channel: cas, clock, timeoutMs: CAS_TIMEOUT_MS, newId: randomUUID, random: Math.random },
   })
-  const actions = upstreamActionCache({ upstream, instanceThere: (instance) => instance })
-  return {
-    store: (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk }),
-    resultsOf: (instance: string): StageResults => ({
-      get: (name) => actions.get(instance, name),
-      put: (name, result) => actions.put(instance, name, result),
-    }),
-  }
+  return (instance) => upstreamStore({ upstream, instance, bulk })
 }
 
 const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {

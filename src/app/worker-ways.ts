@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Channel } from '../grpc/channel.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
-import { httpResults } from '../worker/cas/http-results.ts'
 import { httpStore } from '../worker/cas/http-store.ts'
 import { grpcLink } from '../worker/links/grpc-link.ts'
 import { type HttpCaller, httpCaller } from '../worker/links/http-caller.ts'
@@ -59,6 +58,5 @@ function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWa
 
 const storesAt = (caller: HttpCaller, clock: Clock) =>
   Object.assign((instance: string): BlobStore => httpStore({ caller, instance, clock, random: Math.random }), {
-    results: (instance: string) => httpResults(caller, instance),
     close: caller.close,
   })

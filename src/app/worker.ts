@@ -150,7 +150,8 @@ function work(
     run: ({ lease, begun }, hooks, signal) => {
       const room = `room-${process.pid}-${++rooms}`
       const here = warm.within(languages.within(tools.of(lease.instance)))
-      return runLease({ lease, here, hooks, room, ...(lease.prefetch && { begun }) }, signal)
+      const results = link.stageResults(lease.attemptId)
+      return runLease({ lease, here, hooks, room, results, ...(lease.prefetch && { begun }) }, signal)
     },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,
     drainMs: settings.drain_timeout_seconds * 1000,

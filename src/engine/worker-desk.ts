@@ -9,7 +9,18 @@ import type {
   WorkerSession,
   WorkerView,
 } from './worker-session.ts'
-import { finished, heartbeat, output, type Printed, register, returned, started, type WorkersWord } from './workers.ts'
+import {
+  finished,
+  type HeldTask,
+  heartbeat,
+  held,
+  output,
+  type Printed,
+  register,
+  returned,
+  started,
+  type WorkersWord,
+} from './workers.ts'
 
 /**
  * Where workers come in, whichever protocol they speak. Attempts go by the id that their lease came with; one that does
@@ -31,6 +42,8 @@ export interface WorkerDesk {
   returned(word: WorkersWord, what: string): boolean
   /** False as for `started`. */
   output(printed: Printed): boolean
+  /** The task of an attempt that this worker holds and has not ended; undefined for every other worker or attempt. */
+  held(word: WorkersWord): HeldTask | undefined
   /** What was done to the attempt has reached it, up to this number. */
   inputTaken(word: WorkersWord, number: number): void
   /** Its connection is gone without a word. Nothing happens when another session has taken its place. */
@@ -50,6 +63,7 @@ export const workerDesk = (shell: Shell): WorkerDesk => ({
   finished: (word, report) => finished(shell, word, report),
   returned: (word, what) => returned(shell, word, what),
   output: (printed) => output(shell, printed),
+  held: (word) => held(shell, word),
   inputTaken: (word, number) => inputTaken(shell, word, number),
   disconnected(worker, session) {
     if (shell.links.get(worker)?.session === session) shell.dispatch({ kind: 'disconnected', worker })

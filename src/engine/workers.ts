@@ -163,6 +163,13 @@ export function currentTask(shell: Shell, worker: string, { task: id, fencing }:
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
 }
 
+export type HeldTask = Pick<LiveTask, 'instance' | 'origin' | 'spec'>
+
+export function held(shell: Shell, { worker, attemptId }: WorkersWord): HeldTask | undefined {
+  const task = currentTask(shell, worker, parseAttemptId(attemptId))
+  return task?.ending === undefined ? task : undefined
+}
+
 /** False when the worker does not hold the attempt. */
 export function returned(shell: Shell, { worker, attemptId }: WorkersWord, what: string): boolean {
   const attempt = parseAttemptId(attemptId)

@@ -47,7 +47,7 @@ export interface CommandStage {
 }
 
 export interface StageCaching {
-  /** Known to servers and workers only: who does not have it cannot say under which name results are kept. */
+  /** Workers of earlier versions keep results under names made with it; only servers and workers know it. */
   readonly salt: string
   /** All that later stages need of what it makes: paths and patterns from the working directory. */
   readonly outputs: readonly string[]

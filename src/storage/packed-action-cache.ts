@@ -1,13 +1,17 @@
+import { createHmac } from 'node:crypto'
 import { DIGEST_FUNCTIONS } from '../base/digest.ts'
 import { hashOf } from '../base/hashing/hash-of.ts'
 import { type ActionCache, type ActionName, mayBeNamed } from './action-cache.ts'
 import type { ValueStore } from './packs/value-space.ts'
 
+/** 32 bytes for a key. */
+type NameOf = (instance: string, action: ActionName) => Uint8Array
+
 /** The action's size stands before the result, as a double; not a number where it was not known. */
 const SIZE_BYTES = 8
 
 /** Keeps results in the packs that hold the blobs: one place to size, to sync and to evict from. */
-export const packedActionCache = (values: ValueStore): ActionCache => ({
+export const packedActionCache = (values: ValueStore, nameOf: NameOf = clientName): ActionCache => ({
   async get(instance, action) {
     const value = await values.get(nameOf(instance, action))
     if (value === undefined || !mayBeNamed(sizeIn(value), action.size)) return undefined
@@ -31,5 +35,14 @@ function sizeIn(value: Uint8Array): ActionName['size'] {
  * nobody can choose names that meet in one place of the index. The first word keeps it apart from the names of earlier
  * versions, in which the size stood: those results age out.
  */
-const nameOf = (instance: string, { fn, hash }: ActionName): Uint8Array =>
+const clientName: NameOf = (instance, { fn, hash }) =>
   hashOf('sha256', Buffer.from(`result/${DIGEST_FUNCTIONS[fn].number}/${hash}/${instance}`))
+
+/**
+ * Names of results that only the server itself reads and writes. No call of a client names one: it would need both this
+ * kind of name, which no door makes, and the server's secret.
+ */
+export const ownNames =
+  (secret: string, kind: 'task' | 'stage'): NameOf =>
+  (instance, { fn, hash }) =>
+    createHmac('sha256', secret).update(`${kind}/${DIGEST_FUNCTIONS[fn].number}/${hash}/${instance}`).digest()

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CommandWish, commandTaskOf } from '../model/command-task.ts'
 import { actionOfKey } from './action-key.ts'
+import { commandKeyOf, commandOfKey } from './command-key.ts'
 import { aCommandTask } from './command-task.fixture.ts'
-import { commandKeyOf, commandTaskFromProto, commandTaskToProto } from './command-task.ts'
+import { commandTaskFromProto, commandTaskToProto } from './command-task.ts'
 import { CommandTask } from './gen/windlass/task/v1/command.ts'
 import { ACCIDENTS, aFunction, damaged, encodedAs, judged, orRefused } from './messages.fixture.ts'
 
@@ -126,5 +127,6 @@ test('the key of a task changes with all that it says, and with what its door ad
   ]
   expect(new Set(keys).size).toBe(4)
   expect(commandKeyOf(commandTaskOf({ stages: [run] }))).toBe(keys[0])
-  expect(actionOfKey(keys[0] as string)).toMatchObject({ fn: 'sha256' })
+  expect(commandOfKey(keys[0] as string)).toMatchObject({ fn: 'sha256' })
+  expect(actionOfKey(keys[0] as string)).toBeUndefined()
 })

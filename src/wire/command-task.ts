@@ -1,10 +1,8 @@
 import type { Digest, DigestFunction } from '../base/digest.ts'
 import { FaultError, invalid } from '../base/fault.ts'
-import { digestOf } from '../base/hashing/hash-of.ts'
 import type { Limits } from '../model/command.ts'
 import { type CommandStage, type CommandTask, type StageInput, SYMLINK_RULES } from '../model/command-task.ts'
 import { ISOLATION_LEVELS } from '../model/isolation.ts'
-import { actionKeyOf } from './action-key.ts'
 import { MOST_TASK_BYTES, mustBeCommandTask, tooLarge } from './command-task-rules.ts'
 import { DIGEST_SHAPE, digestFromProto, digestToProto, optionalDigestFromProto } from './digest.ts'
 import { digestFunctionNumber, digestFunctionOf } from './digest-function.ts'
@@ -57,16 +55,6 @@ export function commandTaskFromProto(bytes: Uint8Array): CommandTask {
   }
   mustBeCommandTask(task)
   return task
-}
-
-/**
- * What makes a task the same as another of its instance: all that it says, and what its door knows beside that will
- * change what comes of it, such as the version of a compiler.
- */
-export function commandKeyOf(task: CommandTask, salt = ''): string {
-  // No message begins like this, so that no action has the same key.
-  const whole = Buffer.concat([Buffer.from(`\0windlass command\0${salt}\0`), commandTaskToProto(task)])
-  return actionKeyOf(digestOf(task.fn, whole))
 }
 
 const stageProto = ({ stdin, limits, cache, ...stage }: CommandStage): proto.CommandTask_Stage => ({

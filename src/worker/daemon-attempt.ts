@@ -15,6 +15,7 @@ import { type AttemptOutcome, type AttemptTools, attempt } from './attempt.ts'
 import { fetchBlob } from './cas/fetch-blob.ts'
 import { attemptCommand } from './command-task/attempt-command.ts'
 import type { StageHooks } from './command-task/run-stages.ts'
+import type { StageResults } from './command-task/stage-cache.ts'
 import { gate } from './daemon-gate.ts'
 import type { BlobSource } from './inputs/blob-source.ts'
 
@@ -33,6 +34,8 @@ export interface LeaseRun {
   readonly begun?: Promise<void>
   /** Names the room: unlike that of any other attempt of this worker. */
   readonly room: string
+  /** Of the task's compile stage; every stage is run when left out. */
+  readonly results?: StageResults
 }
 
 /** Runs what a lease is for, and says what came of it. Never throws. */
@@ -50,10 +53,11 @@ export async function runLease(run: LeaseRun, signal: AbortSignal): Promise<Task
 const isCommandTask = ({ origin }: LeaseRun['lease']): boolean => COMMAND_ORIGINS.some((one) => one === origin)
 
 async function runCommandTask(run: LeaseRun, signal: AbortSignal): Promise<TaskNews> {
-  const { lease, here, hooks, room: name, begun } = run
+  const { lease, hooks, room: name, begun, results } = run
+  const tools = { ...run.here.tools, ...(results && { results }) }
   const task = commandTaskFromProto(lease.spec)
   const { timeoutMs, queuedAt } = lease
-  const result = await attemptCommand({ name, task, queuedAt, hooks, timeoutMs, begun }, here.tools, signal)
+  const result = await attemptCommand({ name, task, queuedAt, hooks, timeoutMs, begun }, tools, signal)
   const kind = result.stages.at(-1)?.cause === 'timeout' ? 'timeout' : 'result'
   return { kind, result: commandResultToProto(result), fn: task.fn }
 }

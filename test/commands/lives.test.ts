@@ -10,7 +10,7 @@ import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import { onlyComplete } from '../../src/storage/only-complete.ts'
-import { commandKeyOf } from '../../src/wire/command-task.ts'
+import { commandKeyOf } from '../../src/wire/command-key.ts'
 import { commandResultFromProto } from '../../src/wire/command-task-result.ts'
 import { startGrid, until } from '../workers/grid.ts'
 import { contentOf, gate } from '../workers/told-results.ts'
@@ -128,7 +128,10 @@ test('the action cache holds the result of a task, and only while all of its blo
   const wish = { stages: [sh('seq 1 50000; echo a > out')], outputs: { globs: ['out'] }, cacheable: true }
   const { status, result } = await runCommand(grid, wish)
   const [held, kept] = [memoryActionCache(), commandKeyOf(commandTaskOf(wish))]
-  const cacheOver = (blobs: BlobStore) => actionResultsCache(() => onlyComplete(blobs)(held))
+  const cacheOver = (blobs: BlobStore) => {
+    const commands = onlyComplete(blobs)(held)
+    return actionResultsCache({ actionsOf: () => memoryActionCache(), commandsOf: () => commands })
+  }
   await cacheOver(grid.blobs).put('', kept, status.end?.result ?? new Uint8Array())
   const found = await cacheOver(grid.blobs).get('', kept)
   expect(found && commandResultFromProto(found, 'sha256')).toEqual(result)

@@ -98,7 +98,7 @@ export interface ExecutionGridOptions {
 export async function executionGrid(options: ExecutionGridOptions = {}): Promise<ExecutionGrid> {
   const instance = options.instance ?? memoryInstance()
   const grid = await openGrid(memoryJournal(options.records), {
-    results: actionResultsCache(() => instance.actions),
+    results: actionResultsCache({ actionsOf: () => instance.actions, commandsOf: () => instance.actions }),
     ...options.engine,
     scheduler: { namesOffered: [TASK_FORM_PROPERTY], ...options.engine?.scheduler },
     ...(options.clock && { clock: options.clock }),

@@ -18,8 +18,8 @@ console.log('Hello, ' + name)
 `,
 }
 
-async function gridWith(language: string, protocol?: 'http'): Promise<CodeServer> {
-  const server = await codeServer(ownFolder())
+async function gridWith(language: string, protocol?: 'grpc' | 'http', folder = ownFolder()): Promise<CodeServer> {
+  const server = await codeServer(folder)
   await codeWorker(server, [language], protocol)
   await offering(server, [language])
   return server
@@ -69,6 +69,15 @@ describeWith(['bwrap', 'g++'], 'C++', () => {
 
   test('nor by a worker that speaks HTTP', { timeout: 120_000 }, async () => {
     await compilesOnce(await gridWith('c++', 'http'), DOUBLING, NUMBERS)
+  })
+
+  test('nor after a restart of the server', { timeout: 120_000 }, async () => {
+    const folder = ownFolder()
+    const before = await gridWith('c++', 'grpc', folder)
+    expect(stagesOf(await before.client.run({ ...DOUBLING, stdin: '1' }))).toEqual(COMPILED)
+    await before.stop()
+    const after = await gridWith('c++', 'http', folder)
+    expect(stagesOf(await after.client.run({ ...DOUBLING, stdin: '2' }))).toEqual(FOUND)
   })
 })
 

@@ -52,7 +52,7 @@ test('a stage without a time limit leaves the task without one, unless the door 
 test('what may be cached has a key, which changes with what the door adds to it', () => {
   const task = commandTaskOf({ stages: [run], cacheable: true })
   const [plain, salted] = [commandSubmission(task, order), commandSubmission(task, { ...order, salt: 'gcc 12' })]
-  expect(plain).toMatchObject({ cacheable: true, actionKey: expect.stringMatching(/^sha256\//) })
+  expect(plain).toMatchObject({ cacheable: true, actionKey: expect.stringMatching(/^command:sha256\//) })
   expect(salted.actionKey).not.toBe(plain.actionKey)
   expect(salted).not.toHaveProperty('salt')
 })

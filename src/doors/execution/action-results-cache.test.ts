@@ -10,7 +10,8 @@ const EXIT_1 = Buffer.from('20014a040a027731', 'hex')
 
 function cache() {
   const actions = memoryActionCache()
-  return { actions, results: actionResultsCache(() => actions) }
+  const commands = memoryActionCache()
+  return { actions, commands, results: actionResultsCache({ actionsOf: () => actions, commandsOf: () => commands }) }
 }
 
 test('what the grid puts is found under the action, and only in its instance', async () => {
@@ -37,6 +38,16 @@ test('bytes that are no result are not kept', async () => {
   const { actions, results } = cache()
   await expect(results.put('main', key, Buffer.from([0xff]))).rejects.toThrow('malformed ActionResult')
   expect(await actions.get('main', digest)).toBeUndefined()
+})
+
+test('results of command tasks are kept apart from what clients read and write', async () => {
+  const { actions, commands, results } = cache()
+  const command = `command:${key}`
+  await results.put('main', command, OF_WORKER)
+  expect(await actions.get('main', digest)).toBeUndefined()
+  expect(Buffer.from((await commands.get('main', digest)) ?? [])).toEqual(OF_WORKER)
+  await actions.put('main', digest, EXIT_1)
+  expect(Buffer.from((await results.get('main', command)) ?? [])).toEqual(OF_WORKER)
 })
 
 test('a key of another kind is nobody’s', async () => {

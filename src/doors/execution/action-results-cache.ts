@@ -2,6 +2,7 @@ import type { ResultCache } from '../../engine/ports.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
 import { actionOfKey } from '../../wire/action-key.ts'
+import { commandOfKey } from '../../wire/command-key.ts'
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
 
 /** For a worker that does not say who it is: a result must not be empty on the wire. */
@@ -12,17 +13,28 @@ const UNNAMED_WORKER = 'unknown'
  * caches to say: those that are given must answer with complete ones only, and take what the grid puts even where
  * callers may not put anything.
  */
-export const actionResultsCache = (actionsOf: (instance: InstanceName) => ActionCache): ResultCache => ({
+export interface ResultCaches {
+  /** What clients read and write. */
+  readonly actionsOf: (instance: InstanceName) => ActionCache
+  /** Results of command tasks, which no client reaches. */
+  readonly commandsOf: (instance: InstanceName) => ActionCache
+}
+
+export const actionResultsCache = ({ actionsOf, commandsOf }: ResultCaches): ResultCache => ({
   async get(instance, actionKey) {
+    const command = commandOfKey(actionKey)
+    if (command !== undefined) return await commandsOf(instance).get(instance, command)
     const action = actionOfKey(actionKey)
     return action && (await actionsOf(instance).get(instance, action))
   },
   async put(instance, actionKey, result) {
-    const action = actionOfKey(actionKey)
+    const command = commandOfKey(actionKey)
+    const action = command ?? actionOfKey(actionKey)
     if (action === undefined) return
+    const actions = (command === undefined ? actionsOf : commandsOf)(instance)
     // Throws when a worker sent something else: the engine then goes on without the cache.
     const view = viewActionResult(result, action.fn)
     if (view.exitCode !== 0) return
-    await actionsOf(instance).put(instance, action, withWorker(view, UNNAMED_WORKER))
+    await actions.put(instance, action, withWorker(view, UNNAMED_WORKER))
   },
 })

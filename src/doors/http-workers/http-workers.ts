@@ -4,6 +4,8 @@ import type { Log } from '../../base/log.ts'
 import { heartbeatAnswerToJson, heartbeatFromJson } from '../../wire/worker-json/heartbeat.ts'
 import { newsFromJson } from '../../wire/worker-json/news.ts'
 import { registrationFromJson } from '../../wire/worker-json/registration.ts'
+import { foundStageToJson, keptStageFromJson } from '../../wire/worker-json/stage.ts'
+import { mustBeConditions } from '../../wire/worker-stage.ts'
 import { takes } from '../http/body-rules.ts'
 import { type EnvelopeTools, tell, tellBoth, tellError } from '../http/envelope.ts'
 import type { Instances } from '../reapi/instances.ts'
@@ -55,6 +57,8 @@ export function httpWorkers(options: HttpWorkersOptions): Hono {
   app.get(`${one}/orders`, (c) => orders(c, tools))
   app.put(`${task}/status`, (c) => told(c, tools, takeProgress))
   app.put(`${task}/complete`, long, (c) => told(c, tools, takeEnd))
+  app.get(`${task}/stage`, (c) => findStage(c, tools))
+  app.put(`${task}/stage`, long, (c) => keepStage(c, tools))
   return app
 }
 
@@ -129,8 +133,20 @@ async function told(
   tools: HttpWorkersTools,
   take: typeof takeEnd | typeof takeProgress,
 ): Promise<Response> {
-  const word = { worker: idIn(c), attemptId: c.req.param('tid') ?? '' }
-  return tell(c, tools, await take(tools, word, newsFromJson(await bodyOf(c))))
+  return tell(c, tools, await take(tools, wordOf(c), newsFromJson(await bodyOf(c))))
+}
+
+const wordOf = (c: Context) => ({ worker: idIn(c), attemptId: c.req.param('tid') ?? '' })
+
+async function findStage(c: Context, tools: HttpWorkersTools): Promise<Response> {
+  const conditions = mustBeConditions(c.req.query('conditions') ?? '')
+  const result = await tools.door.stages.find({ ...wordOf(c), conditions })
+  return result === undefined ? c.body(null, 204) : tell(c, tools, foundStageToJson(result))
+}
+
+async function keepStage(c: Context, tools: HttpWorkersTools): Promise<Response> {
+  await tools.door.stages.keep({ ...wordOf(c), ...keptStageFromJson(await bodyOf(c)) })
+  return tell(c, tools, { id: c.req.param('tid') })
 }
 
 function list(c: Context, tools: HttpWorkersTools): Response {

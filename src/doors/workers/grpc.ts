@@ -3,6 +3,7 @@ import type { ClientStreamingMethod, Method, ServerCall, Service, UnaryMethod } 
 import { heartbeatAnswerToProto, heartbeatFromProto, unregisterFromProto } from '../../wire/worker-heartbeat.ts'
 import { leaseQuestionFromProto, leasesToProto } from '../../wire/worker-lease.ts'
 import { registrationFromProto } from '../../wire/worker-registration.ts'
+import { foundStageToProto, keptStageFromProto, stageQuestionFromProto, stageTaken } from '../../wire/worker-stage.ts'
 import { taskUpdateFromProto } from '../../wire/worker-status.ts'
 import { outputPieceFromProto } from '../../wire/worker-stream.ts'
 import { tellingFaults } from '../telling-faults.ts'
@@ -34,7 +35,15 @@ export function workersDoor(options: WorkersDoorOptions): Service[] {
   }
   const services: Service[] = [
     ...SCHEDULER_NAMES.map((name) => ({ name, methods })),
-    { name: LINK_NAME, methods: { StreamLeases: streamLeases(door), ReportOutput: reportOutput(door) } },
+    {
+      name: LINK_NAME,
+      methods: {
+        StreamLeases: streamLeases(door),
+        ReportOutput: reportOutput(door),
+        FindStage: findStage(door),
+        KeepStage: keepStage(door),
+      },
+    },
   ]
   return services.map(tellingFaults)
 }
@@ -108,6 +117,19 @@ const reportOutput = ({ desk }: WorkersDoor): ClientStreamingMethod => ({
   async handle(requests) {
     for await (const message of requests) desk.output(outputPieceFromProto(message))
     return NOTHING
+  },
+})
+
+const findStage = ({ stages }: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  handle: async (bytes) => foundStageToProto(await stages.find(stageQuestionFromProto(bytes))),
+})
+
+const keepStage = ({ stages }: WorkersDoor): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes) {
+    await stages.keep(keptStageFromProto(bytes))
+    return stageTaken()
   },
 })
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
+import type { KeptStages } from '../command-tasks/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
 
 /** What all calls of workers share: who is registered by way of this door. */
@@ -11,6 +12,7 @@ export interface WorkersDoor {
   readonly longPollMs: number
   /** Aborted when the server is about to stop. */
   readonly ending: AbortSignal
+  readonly stages: KeptStages
   register(description: WorkerDescription, session: DoorSession): void
   /** Undefined for a worker that has not registered here, or not since the server's start. */
   sessionOf(worker: string): DoorSession | undefined
@@ -21,6 +23,8 @@ export interface WorkersDoorOptions {
   readonly desk: WorkerDesk
   readonly clock: Clock
   readonly longPollMs?: number
+  /** Results of compile stages; without it every stage is run. */
+  readonly stages?: KeptStages
   /**
    * Says that the server is about to stop: streams and polls end, which would keep connections open otherwise. The workers
    * are not taken for gone: they come back with what they run.
@@ -30,10 +34,11 @@ export interface WorkersDoorOptions {
 
 const LONG_POLL_MS = 30_000
 
+const NONE_KEPT: KeptStages = { find: async () => undefined, keep: async () => {} }
 const NEVER = new AbortController().signal
 
 export function openWorkersDoor(options: WorkersDoorOptions): WorkersDoor {
-  const { desk, clock, longPollMs = LONG_POLL_MS, ending = NEVER } = options
+  const { desk, clock, longPollMs = LONG_POLL_MS, ending = NEVER, stages = NONE_KEPT } = options
   const sessions = new Map<string, DoorSession>()
   const names = new WeakMap<DoorSession, string>()
   return {
@@ -41,6 +46,7 @@ export function openWorkersDoor(options: WorkersDoorOptions): WorkersDoor {
     clock,
     longPollMs,
     ending,
+    stages,
     register(description, session) {
       const { worker } = description
       desk.register(description, session)

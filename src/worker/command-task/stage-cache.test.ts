@@ -6,6 +6,7 @@ import { bareBy } from '../../runtimes/bare.fixture.ts'
 import { realClock } from '../../runtimes/rooms.fixture.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
+import { stageNameOf } from '../../wire/command-key.ts'
 import { commandResultFromProto, commandResultToProto } from '../../wire/command-task-result.ts'
 import type { AttemptTools } from '../attempt.ts'
 import { remoteTarget } from '../cas/remote-target.ts'
@@ -27,10 +28,11 @@ async function bench() {
   const rooms = await openRooms(join(folder.path, 'rooms'), undefined)
   const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
   const kept = new Map<string, Uint8Array>()
-  const results: StageResults = {
-    get: async ({ hash }) => kept.get(hash),
-    put: async ({ hash }, result) => void kept.set(hash, result),
-  }
+  /** As the server keeps them: it names the stage of the task that the worker holds. */
+  const resultsOf = (task: CommandTask): StageResults => ({
+    get: async (conditions) => kept.get(stageNameOf(task, conditions).hash),
+    put: async (conditions, result) => void kept.set(stageNameOf(task, conditions).hash, result),
+  })
   let store = memoryStore()
   let rounds = 0
   const toolsWith = async (more: Partial<AttemptTools>): Promise<AttemptTools> => {
@@ -41,7 +43,7 @@ async function bench() {
       inputs: inputStage({ ...staged, directoryBytes: 1 << 20 }),
       outputs: { bulk, rules: { ...rules, mostBytes: 1 << 30 } },
       target: remoteTarget(store),
-      ...{ results, toolchainOf: () => 'cc 12' },
+      toolchainOf: () => 'cc 12',
       ...more,
     }
   }
@@ -53,7 +55,11 @@ async function bench() {
     async go(task: CommandTask, more: Partial<AttemptTools> = {}, hooks: StageHooks = {}): Promise<CommandResult> {
       const name = `s-${process.pid}-${rounds}`
       const order = { name, task, queuedAt: undefined, hooks, timeoutMs: undefined, begun: undefined }
-      return await attemptCommand(order, await toolsWith(more), new AbortController().signal)
+      return await attemptCommand(
+        order,
+        await toolsWith({ results: resultsOf(task), ...more }),
+        new AbortController().signal,
+      )
     },
     async [Symbol.asyncDispose]() {
       await bare.close()
@@ -68,9 +74,9 @@ printf '#!/bin/sh\\necho made as %s from %s\\n' $id "$(cat main.txt)" > a/b/prog
 
 const env = [{ name: 'PATH', value: '/usr/bin:/bin' }]
 
-function taskOf(more: { stage?: Partial<StageWish>; source?: string; salt?: string } = {}): CommandTask {
-  const { stage = {}, source = 'one', salt = 'secret' } = more
-  const cache = { salt, outputs: ['a/**'] }
+function taskOf(more: { stage?: Partial<StageWish>; source?: string } = {}): CommandTask {
+  const { stage = {}, source = 'one' } = more
+  const cache = { salt: 'secret', outputs: ['a/**'] }
   return commandTaskOf({
     stages: [
       { name: 'compile', argv: ['/bin/sh', '-c', COMPILE, 'sh', 'it'], env, cache, ...stage },
@@ -116,7 +122,6 @@ test.each<[string, Parameters<typeof taskOf>[0], Partial<AttemptTools>]>([
   ['another input', { source: 'two' }, {}],
   ['another word', { stage: { argv: ['/bin/sh', '-c', COMPILE, 'sh', 'that'] } }, {}],
   ['another variable', { stage: { env: [...env, { name: 'CFLAGS', value: '-O3' }] } }, {}],
-  ['another salt', { salt: 'guessed' }, {}],
   ['other outputs', { stage: { cache: { salt: 'secret', outputs: ['a/**', 'b'] } } }, {}],
   ['another toolchain', {}, { toolchainOf: () => 'cc 13' }],
   ['a toolchain of which nothing is known', {}, { toolchainOf: () => undefined }],

@@ -1,18 +1,15 @@
-import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
-import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { CommandOutputFile, CommandStage, CommandTask, StageResult } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
-import { commandTaskToProto } from '../../wire/command-task.ts'
 import { commandResultFromProto, commandResultToProto } from '../../wire/command-task-result.ts'
 import type { AttemptTools } from '../attempt.ts'
 import type { OutputBlob } from '../outputs/blob-target.ts'
 import { collectCommandOutputs } from './collect-command-outputs.ts'
 
-/** Results of stages, in the instance that a task belongs to. */
+/** Results of the first stage of one attempt's task, kept by the server. The conditions are those of this worker. */
 export interface StageResults {
-  get(name: Digest): Promise<Uint8Array | undefined>
-  put(name: Digest, result: Uint8Array): Promise<void>
+  get(conditions: string): Promise<Uint8Array | undefined>
+  put(conditions: string, result: Uint8Array): Promise<void>
 }
 
 /** What an earlier run of a task's first stage came to. */
@@ -38,10 +35,10 @@ const MOST_BYTES = 256 * 1024 ** 2
 
 /** A store that fails, or does not hold what it promised, has found nothing: the stage can always be run. */
 export async function findStage(task: CommandTask, tools: CacheTools): Promise<FoundStage | undefined> {
-  const name = nameOf(task, tools)
-  if (name === undefined) return undefined
+  const conditions = conditionsOf(task, tools)
+  if (conditions === undefined) return undefined
   try {
-    const bytes = await tools.results?.get(name)
+    const bytes = await tools.results?.get(conditions)
     if (bytes === undefined) return undefined
     const { stages, outputs } = commandResultFromProto(bytes, task.fn)
     const [result] = stages
@@ -56,8 +53,8 @@ export async function findStage(task: CommandTask, tools: CacheTools): Promise<F
 /** Only of a stage that ended well, and before anything else has run in its room. */
 export async function keepStage(kept: StageKeeping, tools: CacheTools, signal: AbortSignal): Promise<void> {
   const { task, result, root } = kept
-  const name = nameOf(task, tools)
-  if (name === undefined || result.cause !== 'ok') return
+  const conditions = conditionsOf(task, tools)
+  if (conditions === undefined || result.cause !== 'ok') return
   const globs = task.stages[0]?.cache?.outputs ?? []
   const wanted = { paths: [], globs, mostFiles: MOST_FILES, mostBytes: MOST_BYTES, symlinks: 'refuse' as const }
   try {
@@ -68,7 +65,7 @@ export async function keepStage(kept: StageKeeping, tools: CacheTools, signal: A
     )
     if (outputs.problem !== undefined || outputs.files.length === 0) return
     await tools.target.store([...blobs, ...kept.blobs], signal)
-    await tools.results?.put(name, commandResultToProto({ stages: [result], outputs, metadata: undefined }))
+    await tools.results?.put(conditions, commandResultToProto({ stages: [result], outputs, metadata: undefined }))
   } catch (error) {
     signal.throwIfAborted()
     nothingBut(error)
@@ -81,24 +78,16 @@ function nothingBut(error: unknown): undefined {
   return undefined
 }
 
-/** No message begins like this, so that no action has the same name. */
-const DOMAIN = '\0windlass stage\0'
-const NO_OUTPUTS = { paths: [], globs: [], mostFiles: 0, mostBytes: 0, symlinks: 'refuse' } as const
-
 /**
- * All that what it makes depends on: its words and environment, every input, the room that it runs in, and the toolchain as this
- * worker has it. Not its limits: what ended well once did not need more. Undefined for one that is not to be cached.
+ * Everything outside the task that changes what the stage makes: the room that it runs in, and the toolchain as this
+ * worker has it. The server adds the stage itself. Undefined for a stage that must not be cached.
  */
-function nameOf(task: CommandTask, { results, toolchainOf, isolation, runtime }: CacheTools): Digest | undefined {
+function conditionsOf(task: CommandTask, { results, toolchainOf, isolation, runtime }: CacheTools): string | undefined {
   const [stage] = task.stages
   if (results === undefined || !mayBeCached(stage) || task.image !== undefined) return undefined
   const language = task.platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@')[0]
   const toolchain = language === undefined ? undefined : toolchainOf?.(language)
-  if (toolchain === undefined) return undefined
-  const where = [stage.cache?.salt, language, toolchain, runtime.name, isolation]
-  const bare = { ...stage, limits: {}, cache: { salt: '', outputs: stage.cache?.outputs ?? [] } }
-  const same: CommandTask = { ...task, stages: [bare], outputs: NO_OUTPUTS, platform: [], isolation: 'none' }
-  return digestOf(task.fn, Buffer.concat([Buffer.from(DOMAIN + JSON.stringify(where)), commandTaskToProto(same)]))
+  return toolchain === undefined ? undefined : JSON.stringify([language, toolchain, runtime.name, isolation])
 }
 
 const mayBeCached = (stage: CommandStage | undefined): stage is CommandStage =>

@@ -5,6 +5,7 @@ import { GrpcError, STATUS, type StatusCode } from '../../grpc/status.ts'
 import { heartbeatAnswerFromProto, heartbeatToProto, unregisterToProto } from '../../wire/worker-heartbeat.ts'
 import { type TaskNews, taskUpdateToProto } from '../../wire/worker-status.ts'
 import { backoff } from './backoff.ts'
+import { grpcStageResults } from './grpc-stage-results.ts'
 import { leaseStream } from './lease-stream.ts'
 import { outputLine } from './output-line.ts'
 import type { WorkerLink } from './worker-link.ts'
@@ -57,6 +58,7 @@ export function grpcLink(options: GrpcLinkOptions): WorkerLink {
     output: (attemptId, stream, bytes) => outputs.print(attemptId, stream, bytes),
     prompt: (attemptId) => outputs.prompt(attemptId),
     inputTaken: (attemptId, number) => stream.say({ kind: 'input-taken', attemptId, number }),
+    stageResults: (attemptId) => grpcStageResults({ channel, worker, attemptId }),
     async heartbeat(pulse) {
       try {
         const message = heartbeatToProto({ worker, ...pulse })

@@ -8,6 +8,7 @@ import type { HttpCaller } from './http-caller.ts'
 import { httpOutputWay, type OutputWayOptions } from './http-output-way.ts'
 import { httpRegistration } from './http-registration.ts'
 import { isPassing, isTaken, saying } from './http-saying.ts'
+import { httpStageResults } from './http-stage-results.ts'
 import { gatheredOutput } from './output-line.ts'
 import type { Pulse, WorkerLink } from './worker-link.ts'
 
@@ -70,6 +71,7 @@ export function httpLink(options: HttpLinkOptions): WorkerLink {
       return isTaken(status === TOO_LARGE ? await report(attemptId, UNSENDABLE) : status) ? 'taken' : 'dropped'
     },
     output: (attemptId, stream, bytes) => outputs.print(attemptId, stream, bytes),
+    stageResults: (attemptId) => httpStageResults({ caller, path: `${taskPath(attemptId)}/stage` }),
     heartbeat(pulse) {
       if (pulse.state === 'draining') registered.quiet()
       return heartbeat(pulse)

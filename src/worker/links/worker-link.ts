@@ -4,6 +4,7 @@ import type { LeaseMessage } from '../../wire/worker-lease.ts'
 import type { WorkerRegistration } from '../../wire/worker-registration.ts'
 import type { TaskNews } from '../../wire/worker-status.ts'
 import type { OrderWord, StopWord } from '../../wire/worker-stream.ts'
+import type { StageResults } from '../command-task/stage-cache.ts'
 
 /** A worker's way to its server. It mends itself: whoever uses it need not know when it is broken. */
 export interface WorkerLink {
@@ -21,6 +22,8 @@ export interface WorkerLink {
   prompt?(attemptId: string): void
   /** What was done to it has reached it, up to this number. */
   inputTaken?(attemptId: string, number: number): void
+  /** Results of the first stage of the attempt's task, as the server keeps them. */
+  stageResults(attemptId: string): StageResults
   /** Undefined when the server could not be reached, or did not know us: then we register again. */
   heartbeat(pulse: Pulse): Promise<HeartbeatAnswer | undefined>
   /** Says goodbye, if there is anybody to hear it. */

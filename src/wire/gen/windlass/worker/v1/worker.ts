@@ -97,6 +97,26 @@ export interface ReportOutputRequest {
 export interface ReportOutputResponse {
 }
 
+export interface FindStageRequest {
+  readonly workerId: string;
+  readonly taskId: string;
+  readonly conditions: string;
+}
+
+export interface FindStageResponse {
+  readonly result?: Uint8Array | undefined;
+}
+
+export interface KeepStageRequest {
+  readonly workerId: string;
+  readonly taskId: string;
+  readonly conditions: string;
+  readonly result: Uint8Array;
+}
+
+export interface KeepStageResponse {
+}
+
 function createBaseStreamLeasesRequest(): StreamLeasesRequest {
   return { register: undefined, started: undefined, inputTaken: undefined };
 }
@@ -907,6 +927,274 @@ export const ReportOutputResponse: MessageFns<ReportOutputResponse> = {
   },
   fromPartial<I extends Exact<DeepPartial<ReportOutputResponse>, I>>(_: I): ReportOutputResponse {
     const message = createBaseReportOutputResponse() as any;
+    return message;
+  },
+};
+
+function createBaseFindStageRequest(): FindStageRequest {
+  return { workerId: "", taskId: "", conditions: "" };
+}
+
+export const FindStageRequest: MessageFns<FindStageRequest> = {
+  encode(message: FindStageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workerId !== "") {
+      writer.uint32(10).string(message.workerId);
+    }
+    if (message.taskId !== "") {
+      writer.uint32(18).string(message.taskId);
+    }
+    if (message.conditions !== "") {
+      writer.uint32(26).string(message.conditions);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindStageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindStageRequest() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.taskId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.conditions = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<FindStageRequest>, I>>(base?: I): FindStageRequest {
+    return FindStageRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindStageRequest>, I>>(object: I): FindStageRequest {
+    const message = createBaseFindStageRequest() as any;
+    message.workerId = object.workerId ?? "";
+    message.taskId = object.taskId ?? "";
+    message.conditions = object.conditions ?? "";
+    return message;
+  },
+};
+
+function createBaseFindStageResponse(): FindStageResponse {
+  return { result: undefined };
+}
+
+export const FindStageResponse: MessageFns<FindStageResponse> = {
+  encode(message: FindStageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== undefined) {
+      writer.uint32(10).bytes(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindStageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindStageResponse() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.result = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<FindStageResponse>, I>>(base?: I): FindStageResponse {
+    return FindStageResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindStageResponse>, I>>(object: I): FindStageResponse {
+    const message = createBaseFindStageResponse() as any;
+    message.result = object.result ?? undefined;
+    return message;
+  },
+};
+
+function createBaseKeepStageRequest(): KeepStageRequest {
+  return { workerId: "", taskId: "", conditions: "", result: new Uint8Array(0) };
+}
+
+export const KeepStageRequest: MessageFns<KeepStageRequest> = {
+  encode(message: KeepStageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workerId !== "") {
+      writer.uint32(10).string(message.workerId);
+    }
+    if (message.taskId !== "") {
+      writer.uint32(18).string(message.taskId);
+    }
+    if (message.conditions !== "") {
+      writer.uint32(26).string(message.conditions);
+    }
+    if (message.result.length !== 0) {
+      writer.uint32(34).bytes(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeepStageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeepStageRequest() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workerId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.taskId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.conditions = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.result = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<KeepStageRequest>, I>>(base?: I): KeepStageRequest {
+    return KeepStageRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<KeepStageRequest>, I>>(object: I): KeepStageRequest {
+    const message = createBaseKeepStageRequest() as any;
+    message.workerId = object.workerId ?? "";
+    message.taskId = object.taskId ?? "";
+    message.conditions = object.conditions ?? "";
+    message.result = object.result ?? new Uint8Array(0);
+    return message;
+  },
+};
+
+function createBaseKeepStageResponse(): KeepStageResponse {
+  return {};
+}
+
+export const KeepStageResponse: MessageFns<KeepStageResponse> = {
+  encode(_: KeepStageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeepStageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeepStageResponse() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<KeepStageResponse>, I>>(base?: I): KeepStageResponse {
+    return KeepStageResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<KeepStageResponse>, I>>(_: I): KeepStageResponse {
+    const message = createBaseKeepStageResponse() as any;
     return message;
   },
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { stageSalt } from './stage-salt.ts'
+import { serverSecret, stageSalt } from './server-secret.ts'
 
 const folder = (): string => {
   const path = mkdtempSync(join(tmpdir(), 'windlass-salt-'))
@@ -10,18 +10,24 @@ const folder = (): string => {
   return path
 }
 
-test('a server keeps its salt to itself, and has the same after a restart', () => {
+test('a server keeps its secret to itself, and has the same one after a restart', () => {
   const dataDir = join(folder(), 'data')
-  const salt = stageSalt(dataDir)
-  expect(salt).toMatch(/^[0-9a-f]{64}$/)
-  expect(stageSalt(dataDir)).toBe(salt)
+  const secret = serverSecret(dataDir)
+  expect(secret).toMatch(/^[0-9a-f]{64}$/)
+  expect(serverSecret(dataDir)).toBe(secret)
   expect(readdirSync(dataDir).map((name) => statSync(join(dataDir, name)).mode & 0o777)).toEqual([0o600])
-  expect(stageSalt(folder())).not.toBe(salt)
+  expect(serverSecret(folder())).not.toBe(secret)
 })
 
 test('a file that holds something else is written anew', () => {
   const dataDir = folder()
   writeFileSync(join(dataDir, 'stage-cache.key'), 'short')
-  const salt = stageSalt(dataDir)
-  expect([salt.length, stageSalt(dataDir)]).toEqual([64, salt])
+  const secret = serverSecret(dataDir)
+  expect([secret.length, serverSecret(dataDir)]).toEqual([64, secret])
+})
+
+test('workers never see the secret', () => {
+  const secret = serverSecret(folder())
+  expect(stageSalt(secret)).toMatch(/^[0-9a-f]{64}$/)
+  expect(stageSalt(secret)).not.toBe(secret)
 })
