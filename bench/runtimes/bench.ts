@@ -38,7 +38,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const entry = file('src/runtimes/spawner/spawner-process.fixture.js')
     const launcher = isHere
       ? localLauncher({ ...options, clock })
-      : spawner({ ...options, node: process.execPath, entry })
+      : spawner({ ...options, node: process.execPath, entry, clock })
     launchers.push(launcher)
     return { launcher, way: launched(launcher) }
   }

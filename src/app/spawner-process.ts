@@ -5,4 +5,5 @@ import { lastingClock } from './clock.ts'
 serveSpawner({
   clock: lastingClock,
   send: (pid, signal) => void process.kill(pid, signal),
+  exit: () => process.exit(),
 })

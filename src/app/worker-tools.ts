@@ -77,7 +77,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   await prepareHashing()
   const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
   const bulk = threadPool(BULK_THREADS)
-  const launcher = await openLauncher(join(folder, 'launcher'))
+  const launcher = await openLauncher(join(folder, 'launcher'), clock)
   const { runtime, probe, close } = await openRuntimeFor(options, launcher).catch(async (error: unknown) => {
     await launcher.close()
     await bulk.close()
@@ -184,7 +184,7 @@ function remembering(make: WorkerTools['of']): WorkerTools['of'] {
   }
 }
 
-async function openLauncher(folder: string): Promise<Launcher> {
+async function openLauncher(folder: string, clock: Clock): Promise<Launcher> {
   await mkdir(folder, { recursive: true, mode: 0o711 })
   return spawner({
     name: launcherName(folder),
@@ -193,6 +193,7 @@ async function openLauncher(folder: string): Promise<Launcher> {
     node: process.execPath,
     entry: SPAWNER_ENTRY,
     send: (pid, signal) => void process.kill(pid, signal),
+    clock,
   })
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BareOptions, bareRuntime } from './bare.ts'
@@ -8,7 +8,8 @@ import { type LocalLauncherOptions, localLauncher } from './launcher/local-launc
 import { realClock } from './rooms.fixture.ts'
 import { spawner } from './spawner/spawner.ts'
 
-export type Way = 'spawner' | 'direct'
+/** `ordinary`: the spawner is the process of an ordinary user, as that of a worker without root is. */
+export type Way = 'spawner' | 'direct' | 'ordinary'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
 const host = process
@@ -24,7 +25,27 @@ export function launcherOptions(useGroups: boolean): LocalLauncherOptions {
 export function launcherBy(way: Way, options: LocalLauncherOptions): Launcher {
   if (way === 'direct') return localLauncher(options)
   const entry = new URL('./spawner/spawner-process.fixture.ts', import.meta.url)
-  return spawner({ ...options, node: host.execPath, entry })
+  const node = way === 'ordinary' && IS_ROOT ? nodeOfOrdinaryUser(options.folder) : host.execPath
+  return spawner({ ...options, node, entry })
+}
+
+/** A user that nobody else on this machine is. */
+const ORDINARY_USER = { uid: 65_530, gid: 65_530 }
+export const IS_ROOT = host.getuid?.() === 0
+const SETPRIV = '/usr/bin/setpriv'
+
+/** Why a test that is root cannot start a spawner as another user; undefined when it can, or is an ordinary user itself. */
+export const whyNotOrdinary = (): string | undefined =>
+  IS_ROOT && !existsSync(SETPRIV) ? 'setpriv (util-linux) is not installed' : undefined
+
+/** A program that is Node without the rights of root. The folder becomes that user's. */
+function nodeOfOrdinaryUser(folder: string): string {
+  const { uid, gid } = ORDINARY_USER
+  const program = join(folder, 'node')
+  const words = `${SETPRIV} --reuid ${uid} --regid ${gid} --clear-groups ${host.execPath}`
+  writeFileSync(program, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 })
+  chownSync(folder, uid, gid)
+  return program
 }
 
 export interface BareUnderTest extends RuntimeUnderTest, AsyncDisposable {

@@ -65,7 +65,7 @@ async function open({ open: kind, folder, entry }: Extract<Question, { open: Kin
   for (const each of ['launcher', 'rooms', 'root', 'tmp']) mkdirSync(join(folder, each), { recursive: true })
   for (const each of ['.', 'rooms', 'root', 'tmp']) chmodSync(join(folder, each), 0o777)
   const options = { name, folder: join(folder, 'launcher'), useGroups: true, send, node: process.execPath }
-  const launcher = spawner({ ...options, entry: new URL(entry) })
+  const launcher = spawner({ ...options, entry: new URL(entry), clock })
   const deps = { launcher, clock, env: [], outputBytes: 1 << 20, folder: join(folder, 'rooms'), arch: process.arch }
   const { runtime, probe, user } = await openRuntime(kind, { ...deps, uid: process.getuid?.() ?? 0 })
   const place = realpathSync(folder)

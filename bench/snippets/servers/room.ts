@@ -27,6 +27,7 @@ async function open(folder: string): Promise<{ runtime: Runtime; rooms: Rooms }>
       ...{ name: `bench-${process.pid}`, folder: launcher, useGroups: true, node: process.execPath },
       entry: new URL('../../../src/app/spawner-process.ts', import.meta.url),
       send: (pid, signal) => void process.kill(pid, signal),
+      clock: systemClock,
     }),
     ...{ clock: systemClock, env: [], outputBytes: 1 << 20, folder: join(folder, 'runtime') },
     ...{ arch: process.arch, uid: process.getuid?.() ?? 0 },

@@ -189,19 +189,17 @@ export class LocalLaunch implements Launch {
     const exit = { code, signal, over, status, pidsRefused, hasSurvivors, usage, wallMs }
     this.#listener.ended({ kind: 'exited', exit })
     // Who waits for the end need not wait for this.
-    const isRemoved = await this.#remove(tree)
-    // Who is being taken apart may have a pipe open still: what was not read of it must not reach the next who has it.
-    this.#streams?.finish(isRemoved && !hasSurvivors)
+    await this.#remove(tree)
+    this.#streams?.finish()
     this.#over.resolve()
   }
 
   /** What cannot be removed is swept when the next life of this worker begins. */
-  async #remove(tree: ProcessTree): Promise<boolean> {
+  async #remove(tree: ProcessTree): Promise<void> {
     for (let round = 0; round < REMOVE_ROUNDS; round++) {
-      if (tree.remove()) return true
+      if (tree.remove()) return
       await this.#tools.pause(Math.min(2 + round, MOST_PAUSE_MS))
     }
-    return false
   }
 
   async #killRest(tree: ProcessTree): Promise<boolean> {
@@ -215,7 +213,7 @@ export class LocalLaunch implements Launch {
 
   #refuse(error: NodeJS.ErrnoException, group: RoomGroup | undefined): void {
     group?.remove()
-    this.#streams?.finish(true)
+    this.#streams?.finish()
     this.#over.resolve()
     this.#listener.ended({ kind: 'refused', code: error.code ?? 'UNKNOWN', what: error.message })
   }

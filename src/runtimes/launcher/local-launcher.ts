@@ -71,7 +71,7 @@ export function localLauncher(options: LocalLauncherOptions): Launcher {
       await Promise.all([...running].map((launch) => launch.over))
       tools.warmth?.close()
       groups?.close()
-      tools.pipes.close()
+      await tools.pipes.close()
     },
   }
 }

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, readlinkSync, rmSync, writeSync } from 'node:fs'
+import { fchmodSync, fstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,56 +7,44 @@ import { type Pipe, pipePool } from './pipe-pool.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-pipes-'))
 const pool = pipePool(folder)
-afterAll(() => {
-  pool.close()
+afterAll(async () => {
+  await pool.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 const pathOf = ({ theirs }: Pipe): string => readlinkSync(`/proc/self/fd/${theirs}`)
 
-async function finished(pipe: Pipe): Promise<void> {
-  const closed = once(pipe.ours, 'close')
-  pipe.finish(true)
-  await closed
-}
-
-/** What comes out of the next output, when `word` is all that was written to it. */
-async function nextOutput(word: string): Promise<{ readonly path: string; readonly said: string }> {
-  const pipe = pool.forOutput()
-  const path = pathOf(pipe)
-  writeSync(pipe.theirs, word)
-  pipe.started()
-  const said = await text(pipe.ours)
-  pipe.finish(true)
-  return { path, said }
-}
-
-test('a pipe that nobody has open is used again, without what was not read of it', async () => {
-  const pipe = pool.forInput()
-  const path = pathOf(pipe)
-  pipe.ours.write('never read')
-  await finished(pipe)
-  expect(await nextOutput('mine')).toEqual({ path, said: 'mine' })
+test('a pipe has no name once it is open, and none is used twice', async () => {
+  const seen = new Set<string>()
+  for (let i = 0; i < 300; i++) {
+    const pipe = i % 2 === 0 ? pool.forOutput() : pool.forInput()
+    const path = pathOf(pipe)
+    expect(path).toMatch(/ \(deleted\)$/)
+    seen.add(path)
+    fchmodSync(pipe.theirs, 0)
+    pipe.finish()
+  }
+  expect(seen.size).toBe(300)
 })
 
-test('one that somebody still has open is not, whatever was said of it', async () => {
-  const pipe = pool.forInput()
-  const path = pathOf(pipe)
-  const held = openSync(path, 'r')
-  pipe.ours.write('of another run')
-  await finished(pipe)
-  const next = await nextOutput('mine')
-  expect(next.said).toBe('mine')
-  expect(next.path).not.toBe(path)
-  expect(existsSync(path)).toBe(false)
-  closeSync(held)
+test('what was not read of one pipe is not read from another', async () => {
+  const input = pool.forInput()
+  input.ours.write('never read')
+  input.finish()
+  const output = pool.forOutput()
+  writeSync(output.theirs, 'mine')
+  output.started()
+  expect(await text(output.ours)).toBe('mine')
+  output.finish()
 })
 
-test('nor one that somebody could still write to', async () => {
-  const pipe = pool.forOutput()
-  const path = pathOf(pipe)
-  const held = openSync(path, 'w')
-  await finished(pipe)
-  expect((await nextOutput('mine')).path).not.toBe(path)
-  closeSync(held)
+test('pipes are made ahead of need, and all are gone when the pool is closed', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'windlass-pipes-'))
+  const brief = pipePool(other)
+  const pipes = Array.from({ length: 100 }, () => brief.forOutput())
+  expect(new Set(pipes.map(({ theirs }) => fstatSync(theirs).ino)).size).toBe(100)
+  for (const pipe of pipes) pipe.finish()
+  await brief.close()
+  expect(readdirSync(other)).toEqual([])
+  rmSync(other, { recursive: true })
 })

@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process'
-import { closeSync, constants, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 
 /**
  * Pipes between us and the processes that we start. Node's own are pairs of sockets, and a socket cannot be opened by
  * name: `echo oops > /dev/stderr`, which build scripts are full of, would fail. So these are named pipes, made some at
- * a time (it takes a program to make one) and used again when nobody has them open any more.
+ * a time, because it takes a program to make one.
+ *
+ * Each pipe serves one process and loses its name as soon as both ends are open. It is never used again: the process may own
+ * it, and can then change its mode, its owner's access list or its size for every later reader and writer.
  */
 export interface PipePool {
   /** False where none can be made: then Node's sockets have to do. */
@@ -17,7 +20,7 @@ export interface PipePool {
   forOutput(): Pipe
   /** One that a process reads from. */
   forInput(): Pipe
-  close(): void
+  close(): Promise<void>
 }
 
 export interface Pipe {
@@ -25,106 +28,127 @@ export interface Pipe {
   readonly theirs: number
   readonly ours: Socket
   started(): void
-  /** `isQuiet` says that nobody else can have it open, so that it may be used again. */
-  finish(isQuiet: boolean): void
+  finish(): void
 }
 
-/** Made at a time. */
-const BATCH = 32
+/** Made at a time. A run takes two to five. */
+const BATCH = 128
+/** With fewer than this left, others are made while runs go on. */
+const FEW = 48
 const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants
 
-/** Pipes that nobody uses. */
-class PipeNames {
+/** The folder is made, and closed to everyone else: the pipes in it are open to all. */
+export function pipePool(parent: string): PipePool {
+  const folder = join(parent, 'pipes')
+  rmSync(folder, { recursive: true, force: true }) // of one who died
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const names = new UnusedPipes(folder)
+  const isAvailable = names.make()
+  return {
+    isAvailable,
+    folder,
+    forOutput: () =>
+      names.use((path) => {
+        const read = openSync(path, O_RDONLY | O_NONBLOCK) // without a writer a plain open would wait for one
+        const write = openOrClose(path, O_WRONLY, [read])
+        return pipe(write, new Socket({ fd: read, readable: true, writable: false }))
+      }),
+    forInput: () =>
+      names.use((path) => {
+        const both = openSync(path, O_RDWR) // never waits; the two opens below have their other side in it
+        const read = openOrClose(path, O_RDONLY, [both])
+        const write = openOrClose(path, O_WRONLY | O_NONBLOCK, [both, read])
+        closeSync(both)
+        return pipe(read, new Socket({ fd: write, readable: false, writable: true }))
+      }),
+    async close() {
+      await names.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Names of pipes that no process has had. */
+class UnusedPipes {
   readonly #folder: string
-  readonly #free: string[] = []
+  readonly #names: string[] = []
   #made = 0
+  #making: Promise<void> | undefined
+  #isClosed = false
 
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** False where none can be made. */
-  more(): boolean {
-    const names = Array.from({ length: BATCH }, () => join(this.#folder, `${this.#made++}`))
-    // A process under another user must be able to open its own output by name, and could not with stricter bits.
-    const { status } = spawnSync('mkfifo', ['-m', '666', ...names], { stdio: 'ignore' })
-    if (status === 0) this.#free.push(...names)
+  /** Waits for the program that makes them. False where none can be made. */
+  make(): boolean {
+    const batch = this.#nextBatch()
+    const { status } = spawnSync('mkfifo', [...MODE, ...batch], { stdio: 'ignore' })
+    if (status === 0) this.#names.push(...batch)
     return status === 0
   }
 
-  take(): string {
-    for (;;) {
-      if (this.#free.length === 0 && !this.more()) throw new Error('no named pipe could be made')
-      const path = this.#free.pop() as string
-      if (isUnused(path)) return path
+  /** The name is gone when `open` has returned. */
+  use(open: (path: string) => Pipe): Pipe {
+    if (this.#names.length === 0 && !this.make()) throw new Error('no named pipe could be made')
+    const path = this.#names.pop() as string
+    if (this.#names.length < FEW) this.#making ??= this.#makeMeanwhile()
+    try {
+      return open(path)
+    } finally {
       rmSync(path, { force: true })
     }
   }
 
-  giveBack(path: string): void {
-    this.#free.push(path)
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#making
+  }
+
+  /** Where it fails, the next run that finds none makes them itself, and reports the failure. */
+  async #makeMeanwhile(): Promise<void> {
+    if (this.#isClosed) return
+    const batch = this.#nextBatch()
+    const child = spawn('mkfifo', [...MODE, ...batch], { stdio: 'ignore' })
+    const code = await new Promise<number | null>((resolve) => {
+      child.once('exit', resolve)
+      child.once('error', () => resolve(null))
+    })
+    if (code === 0) this.#names.push(...batch)
+    this.#making = undefined
+  }
+
+  #nextBatch(): string[] {
+    return Array.from({ length: BATCH }, () => join(this.#folder, `${this.#made++}`))
   }
 }
 
-/**
- * Nobody has it open, and nothing is in it. Those who ended are not always gone when they seem to be, and what one run
- * has left must not come to another: so each pipe is looked at once more before it is used.
- */
-function isUnused(path: string): boolean {
-  const read = openSync(path, O_RDONLY | O_NONBLOCK)
-  try {
-    return readSync(read, Buffer.alloc(1)) === 0
-  } catch {
-    return false // somebody may yet write to it
-  } finally {
-    closeSync(read)
-  }
-}
+/** A process under another user must be able to open its own output by name, and could not with stricter bits. */
+const MODE = ['-m', '666', '--'] as const
 
-/** The folder is made, and closed to everyone else: the pipes in it are open to all. */
-export function pipePool(parent: string): PipePool {
-  const folder = join(parent, 'pipes')
-  const names = new PipeNames(folder)
-  const pipe = (path: string, theirs: number, ours: Socket): Pipe => {
-    let isClosed = false
-    const started = (): void => {
-      if (!isClosed) closeSync(theirs)
-      isClosed = true
-    }
-    return {
-      theirs,
-      ours,
-      started,
-      finish(isQuiet) {
-        started()
-        // Only when both ends are closed is what was not read forgotten: it must not reach the next who reads here.
-        if (!isQuiet) rmSync(path, { force: true })
-        else if (ours.closed) names.giveBack(path)
-        else ours.once('close', () => names.giveBack(path))
-        ours.destroy()
-      },
-    }
+function pipe(theirs: number, ours: Socket): Pipe {
+  let isClosed = false
+  const started = (): void => {
+    if (!isClosed) closeSync(theirs)
+    isClosed = true
   }
-  rmSync(folder, { recursive: true, force: true }) // of one who died
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const isAvailable = names.more()
   return {
-    isAvailable,
-    folder,
-    forOutput() {
-      const path = names.take()
-      const read = openSync(path, O_RDONLY | O_NONBLOCK) // without a writer a plain open would wait for one
-      const write = openSync(path, O_WRONLY)
-      return pipe(path, write, new Socket({ fd: read, readable: true, writable: false }))
+    theirs,
+    ours,
+    started,
+    finish() {
+      started()
+      ours.destroy()
     },
-    forInput() {
-      const path = names.take()
-      const both = openSync(path, O_RDWR) // never waits; the two opens below have their other side in it
-      const read = openSync(path, O_RDONLY)
-      const write = openSync(path, O_WRONLY | O_NONBLOCK)
-      closeSync(both)
-      return pipe(path, read, new Socket({ fd: write, readable: false, writable: true }))
-    },
-    close: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** A descriptor that stays open in a spawner would be lost for ever. */
+function openOrClose(path: string, flags: number, others: readonly number[]): number {
+  try {
+    return openSync(path, flags)
+  } catch (error) {
+    for (const fd of others) closeSync(fd)
+    throw error
   }
 }

@@ -23,7 +23,7 @@ export interface ProcessStreams {
   hasSpoken(): boolean
   /** What it wrote to its status, when all is drained. */
   status(): string | undefined
-  finish(isQuiet: boolean): void
+  finish(): void
 }
 
 const NAMES: readonly OutputName[] = ['stdout', 'stderr']
@@ -36,13 +36,7 @@ export interface StreamEars {
 }
 
 export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamEars): ProcessStreams {
-  const handed = handedFiles(order.handed ?? [], pool.folder)
-  const outputs = pool.isAvailable ? NAMES.map(() => pool.forOutput()) : undefined
-  const told = order.hasStatus === true && pool.isAvailable ? pool.forOutput() : undefined
-  const input = order.hasInput && pool.isAvailable ? pool.forInput() : undefined
-  const terminal = terminalLine(order, pool)
-  const others = [input, told].filter((pipe) => pipe !== undefined)
-  const pipes: readonly Pipe[] = [...(outputs ?? []), ...others, ...terminal.pipes]
+  const { handed, pipes, outputs, told, input, terminal } = openEnds(order, pool)
   const stdin = input?.theirs ?? (order.hasInput ? 'pipe' : 'ignore')
   let reader: Writable | undefined = input?.ours
   let ended: Promise<unknown> = Promise.resolve()
@@ -82,11 +76,33 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
     drained: (ms, after) => within(ended, ms, after),
     hasSpoken: () => hasSpoken,
     status: () => status,
-    finish(isQuiet) {
+    finish() {
       handed.close()
-      for (const pipe of pipes) pipe.finish(isQuiet)
+      for (const pipe of pipes) pipe.finish()
       reader?.destroy()
     },
+  }
+}
+
+/** What a process finds open. All of it or nothing: one that cannot be opened closes those before it. */
+function openEnds(order: LaunchOrder, pool: PipePool) {
+  const handed = handedFiles(order.handed ?? [], pool.folder)
+  const pipes: Pipe[] = []
+  const opened = (pipe: Pipe): Pipe => {
+    pipes.push(pipe)
+    return pipe
+  }
+  try {
+    const outputs = pool.isAvailable ? NAMES.map(() => opened(pool.forOutput())) : undefined
+    const told = order.hasStatus === true && pool.isAvailable ? opened(pool.forOutput()) : undefined
+    const input = order.hasInput && pool.isAvailable ? opened(pool.forInput()) : undefined
+    const terminal = terminalLine(order, pool)
+    pipes.push(...terminal.pipes)
+    return { handed, pipes, outputs, told, input, terminal }
+  } catch (error) {
+    handed.close()
+    for (const pipe of pipes) pipe.finish()
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BareUnderTest, launcherBy, launcherOptions, type Way } from '../bare.fixture.ts'
+import { type BareUnderTest, IS_ROOT, launcherBy, launcherOptions, type Way } from '../bare.fixture.ts'
 import type { Launcher } from '../launcher/launcher.ts'
 import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { realClock } from '../rooms.fixture.ts'
@@ -10,8 +10,6 @@ import { sandboxRuntime } from './sandbox.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
 const host = process
-export const IS_ROOT = host.getuid?.() === 0
-
 /** Of nobody else on this machine. */
 const ROOM_USER = { uid: 65_521, gid: 65_521 }
 
@@ -30,8 +28,9 @@ export function roomsBy(
   const launcher = launcherBy(way, options)
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-rooms-')))
   chmodSync(folder, 0o755)
-  const user = IS_ROOT ? ROOM_USER : undefined
-  const fixed = { launcher, clock: realClock, env: [], user, isRoot: IS_ROOT, outputBytes: 16 << 20, folder }
+  const isRoot = IS_ROOT && way !== 'ordinary'
+  const user = isRoot ? ROOM_USER : undefined
+  const fixed = { launcher, clock: realClock, env: [], user, isRoot, outputBytes: 16 << 20, folder }
   const close = async (): Promise<void> => {
     await launcher.close()
     for (const each of [options.folder, folder]) rmSync(each, { recursive: true, force: true })

@@ -2,10 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { describeWith } from '../../testing/require.ts'
+import { IS_ROOT } from '../bare.fixture.ts'
 import { runtimeContract } from '../contract.ts'
 import { emptyRoom, runOf, shell, testWhere } from '../rooms.fixture.ts'
 import type { RunEnd, Runtime } from '../runtime.ts'
-import { IS_ROOT, sandboxBy } from './sandbox.fixture.ts'
+import { sandboxBy } from './sandbox.fixture.ts'
 import { tinyRootfs } from './tiny-rootfs.fixture.ts'
 
 const never = new AbortController().signal

@@ -6,7 +6,10 @@ import { closeInherited } from './close-inherited.ts'
 import { FRAME, FrameReader, FrameWriter, jsonIn } from './frames.ts'
 
 /** What the spawner's process gives: nothing else of it is needed. */
-export type SpawnerProcess = Pick<LocalLauncherOptions, 'clock' | 'send'>
+export interface SpawnerProcess extends Pick<LocalLauncherOptions, 'clock' | 'send'> {
+  /** Ends this process, whatever is still open in it. */
+  readonly exit: () => void
+}
 
 /** What the worker opens the talk with. */
 export type SpawnerOpening = Pick<LocalLauncherOptions, 'name' | 'folder' | 'useGroups'>
@@ -63,7 +66,7 @@ export function serveSpawner(spawner: SpawnerProcess): void {
   })
   socket.on('data', (chunk) => reader.push(chunk))
   socket.on('error', () => {})
-  socket.once('close', () => void launcher?.close())
+  socket.once('close', () => void Promise.resolve(launcher?.close()).finally(() => spawner.exit()))
 }
 
 const telling = (writer: FrameWriter, number: number, over: () => void): LaunchListener => ({

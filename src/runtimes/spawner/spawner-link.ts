@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../base/clock.ts'
 import type { Launch, LaunchEnd, LauncherFacts, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, sweep } from '../launcher/local-launcher.ts'
 import { droppedIn, FRAME, type FrameKind, FrameReader, type FrameTaker, FrameWriter, jsonIn } from './frames.ts'
@@ -12,7 +13,11 @@ export interface SpawnerLinkOptions extends SpawnerOpening {
   readonly node: string
   readonly entry: URL
   readonly send: LocalLauncherOptions['send']
+  readonly clock: Pick<Clock, 'after'>
 }
+
+/** A spawner that has not ended this long after it was told to is killed: longer than it takes to give up on a process. */
+const CLOSE_MS = 15_000
 
 /** Small, with few threads, and staying so: it handles a few kilobytes at a time, and what it forks is a copy of it. */
 const NODE_FLAGS = [
@@ -111,7 +116,12 @@ export class SpawnerLink {
   async close(): Promise<void> {
     this.#process.ref()
     this.#socket.end()
+    const forget = this.#options.clock.after(CLOSE_MS, () => {
+      this.#process.kill('SIGKILL')
+      sweep(this.#options)
+    })
     await this.#exited
+    forget()
   }
 
   #say(kind: FrameKind, number: number, value?: unknown): void {

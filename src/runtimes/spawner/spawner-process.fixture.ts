@@ -13,4 +13,6 @@ serveSpawner({
   },
   // biome-ignore lint/style/noRestrictedGlobals: this file is the wiring of a process of its own
   send: (pid, signal) => void process.kill(pid, signal),
+  // biome-ignore lint/style/noRestrictedGlobals: this file is the wiring of a process of its own
+  exit: () => process.exit(),
 })

@@ -113,6 +113,29 @@ test('a spawner has nothing left open when its orders are done', async () => {
   expect(await open(70)).toBeLessThanOrEqual(before + 12) // spare groups have their doors open
 })
 
+test('a spawner that does not end when it is told to is killed, with what it had started', async () => {
+  const options = launcherOptions(false)
+  const hasty = { ...realClock, after: (ms: number, done: () => void) => realClock.after(ms / 50, done) }
+  const launcher = launcherBy('spawner', { ...options, clock: hasty })
+  const runtime = bareRuntime({ launcher, clock: realClock, env: [], user: undefined, outputBytes: 1 << 20 })
+  using room = emptyRoom()
+  const told = Promise.withResolvers<number[]>()
+  let heard = ''
+  const stdout = (bytes: Uint8Array): void => {
+    heard += text(bytes)
+    if (numbersIn(heard).length === 4) told.resolve(numbersIn(heard))
+  }
+  const run = runtime
+    .run(runOf(shell(script), { room, hooks: { stdout } }), never)
+    .catch((error: Error) => error.message)
+  const pids = await told.promise
+  process.kill(pids[0] as number, 'SIGSTOP')
+  await launcher.close()
+  for (const pid of pids) expect(await isGone(pid), `${pid}`).toBe(true)
+  expect(await run).toContain('the spawner has failed')
+  rmSync(options.folder, { recursive: true })
+})
+
 test('what the worker was started with, open, is not handed on to commands', () => {
   const file = fileURLToPath(new URL('./open-files.fixture.ts', import.meta.url))
   const script = 'exec 9< /dev/null; exec "$0" "$1"'
