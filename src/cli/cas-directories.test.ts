@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -14,11 +13,8 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { Directory } from '../model/directory.ts'
-import { directoryToProto, treeToProto } from '../wire/directory.ts'
+import { doublingTree } from '../testing/doubling-tree.ts'
 import { cas, digestOf, fresh, lastDigest, random, target, windlass } from './cas.fixture.ts'
-
-const DIRECTORY: Directory = { files: [], directories: [], symlinks: [], properties: undefined }
 
 /** A directory with a bit of everything. */
 function madeTree(): string {
@@ -135,17 +131,8 @@ async function inProcess(...argv: string[]) {
 }
 
 test('a Tree of a few kilobytes that names more files than any disk holds is refused before one is created', async () => {
-  let bytes = directoryToProto(DIRECTORY)
-  const children: Directory[] = []
-  let root = DIRECTORY
-  for (let level = 0; level < 90; level++) {
-    children.push(root)
-    const digest = { fn: 'sha256', hash: createHash('sha256').update(bytes).digest('hex'), size: bytes.length } as const
-    root = { ...DIRECTORY, directories: ['a', 'b'].map((name) => ({ name, digest })) }
-    bytes = directoryToProto(root)
-  }
   const message = fresh()
-  writeFileSync(message, treeToProto({ root, children }))
+  writeFileSync(message, doublingTree(90))
   const put = await cas(['put', message])
   const parent = fresh()
   mkdirSync(parent)

@@ -9,8 +9,8 @@ import { describe, expect, test } from 'vitest'
 import { RPC } from '../../src/check/reapi/rpcs.ts'
 import { openEnd } from '../../src/engine/end-envelope.ts'
 import type { CommandResult } from '../../src/model/command-task.ts'
+import { updateActionResultRequest } from '../../src/wire/calls/action-cache.ts'
 import { commandResultFromProto, commandResultToProto } from '../../src/wire/command-task-result.ts'
-import * as re from '../../src/wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { clientOf } from '../cache/in-process.ts'
 import { folderOf, shellTool } from '../cwl/documents.ts'
 import { cwlHere } from '../cwl/run-here.ts'
@@ -47,7 +47,7 @@ function learn(folder: string): Learned {
 }
 
 /** What the task made, with other content: its files, and everything that it printed. */
-function forge({ result }: Learned, digest: re.Digest): Uint8Array {
+function forge({ result }: Learned, digest: { readonly hash: string; readonly sizeBytes: number }): Uint8Array {
   const file = { fn: 'sha256', hash: digest.hash, size: digest.sizeBytes } as const
   const stages = result.stages.map((stage) => ({ ...stage, stdout: { ...stage.stdout, inline: FORGED } }))
   const files = result.outputs.files.map((each) => ({ ...each, digest: file }))
@@ -60,11 +60,8 @@ async function attack(victim: CodeServer, learned: Learned): Promise<void> {
   const blob = client.blobOf(FORGED)
   await client.put(blob)
   const forged = forge(learned, blob.digest)
-  const actionDigest = { hash: learned.hash, sizeBytes: learned.size }
-  const request = re.UpdateActionResultRequest.encode(
-    re.UpdateActionResultRequest.fromPartial({ actionDigest, actionResult: re.ActionResult.decode(forged) }),
-  )
-  await client.api.raw(RPC.updateActionResult.path, request.finish())
+  const action = { fn: 'sha256', hash: learned.hash, size: learned.size } as const
+  await client.api.raw(RPC.updateActionResult.path, updateActionResultRequest('', action, forged))
   const put = await fetch(`${victim.httpUrl}/ac/${learned.hash}`, { method: 'PUT', body: Uint8Array.from(forged) })
   expect(put.status).toBe(200)
 }
