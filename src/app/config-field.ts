@@ -12,6 +12,8 @@ export interface About {
   readonly flag?: string
   /** Its variable, when it is there and empty, sets it to nothing: for a list that is long unless somebody says so. */
   readonly emptyIsNone?: boolean
+  /** The value is a path, or an address that may be unix:PATH; a relative one is taken from the working directory. */
+  readonly holdsPath?: boolean
 }
 
 export interface Field extends About {

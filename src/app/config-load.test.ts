@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { FaultError } from '../base/fault.ts'
+import { FIELDS } from './config.ts'
 import { type ConfigSources, type LoadedConfig, loadConfig } from './config-load.ts'
+import { pick } from './config-table.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -94,6 +96,29 @@ describe('where a value comes from', () => {
     expect(load('', { env }).notes).toEqual([
       { level: 'info', what: 'environment variables that are none of ours', keys },
     ])
+  })
+})
+
+describe('a relative path', () => {
+  const paths = FIELDS.filter(({ holdsPath }) => holdsPath === true)
+
+  test('is marked as one in every setting that names a file or a directory', () => {
+    const looksLikeOne = FIELDS.filter(({ key, form }) => form === 'string' && /(_dir|_file|address|url)$/.test(key))
+    expect(looksLikeOne.map(({ key }) => key)).toEqual(paths.map(({ key }) => key))
+  })
+
+  test.each(paths)('becomes absolute where it comes in: $key', ({ key, variable }) => {
+    const isAddress = /(address|url)$/.test(key)
+    const [given, absolute] = isAddress
+      ? ['unix:some/where', `unix:${resolve('some/where')}`]
+      : ['some/where', resolve('some/where')]
+    const pair = ['CERT', 'KEY'].find((word) => variable.includes(`${word}_FILE`))
+    const other = pair === undefined ? variable : variable.replace(pair, pair === 'CERT' ? 'KEY' : 'CERT')
+    const chain = variable.includes('CLIENT_CA')
+      ? { WINDLASS_SERVER_TLS_CERT_FILE: 'c', WINDLASS_SERVER_TLS_KEY_FILE: 'k' }
+      : {}
+    const { config } = loadConfig({ env: { ...chain, [variable]: given, [other]: given }, home: '/' })
+    expect(pick(config, key)).toBe(absolute)
   })
 })
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { FaultError } from '../base/fault.ts'
 import { type Config, configSchema, FIELDS } from './config.ts'
@@ -55,7 +55,19 @@ export function loadConfig({ file, env, home, flags = [] }: ConfigSources): Load
   lay(fromFlags, (key) => flags.find((set) => set.key === key)?.flag ?? key)
 
   const config = check(merged, origins)
+  for (const { key, holdsPath } of FIELDS) if (holdsPath === true) makeAbsolute(config, key)
   return { config, origins, notes: notesOn(config, origins, environment.unknown) }
+}
+
+const UNIX = /^unix:(?:\/\/)?(?=[^/])/
+
+/** Here, where the value comes in: a process that is started with another working directory must find the same file. */
+function makeAbsolute(config: Config, key: string): void {
+  const value = pick(config, key)
+  if (typeof value !== 'string') return
+  const isAddress = /(^|[._])(address|url)$/.test(key)
+  if (!isAddress) place(config, key, resolve(value))
+  else if (UNIX.test(value)) place(config, key, `unix:${resolve(value.replace(UNIX, ''))}`)
 }
 
 /** A field covers its own key, and a map covers the keys in it. */

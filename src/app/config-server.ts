@@ -25,10 +25,12 @@ const tls = z
   .strictObject({
     cert_file: field(file(), 'Certificate chain in PEM; with it and key_file, both addresses speak TLS.', {
       otherwise: 'no TLS',
+      holdsPath: true,
     }),
-    key_file: field(file(), 'Private key of the certificate, in PEM.', { otherwise: 'no TLS' }),
+    key_file: field(file(), 'Private key of the certificate, in PEM.', { otherwise: 'no TLS', holdsPath: true }),
     client_ca_file: field(file(), 'Certificates in PEM; callers must then show one that they signed (mutual TLS).', {
       otherwise: 'callers need no certificate',
+      holdsPath: true,
     }),
   })
   .prefault({})
@@ -45,10 +47,11 @@ export const server = z.strictObject({
   address: field(
     address().default('127.0.0.1:8980'),
     'Where gRPC is served: host:port, [ipv6]:port or unix:/path; port 0 takes a free one.',
-    { flag: '--grpc' },
+    { flag: '--grpc', holdsPath: true },
   ),
   http_address: field(address().default('127.0.0.1:8080'), 'Where HTTP is served, written in the same way.', {
     flag: '--http',
+    holdsPath: true,
   }),
   insecure: field(
     z.boolean().default(false),
@@ -58,6 +61,7 @@ export const server = z.strictObject({
   data_dir: field(z.string().min(1), 'Directory for everything the server keeps.', {
     otherwise: '$XDG_DATA_HOME/windlass, or ~/.local/share/windlass',
     flag: '--data',
+    holdsPath: true,
   }),
   drain_seconds: field(
     z.number().min(0).max(86_400).default(30),

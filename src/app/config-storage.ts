@@ -17,7 +17,10 @@ const cas = z
       z.enum(['filesystem', 'grpc']).default('filesystem'),
       'Where blobs and results are kept: in pack files on a local disk, or only in the upstream (grpc).',
     ),
-    root_dir: field(folder(), 'Directory for blobs, and for results of actions.', { otherwise: 'cas in data_dir' }),
+    root_dir: field(folder(), 'Directory for blobs, and for results of actions.', {
+      otherwise: 'cas in data_dir',
+      holdsPath: true,
+    }),
     max_bytes: field(
       z
         .int()
@@ -57,7 +60,10 @@ const actionCache = z
       z.enum(['filesystem']).default('filesystem'),
       'Where results of actions are kept: with the blobs, wherever those are.',
     ),
-    root_dir: later(folder(), 'Directory for results of actions.', { otherwise: 'they are kept with the blobs' }),
+    root_dir: later(folder(), 'Directory for results of actions.', {
+      otherwise: 'they are kept with the blobs',
+      holdsPath: true,
+    }),
     read_only_instances: field(
       z.array(z.string()).default([]),
       'Instances whose callers may read results of actions and not put any; "" is the unnamed one.',
@@ -67,9 +73,15 @@ const actionCache = z
 
 const upstreamTls = z
   .strictObject({
-    ca_file: field(file(), "Certificates in PEM that the upstream's must lead to.", { otherwise: "the system's" }),
-    cert_file: field(file(), 'Our own certificate in PEM, for an upstream that asks for one.', { otherwise: 'none' }),
-    key_file: field(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none' }),
+    ca_file: field(file(), "Certificates in PEM that the upstream's must lead to.", {
+      otherwise: "the system's",
+      holdsPath: true,
+    }),
+    cert_file: field(file(), 'Our own certificate in PEM, for an upstream that asks for one.', {
+      otherwise: 'none',
+      holdsPath: true,
+    }),
+    key_file: field(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none', holdsPath: true }),
     server_name: field(file(), 'The name that the upstream must prove.', { otherwise: 'the host in url' }),
   })
   .prefault({})
@@ -88,7 +100,7 @@ const upstream = z
         })
         .optional(),
       'Another server of the Remote Execution API to read through: grpc://, grpcs:// or unix:/path.',
-      { otherwise: 'no upstream' },
+      { otherwise: 'no upstream', holdsPath: true },
     ),
     instance: field(
       z

@@ -8,9 +8,16 @@ const tls = z
   .strictObject({
     ca_file: field(file(), 'Certificates in PEM that servers must lead to, for https:// and grpcs:// addresses.', {
       otherwise: "the system's",
+      holdsPath: true,
     }),
-    cert_file: field(file(), 'Certificate that the worker shows, in PEM.', { otherwise: 'none is shown' }),
-    key_file: field(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none is shown' }),
+    cert_file: field(file(), 'Certificate that the worker shows, in PEM.', {
+      otherwise: 'none is shown',
+      holdsPath: true,
+    }),
+    key_file: field(file(), 'Private key of that certificate, in PEM.', {
+      otherwise: 'none is shown',
+      holdsPath: true,
+    }),
   })
   .prefault({})
 
@@ -19,7 +26,7 @@ const host = z
     work_dir: field(
       z.string().min(1).optional(),
       'Directory of this worker alone, for rooms and for inputs that are used again.',
-      { otherwise: 'worker-1 in data_dir, or the next that is free' },
+      { otherwise: 'worker-1 in data_dir, or the next that is free', holdsPath: true },
     ),
     cache_bytes: field(
       z
@@ -82,6 +89,7 @@ export const worker = z
     server_url: field(
       z.string().min(1).default('http://127.0.0.1:8980'),
       'The server that this worker works for: http://, https://, grpc://, grpcs:// or unix:/path.',
+      { holdsPath: true },
     ),
     protocol: field(
       z.enum(['grpc', 'http']).default('grpc'),
@@ -89,6 +97,7 @@ export const worker = z
     ),
     cas_url: field(z.string().min(1).optional(), 'Where inputs are fetched and outputs stored.', {
       otherwise: 'server_url',
+      holdsPath: true,
     }),
     max_concurrent_tasks: field(z.int().min(1).max(4096).optional(), 'Tasks that this worker runs at a time.', {
       otherwise: 'one per processor',

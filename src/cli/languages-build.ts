@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { systemClock } from '../app/clock.ts'
 import { buildLanguage, writeVariant } from '../app/language-build.ts'
 import { newId } from '../app/new-id.ts'
@@ -29,7 +30,10 @@ export async function runLanguagesBuild(name: string, flags: LanguagesBuildFlags
   const variant = flags.as === undefined ? undefined : variantOf(base, flags.as, { packages, languages })
   const language = variant ?? base
   const line = statusLine(terminal, systemClock)
-  const build = { ...{ language, folders, backend, env: terminal.env, from: flags.from }, mark: newId(systemClock.now) }
+  const build = {
+    ...{ language, folders, backend, env: terminal.env, from: flags.from && resolve(flags.from) },
+    mark: newId(systemClock.now),
+  }
   const told = (what: string, part: number | undefined): void => line.show(() => `${barOf(part)}${what}`)
   const built = await untilStopped(terminal, (signal) =>
     buildLanguage({ ...build, packages: variant === undefined ? packages : [] }, { told, signal }),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { RunningServer } from '../app/server.ts'
 import type { Terminal } from '../app/terminal.ts'
@@ -67,7 +68,7 @@ function workerArgs(
   const url = grpc.startsWith('unix:') ? grpc : `${httpUrl.startsWith('https:') ? 'https' : 'http'}://${grpc}`
   return [
     ...['--server-url', url, '--data', dataDir],
-    ...(options.config === undefined ? [] : ['--config', options.config]),
+    ...(options.config === undefined ? [] : ['--config', resolve(options.config)]),
     ...(options.slots === undefined ? [] : ['--slots', options.slots]),
     ...(options.allowBareSnippets === true ? ['--allow-bare-snippets'] : []),
     ...(options.verbose === true ? ['--verbose'] : []),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Backend } from '../app/backends.ts'
 import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
@@ -29,6 +30,7 @@ export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal):
   const [out, err] = [new TextDecoder(), new TextDecoder()]
   const order = {
     ...flags,
+    workDir: resolve(flags.workDir),
     digestFunction: flags.digestFunction,
     env: PASSED_ON.flatMap((name) => (terminal.env[name] === undefined ? [] : [{ name, value: terminal.env[name] }])),
     stdout: (bytes: Uint8Array) => flags.json ?? terminal.out(out.decode(bytes, { stream: true })),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ListenAddress } from '../grpc/server.ts'
 
 /** A server as people write it down, in the words that Bazel uses. */
@@ -11,8 +12,8 @@ const DEFAULT_PORT = { 'grpc:': 80, 'grpcs:': 443 } as const
 
 /** Reads `grpc://host:port`, `grpcs://host:port`, `unix:/path` or a bare `host:port`; undefined when it is none. */
 export function parseTarget(text: string): Target | undefined {
-  const socket = /^unix:(?:\/\/)?(\/.+)$/.exec(text)?.[1]
-  if (socket !== undefined) return { text, address: { path: socket }, secure: false }
+  const socket = /^unix:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
+  if (socket !== undefined) return { text, address: { path: resolve(socket) }, secure: false }
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `grpc://${text}`)
   if (url === null || (url.protocol !== 'grpc:' && url.protocol !== 'grpcs:')) return undefined
   if (url.hostname === '' || !/^\/?$/.test(url.pathname) || url.search !== '') return undefined
