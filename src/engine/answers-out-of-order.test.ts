@@ -133,7 +133,7 @@ describe('answers that come out of order', () => {
     await call('accepted leased').answer()
     await submitted
     const [lease] = w1.leases
-    grid.engine.workers.returned({ worker: 'w1', attemptId: lease?.attemptId ?? '' }, 'no room')
+    grid.engine.workers.returned({ worker: 'w1', attemptId: lease?.attemptId ?? '' }, { what: 'no room' })
     const requeued = call('requeued leased') // it has it again, under another number
     await expect(w1.finish(lease)).resolves.toBe('superseded')
     await requeued.fail()

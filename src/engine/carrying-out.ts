@@ -67,10 +67,14 @@ function changeTask(shell: Shell, task: LiveTask, effect: OfTask): void {
   markDue(shell, task)
 }
 
-function queue(shell: Shell, task: LiveTask, { faults }: Of<'queued'>): void {
+function queue(shell: Shell, task: LiveTask, { faults, attempt }: Of<'queued'>): void {
   const isFirst = task.state === 'pending'
   if (!isFirst) task.course++
-  giveBackLease(shell, task)
+  // A lease that was taken back, or refused for lack of a slot, was no attempt.
+  const attempts = task.attemptsBefore + attempt - 1
+  if (attempts < task.attempt) endLease(shell, task)
+  else giveBackLease(shell, task)
+  task.attempt = attempts
   answerReport(task)
   task.faults = faults ?? task.faults
   task.state = 'queued'
@@ -163,8 +167,7 @@ function stop(shell: Shell, { task: id, worker, fencing, why }: Of<'stop'>): voi
   const isCurrent = task?.fencing !== undefined && sameFencing(task.fencing, fencing)
   if (isCurrent && !task.isDelivered) {
     // The worker never heard of it, so there is nobody who could confirm.
-    if (why === 'cancelled')
-      shell.events.push({ kind: 'finished', task: id, worker, fencing, outcome: { kind: 'stopped' } })
+    shell.events.push({ kind: 'finished', task: id, worker, fencing, outcome: { kind: 'stopped' } })
     return
   }
   tellWorker(shell, worker, (session) => session.stop(attemptId(id, fencing), why))

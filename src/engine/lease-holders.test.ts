@@ -109,7 +109,7 @@ function holderActs(world: World, worker: string, kind: Step['kind']): void {
   if (kind === 'register' || held === undefined || attemptId === undefined) return
   if (kind === 'lose') desk.unregister(worker)
   else if (kind === 'start') desk.started(worker, attemptId)
-  else if (kind === 'return') desk.returned({ worker, attemptId }, 'no room')
+  else if (kind === 'return') desk.returned({ worker, attemptId }, { what: 'no room' })
   else void desk.finished({ worker, attemptId }, REPORTS.result)
   if (kind === 'return' || kind === 'finish') held.leases.shift()
 }
@@ -141,7 +141,7 @@ async function rejected(
 ): Promise<boolean> {
   const { workers: desk } = grid.engine
   if (message === 'started') return !desk.started(word.worker, word.attemptId)
-  if (message === 'returned') return !desk.returned(word, 'forged')
+  if (message === 'returned') return !desk.returned(word, { what: 'forged' })
   if (message === 'output') return !desk.output({ ...word, stream: 'stdout', bytes: Buffer.from('forged') })
   if (message === 'lists') {
     const held = workers.get(word.worker)?.leases ?? []

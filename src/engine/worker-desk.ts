@@ -16,6 +16,7 @@ import {
   held,
   output,
   type Printed,
+  type Return,
   register,
   returned,
   started,
@@ -39,7 +40,7 @@ export interface WorkerDesk {
   /** Resolves when the worker may forget the attempt. */
   finished(word: WorkersWord, report: AttemptReport): Promise<'applied' | 'superseded'>
   /** It was handed back, or could not be delivered: queued again, and nobody's fault. False as for `started`. */
-  returned(word: WorkersWord, what: string): boolean
+  returned(word: WorkersWord, why: Return): boolean
   /** False as for `started`. */
   output(printed: Printed): boolean
   /** The task of an attempt that this worker holds and has not ended; undefined for every other worker or attempt. */
@@ -61,7 +62,7 @@ export const workerDesk = (shell: Shell): WorkerDesk => ({
   ask: (question, answer) => ask(shell, question, answer),
   started: (worker, attemptId) => started(shell, worker, attemptId),
   finished: (word, report) => finished(shell, word, report),
-  returned: (word, what) => returned(shell, word, what),
+  returned: (word, why) => returned(shell, word, why),
   output: (printed) => output(shell, printed),
   held: (word) => held(shell, word),
   inputTaken: (word, number) => inputTaken(shell, word, number),

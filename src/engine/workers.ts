@@ -151,9 +151,9 @@ const STATE_OF = { result: 'completed', timeout: 'timeout', stopped: 'cancelled'
 
 /** A worker that never held the lease changes nothing: not even the list of late reports. */
 function supersede(shell: Shell, { worker, attemptId, attempt, task }: Stale, outcome: Outcome): void {
-  // Of a task that the journal did not take only the scheduler still has to hear.
-  if (task !== undefined) shell.dispatch({ kind: 'finished', worker, outcome, ...attempt })
-  else if (shell.formerLeases.take(attemptId, worker))
+  // The scheduler learns that the worker has the attempt no more: it may have waited for that slot.
+  if (task !== undefined || shell.links.has(worker)) shell.dispatch({ kind: 'finished', worker, outcome, ...attempt })
+  if (task === undefined && shell.formerLeases.take(attemptId, worker))
     recordLate(shell, { ...attempt, state: STATE_OF[outcome.kind], reason: `from worker ${shortened(worker)}` })
 }
 
@@ -171,11 +171,18 @@ export function held(shell: Shell, { worker, attemptId }: WorkersWord): HeldTask
 }
 
 /** False when the worker does not hold the attempt. */
-export function returned(shell: Shell, { worker, attemptId }: WorkersWord, what: string): boolean {
+export function returned(shell: Shell, { worker, attemptId }: WorkersWord, { what, noSlot }: Return): boolean {
   const attempt = parseAttemptId(attemptId)
-  if (currentTask(shell, worker, attempt) === undefined) return false
-  shell.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt })
-  return true
+  const isHeld = currentTask(shell, worker, attempt) !== undefined
+  shell.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt, ...(noSlot && { noSlot }) })
+  return isHeld
+}
+
+/** Why a worker hands an attempt back. */
+export interface Return {
+  readonly what: string
+  /** It had no slot free for it. */
+  readonly noSlot?: boolean
 }
 
 export interface Printed extends WorkersWord {

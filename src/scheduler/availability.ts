@@ -1,7 +1,7 @@
 import { poolLiveChanged } from './grace.ts'
 import type { Grid } from './grid.ts'
 import { moveWorker } from './grid.ts'
-import { setListed, takesTasks, type Worker } from './worker.ts'
+import { setListed, takenSlots, takesTasks, type Worker } from './worker.ts'
 import { type Room, roomFor } from './worker-class.ts'
 
 /** Slots that it may use: all of them, unless it is not well. */
@@ -9,23 +9,27 @@ const slotsFor = ({ options }: Grid, { slots, state }: Worker): number =>
   state === 'DEGRADED' ? Math.max(1, Math.floor(slots * options.degradedShare)) : slots
 
 export const hasSlot = (grid: Grid, worker: Worker): boolean =>
-  takesTasks(worker) && worker.used < slotsFor(grid, worker) && (!worker.pulls || worker.asked > 0)
+  takesTasks(worker) &&
+  !worker.refusesTasks &&
+  takenSlots(worker) < slotsFor(grid, worker) &&
+  (!worker.pulls || worker.asked > 0)
 
 /** That may be taken now. */
 export const freeSlots = (grid: Grid, worker: Worker): number =>
-  hasSlot(grid, worker) && worker.keptFor === undefined ? slotsFor(grid, worker) - worker.used : 0
+  hasSlot(grid, worker) && worker.keptFor === undefined ? slotsFor(grid, worker) - takenSlots(worker) : 0
 
 export const mayStage = (grid: Grid, worker: Worker): boolean =>
-  worker.staged < worker.prefetch &&
+  worker.staged + worker.unconfirmedStaged < worker.prefetch &&
+  !worker.refusesStaging &&
   takesTasks(worker) &&
   worker.keptFor === undefined &&
-  worker.used >= slotsFor(grid, worker)
+  (worker.refusesTasks || takenSlots(worker) >= slotsFor(grid, worker))
 
 /** Brings the lists that workers are chosen from up to date with the worker. */
 export function refresh(grid: Grid, worker: Worker): void {
-  if (worker.state === 'ONLINE' && worker.used >= worker.slots)
+  if (worker.state === 'ONLINE' && takenSlots(worker) >= worker.slots)
     moveWorker(grid, worker, { move: 'fill', what: 'all slots are taken' })
-  else if (worker.state === 'BUSY' && worker.used < worker.slots)
+  else if (worker.state === 'BUSY' && takenSlots(worker) < worker.slots)
     moveWorker(grid, worker, { move: 'free', what: 'a slot is free' })
   const open = hasSlot(grid, worker) && worker.keptFor === undefined
   moveToRoom(grid, worker, open ? roomFor(worker.class, worker.free) : undefined)

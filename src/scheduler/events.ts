@@ -128,6 +128,8 @@ export interface Returned extends Attempt {
   readonly what: string
   /** It never got there: held against the worker, whereas handing back is not. */
   readonly undelivered?: boolean
+  /** The worker had no slot (or staging credit) for it: the server's count was wrong. Not an attempt. */
+  readonly noSlot?: boolean
 }
 
 /**

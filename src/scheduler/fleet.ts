@@ -4,6 +4,7 @@ import { freeWorker, moveWorker } from './grid.ts'
 import { heldTasks } from './held-leases.ts'
 import { admit, becomeLive, ceaseLive, isLive, removeWorker } from './live-workers.ts'
 import { lapse, yieldTask } from './retry.ts'
+import { awaitConfirmation, confirmUnlisted, noteFree } from './unconfirmed.ts'
 import { review } from './upkeep.ts'
 import type { Worker } from './worker.ts'
 
@@ -30,7 +31,9 @@ export function heartbeat(grid: Grid, worker: Worker, { holds, load, draining }:
   if (load !== undefined && load >= 0) worker.health.load = Math.min(1, load)
   if (worker.state === 'REGISTERING') admit(grid, worker)
   if (draining && worker.state !== 'DRAINING') drain(grid, worker)
+  if (holds !== undefined) confirmUnlisted(grid, worker, holds)
   renew(grid, worker, holds)
+  noteFree(worker)
   review(grid, worker)
   freeWorker(grid, worker)
 }
@@ -59,6 +62,7 @@ export function drain(grid: Grid, worker: Worker): void {
     const { lease } = task
     if (!lease?.staged) continue
     const { fencing } = lease
+    awaitConfirmation(grid, lease)
     grid.effects.push({ kind: 'stop', task: task.id, worker: worker.id, fencing, why: 'recalled' })
     yieldTask(grid, task, 'its worker is leaving')
   }

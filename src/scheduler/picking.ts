@@ -8,6 +8,7 @@ import type { Pool } from './pool.ts'
 import { unkeep } from './reservations.ts'
 import { mayAnyHaveSlot, mayHaveSlot, offerKept } from './reserved-slots.ts'
 import type { Task } from './task.ts'
+import { awaitConfirmation } from './unconfirmed.ts'
 import type { Worker } from './worker.ts'
 
 /** How many tasks that were staged elsewhere are looked at for one that fits. */
@@ -74,8 +75,9 @@ function recallStaged(grid: Grid, worker: Worker): Task | undefined {
     for (const lease of pool.staged.oldest(LOOK_AHEAD)) {
       const { task, workerId } = lease
       if (task?.state !== 'assigned' || !within(task.demand, worker.free)) continue
-      release(grid, task, 0)
       const { fencing } = lease
+      awaitConfirmation(grid, lease)
+      release(grid, task, 0)
       grid.effects.push({ kind: 'stop', task: task.id, worker: workerId, fencing, why: 'recalled' })
       moveTask(grid, task, 'yield')
       task.attempt--

@@ -10,6 +10,7 @@ import { admit, removeWorker } from './live-workers.ts'
 import { classFor } from './matchmaking.ts'
 import { lapse, yieldTask } from './retry.ts'
 import type { Task } from './task.ts'
+import { addUnconfirmed, noUnconfirmed } from './unconfirmed.ts'
 import { setListed, type Worker } from './worker.ts'
 import { sharedTotal } from './worker-class.ts'
 import { leaseEndsAt, quietUntil, watchWorker } from './worker-watch.ts'
@@ -32,6 +33,8 @@ export function register(grid: Grid, event: Register): void {
     if (task.lease?.staged || awaited.includes(task)) yieldTask(grid, task, what)
     else lapse(grid, task, { what, lostWorker: worker.id })
   }
+  // They take slots until the worker has ended them.
+  for (const { fencing } of listed.values()) addUnconfirmed(grid, worker, { fencing, staged: false })
   stopStrangers(grid, worker, listed)
   if (!event.notReady) admit(grid, worker)
 }
@@ -94,6 +97,9 @@ function add(grid: Grid, event: Register): Worker {
     total,
     openAt: -1,
     asked: 0,
+    refusesTasks: false,
+    refusesStaging: false,
+    ...noUnconfirmed(),
   }
   grid.workers.set(worker.id, worker)
   grid.anyRegistered = true

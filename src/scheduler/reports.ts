@@ -1,3 +1,4 @@
+import { refresh } from './availability.ts'
 import { finishTask } from './endings.ts'
 import type { Attempt, Finished, Returned } from './events.ts'
 import { fetchForEnding } from './fetching.ts'
@@ -7,8 +8,9 @@ import { noteAttempt, noteLatency } from './health.ts'
 import { learn } from './lane.ts'
 import type { Lease } from './lease.ts'
 import { begin } from './leases.ts'
-import { lapse, yieldTask } from './retry.ts'
+import { lapse, takeBack, yieldTask } from './retry.ts'
 import type { Task } from './task.ts'
+import { confirmEnd, noteFree } from './unconfirmed.ts'
 import { review } from './upkeep.ts'
 import { timeoutAt, watchWorker } from './worker-watch.ts'
 
@@ -31,6 +33,13 @@ function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undef
   }
   grid.effects.push({ kind: 'superseded', task: id, worker, fencing })
   return undefined
+}
+
+/** The same for a report that says that the worker has the attempt no more, whether it has the lease or not. */
+function endedBy(grid: Grid, report: Report): Held | undefined {
+  const held = heldBy(grid, report)
+  if (held === undefined) confirmEnd(grid, report.worker, report.fencing)
+  return held
 }
 
 export function started(grid: Grid, report: Report): void {
@@ -56,13 +65,14 @@ function start(grid: Grid, { task, lease }: Held): void {
 }
 
 export function finished(grid: Grid, event: Finished): void {
-  const held = heldBy(grid, event)
+  const held = endedBy(grid, event)
   if (held === undefined) return
   const { task, lease } = held
   const { worker } = lease
   if (worker !== undefined) {
     noteAttempt(worker.health, event.outcome.kind === 'fault', grid.now)
     worker.lastHeard = grid.now
+    noteFree(worker)
     review(grid, worker)
   }
   const ranMs = grid.now - (lease.startedAt ?? lease.grantedAt)
@@ -89,13 +99,23 @@ function apply(grid: Grid, { outcome }: Finished, { task, ranMs }: { task: Task;
 }
 
 export function returned(grid: Grid, report: Returned): void {
-  const held = heldBy(grid, report)
+  const held = endedBy(grid, report)
   if (held === undefined) return
   const { worker } = held.lease
+  if (report.noSlot) return refused(grid, held, report.what)
   // One that hands back what it has not begun does right: it may be leaving, and that we hear of later.
   if (worker !== undefined && report.undelivered) {
     noteAttempt(worker.health, true, grid.now)
     review(grid, worker)
   }
   yieldTask(grid, held.task, report.what)
+}
+
+/** The worker has less room than we thought: it gets nothing more until it has ended something or says what it holds. */
+function refused(grid: Grid, { task, lease }: Held, what: string): void {
+  const { worker, staged } = lease
+  if (worker !== undefined && staged) worker.refusesStaging = true
+  else if (worker !== undefined) worker.refusesTasks = true
+  takeBack(grid, task, what)
+  if (worker !== undefined) refresh(grid, worker)
 }

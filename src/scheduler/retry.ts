@@ -66,8 +66,18 @@ export function requeue(grid: Grid, task: Task): void {
   toQueue(grid, task)
 }
 
+/** The worker never had a slot for it: that was no attempt, and the next one has the same number. */
+export function takeBack(grid: Grid, task: Task, what: string): void {
+  if (task.state === 'stopping') return lapse(grid, task, { what })
+  release(grid, task, 0)
+  moveTask(grid, task, 'yield')
+  task.attempt--
+  toQueue(grid, task)
+}
+
 /** The attempt ends, and that is nobody's fault. One that had begun cannot be had again if somebody sat in front of it. */
 export function yieldTask(grid: Grid, task: Task, what: string): void {
+  if (task.lease?.staged) return takeBack(grid, task, what)
   const begun = task.lease?.startedAt !== undefined
   if (task.state === 'stopping' || (task.interactive && begun) || ++task.yields > MOST_YIELDS) {
     lapse(grid, task, { what })

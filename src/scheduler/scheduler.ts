@@ -11,6 +11,7 @@ import { finished, returned, started } from './reports.ts'
 import { restore } from './restoring.ts'
 import { settleGrid } from './settling.ts'
 import { tick } from './tick.ts'
+import { noteFree } from './unconfirmed.ts'
 import { whyOf } from './why.ts'
 import type { Worker } from './worker.ts'
 import { lostAt, watchWorker } from './worker-watch.ts'
@@ -99,6 +100,7 @@ function handleWorker(grid: Grid, event: OfWorker): void {
       worker.asked = Math.max(0, Math.floor(event.tasks) || 0)
       worker.lastHeard = grid.now
       worker.disconnectedAt = undefined
+      noteFree(worker)
       freeWorker(grid, worker)
       return
     case 'disconnected':

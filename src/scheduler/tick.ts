@@ -6,6 +6,7 @@ import type { Lane } from './lane.ts'
 import { lookAfterPool } from './reservations.ts'
 import { giveUpAwaited } from './restoring.ts'
 import { requeue } from './retry.ts'
+import { giveUpUnconfirmed } from './unconfirmed.ts'
 import { unmatched } from './unmatched.ts'
 import { endLeases, review, watchAgain } from './upkeep.ts'
 import { isThere, type Worker } from './worker.ts'
@@ -43,6 +44,7 @@ function lookAtWorker(grid: Grid, worker: Worker): void {
     loseWorker(grid, worker, what)
     return
   }
+  giveUpUnconfirmed(grid, worker)
   endLeases(grid, worker)
   review(grid, worker)
   watchAgain(grid, worker)

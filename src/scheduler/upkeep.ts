@@ -6,6 +6,7 @@ import { heldTasks } from './held-leases.ts'
 import type { Lease } from './lease.ts'
 import { lapse } from './retry.ts'
 import type { Task } from './task.ts'
+import { awaitConfirmation, nextUnconfirmedAt } from './unconfirmed.ts'
 import type { Worker } from './worker.ts'
 import { leaseEndsAt, lostAt, timeoutAt, watchWorker } from './worker-watch.ts'
 
@@ -36,6 +37,7 @@ export function endLeases(grid: Grid, worker: Worker): void {
 function endLease(grid: Grid, task: Task, lease: Lease): void {
   const { options, now } = grid
   const { workerId, fencing } = lease
+  awaitConfirmation(grid, lease)
   if (task.state === 'stopping') {
     lapse(grid, task, { what: 'cancelled' })
     return
@@ -57,6 +59,7 @@ export function watchAgain(grid: Grid, worker: Worker): void {
   const unhealthyAt = worker.lastHeard + grid.options.unhealthyAfterMs
   let next = lostAt(grid, worker)
   if (unhealthyAt > grid.now && unhealthyAt < next) next = unhealthyAt
+  if (worker.unconfirmed.size > 0) next = Math.min(next, nextUnconfirmedAt(worker))
   for (let lease = worker.firstHeld; lease !== undefined; lease = lease.nextHeld)
     if (lease.task !== undefined) next = Math.min(next, leaseEndsAt(grid, lease.task, lease))
   watchWorker(grid, worker, next)

@@ -5,10 +5,11 @@ import type { Gauges } from './gauges.ts'
 import type { Health } from './health.ts'
 import type { HeldLeases } from './held-leases.ts'
 import type { Pool } from './pool.ts'
+import type { UnconfirmedEnds } from './unconfirmed.ts'
 import type { Room, WorkerClass } from './worker-class.ts'
 
 /** A worker that is registered. */
-export interface Worker extends HeldLeases {
+export interface Worker extends HeldLeases, UnconfirmedEnds {
   readonly id: string
   readonly class: WorkerClass
   readonly slots: number
@@ -21,6 +22,9 @@ export interface Worker extends HeldLeases {
   readonly free: Gauges
   /** Slots taken. */
   used: number
+  /** It refused a task for lack of a slot, or one to be staged, and has ended nothing since. */
+  refusesTasks: boolean
+  refusesStaging: boolean
   state: WorkerState
   /** The same as `free`, by another name. */
   readonly health: Health
@@ -50,6 +54,9 @@ export const isThere = ({ classAt }: Worker): boolean => classAt >= 0
 /** There, connected, and neither leaving nor yet to come. */
 export const takesTasks = ({ state, disconnectedAt }: Worker): boolean =>
   disconnectedAt === undefined && (state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED')
+
+/** Slots that are not known to be free. */
+export const takenSlots = ({ used, unconfirmedSlots }: Worker): number => used + unconfirmedSlots
 
 export const loadOf = ({ used, slots, health }: Worker): number => Math.max(used / slots, health.load)
 

@@ -14,6 +14,8 @@ export interface HeartbeatMessage {
   /** All attempts that it holds; undefined when it does not say. */
   readonly running: readonly string[] | undefined
   readonly load: number | undefined
+  /** Its machine is being taken away. */
+  readonly preempted?: boolean
 }
 
 export interface HeartbeatAnswer {
@@ -28,11 +30,11 @@ const STATE_OF = { idle: WorkerState.IDLE, busy: WorkerState.BUSY, draining: Wor
 
 const REQUEST = {
   name: 'HeartbeatRequest',
-  shape: { 1: 'text', 2: 'number', 3: { 1: 'number', 2: 'number', 3: 'number' }, 100: ATTEMPTS_SHAPE },
+  shape: { 1: 'text', 2: 'number', 3: { 1: 'number', 2: 'number', 3: 'number' }, 100: ATTEMPTS_SHAPE, 102: 'number' },
 } as const
 
 export function heartbeatFromProto(bytes: Uint8Array): HeartbeatMessage {
-  const { workerId, state, stats, running, load } = decodeWellFormed(HeartbeatRequest, bytes, REQUEST)
+  const { workerId, state, stats, running, load, preempted } = decodeWellFormed(HeartbeatRequest, bytes, REQUEST)
   return {
     worker: workerId,
     state: STATES[state] ?? 'busy',
@@ -43,16 +45,25 @@ export function heartbeatFromProto(bytes: Uint8Array): HeartbeatMessage {
     },
     running: running?.taskIds,
     load: load !== undefined && Number.isFinite(load) ? load : undefined,
+    ...(preempted && { preempted }),
   }
 }
 
-export const heartbeatToProto = ({ worker, state, stats, running, load }: HeartbeatMessage): Uint8Array =>
+export const heartbeatToProto = ({
+  worker,
+  state,
+  stats,
+  running,
+  load,
+  preempted = false,
+}: HeartbeatMessage): Uint8Array =>
   HeartbeatRequest.encode({
     workerId: worker,
     state: STATE_OF[state],
     stats: { activeTasks: stats.active, totalCompleted: stats.completed, totalFailed: stats.failed },
     running: running && { taskIds: running },
     load,
+    preempted,
   }).finish()
 
 export function heartbeatAnswerFromProto(bytes: Uint8Array): HeartbeatAnswer {

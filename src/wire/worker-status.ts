@@ -23,7 +23,12 @@ export type TaskNews =
       readonly fn: DigestFunction | undefined
     }
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'returned'; readonly what: string }
+  | {
+      readonly kind: 'returned'
+      readonly what: string
+      /** The worker had no slot free for it. */
+      readonly noSlot?: boolean
+    }
   | { readonly kind: 'fault'; readonly what: string; readonly hopeless: boolean }
 
 const RESULT_TAG = (4 << 3) | 2
@@ -40,6 +45,7 @@ export function taskUpdateToProto({ worker, attemptId, what }: TaskUpdate): Uint
       errorMessage: 'what' in what ? what.what : '',
       reason: reasonOf(what),
       digestFunction: fn === undefined ? DigestFunction_Value.UNKNOWN : digestFunctionNumber(fn),
+      noFreeSlot: what.kind === 'returned' && what.noSlot === true,
     },
     new BinaryWriter(),
   )
@@ -66,7 +72,16 @@ function reasonOf(news: TaskNews): FailureReason {
 /** By hand: the result is to stay the bytes that it is, with whatever its maker put in that we do not know. */
 export function taskUpdateFromProto(bytes: Uint8Array): TaskUpdate {
   const reader = new MessageReader(bytes, 'UpdateTaskStatusRequest')
-  const said = { worker: '', attemptId: '', status: 0, results: [] as Uint8Array[], error: '', reason: 0, fn: 0 }
+  const said = {
+    worker: '',
+    attemptId: '',
+    status: 0,
+    results: [] as Uint8Array[],
+    error: '',
+    reason: 0,
+    fn: 0,
+    noSlot: 0,
+  }
   while (reader.next()) {
     if (reader.field === 1) said.attemptId = reader.text()
     else if (reader.field === 2) said.worker = reader.text()
@@ -75,6 +90,7 @@ export function taskUpdateFromProto(bytes: Uint8Array): TaskUpdate {
     else if (reader.field === 5) said.error = reader.text()
     else if (reader.field === 100) said.reason = reader.int32()
     else if (reader.field === 101) said.fn = reader.int32()
+    else if (reader.field === 102) said.noSlot = reader.int32()
     else reader.skip()
   }
   return { worker: said.worker, attemptId: said.attemptId, what: newsOf(said) }
@@ -86,9 +102,10 @@ interface Said {
   readonly error: string
   readonly reason: number
   readonly fn: number
+  readonly noSlot: number
 }
 
-function newsOf({ status, results, error, reason, fn: number }: Said): TaskNews {
+function newsOf({ status, results, error, reason, fn: number, noSlot }: Said): TaskNews {
   const [only] = results
   const result = results.length < 2 ? only : Buffer.concat(results) // of a message that comes twice, the two are merged so
   const [fn] = knownFunction(number as DigestFunction_Value)
@@ -97,6 +114,6 @@ function newsOf({ status, results, error, reason, fn: number }: Said): TaskNews 
   if (status !== TaskStatus.FAILED) throw invalid(`status ${status} says nothing about a task`)
   if (reason === FailureReason.TIMED_OUT) return { kind: 'timeout', result, fn }
   if (reason === FailureReason.STOPPED) return { kind: 'stopped' }
-  if (reason === FailureReason.RETURNED) return { kind: 'returned', what: error }
+  if (reason === FailureReason.RETURNED) return { kind: 'returned', what: error, ...(noSlot !== 0 && { noSlot: true }) }
   return { kind: 'fault', what: error, hopeless: reason === FailureReason.HOPELESS }
 }

@@ -147,7 +147,8 @@ function take(work: Work, lease: LeaseMessage): void {
   const most = slots.size + (lease.prefetch ? options.registration.prefetch : 0)
   const isFull = slots.busy + (lease.prefetch ? slots.ahead : 0) >= most
   if (work.isStopping || isFull) {
-    void options.link.report(lease.attemptId, { kind: 'returned', what: 'its worker has no slot free' })
+    const what = work.isStopping ? 'its worker is leaving' : 'its worker has no slot free'
+    void options.link.report(lease.attemptId, { kind: 'returned', what, ...(isFull && { noSlot: true }) })
     return
   }
   const held = slots.take(lease)

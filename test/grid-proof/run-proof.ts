@@ -144,6 +144,10 @@ function wrongAfter(kill: Kill, told: Load['told'], lost: readonly LostAttempt[]
   // On a machine that is busy beyond measure a heartbeat may arrive so late that it knows nothing of what was given since.
   if (living.length > all.length * MOST_LOST)
     wrong.push(...living.map(({ worker, what }) => `${worker} lives: ${what}`))
+  // Leases that were staged and taken back, or refused for lack of a slot, are no attempts.
+  const attempts = all.reduce((sum, { attempt }) => sum + attempt - 1, 0)
+  if (attempts > dead.length + living.length + all.length * MOST_LOST)
+    wrong.push(`${attempts} attempts came to nothing, and the server knows the cause of ${lost.length}`)
   for (const { taskId, status, assignedClient, timestamps } of all) {
     if (status === 'timeout') continue // of which the grid itself keeps the time
     const isLate = Date.parse(timestamps.completedAt ?? '') > at + LATE_MS

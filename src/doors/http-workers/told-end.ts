@@ -21,9 +21,10 @@ export interface Teller {
 }
 
 /** What a worker that has results of its own form said about the end of a task. */
-export function newsWithResult({ word, result, fn, error, hopeless }: JsonNews): TaskNews {
+export function newsWithResult(said: JsonNews): TaskNews {
+  const { word, result, fn } = said
   if (word === 'success' || word === 'timeout') return { kind: word === 'success' ? 'result' : 'timeout', result, fn }
-  return wordAlone(word, error, hopeless)
+  return wordAlone(said, word)
 }
 
 /** The same for a worker that says it in words: exit code, what was printed, and files. Those are stored first. */
@@ -31,7 +32,7 @@ export async function newsInWords(said: JsonNews, given: GivenTask, teller: Tell
   const { word = wordFor(said.exitCode), exitCode, error, stderr } = said
   const isOver = word === 'success' || word === 'timeout' || (word === 'failed' && exitCode !== undefined)
   // Without an exit code nothing ran: it is the worker that failed, and another one may not.
-  if (!isOver) return wordAlone(word, error || stderr.slice(-MOST_WORDS), said.hopeless)
+  if (!isOver) return wordAlone({ ...said, error: error || stderr.slice(-MOST_WORDS) }, word)
   const blobs = sentBlobs(given.fn)
   const result = resultOf({ ...said, word }, given, { ...teller, into: blobs })
   await blobs.store(teller.blobs)
@@ -43,11 +44,12 @@ function wordFor(exitCode: number | undefined): 'success' | 'failed' {
   return exitCode === 0 ? 'success' : 'failed'
 }
 
-function wordAlone(word: JsonNews['word'], what: string, hopeless: boolean): TaskNews {
+function wordAlone({ error, hopeless, noSlot }: JsonNews, word: JsonNews['word']): TaskNews {
+  const what = error.slice(0, MOST_WORDS)
   if (word === 'running') return { kind: 'started' }
   if (word === 'cancelled') return { kind: 'stopped' }
-  if (word === 'returned') return { kind: 'returned', what: what.slice(0, MOST_WORDS) }
-  if (word === 'failed') return { kind: 'fault', what: what.slice(0, MOST_WORDS), hopeless }
+  if (word === 'returned') return { kind: 'returned', what, ...(noSlot && { noSlot }) }
+  if (word === 'failed') return { kind: 'fault', what, hopeless }
   throw invalid('state: it does not say how the task stands')
 }
 

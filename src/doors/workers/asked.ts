@@ -32,7 +32,10 @@ export function asked(
       resolve(asker.cancelled ? [] : leases)
     }
     const giveBack = (attemptId: string): void =>
-      void desk.returned({ worker: question.worker, attemptId }, 'its worker hung up before it was handed over')
+      void desk.returned(
+        { worker: question.worker, attemptId },
+        { what: 'its worker hung up before it was handed over' },
+      )
     for (const signal of [asker.signal, ending]) signal.addEventListener('abort', hangUp, { once: true })
     withdraw = desk.ask(question, answer)
     if (asker.cancelled || ending.aborted) hangUp()

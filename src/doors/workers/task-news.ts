@@ -14,7 +14,7 @@ export async function takeNews(desk: WorkerDesk, { worker, attemptId, what: news
       if (!desk.started(worker, attemptId)) throw gone(attemptId)
       return
     case 'returned':
-      if (!desk.returned(word, news.what || 'its worker handed it back')) throw gone(attemptId)
+      if (!desk.returned(word, { ...news, what: news.what || 'its worker handed it back' })) throw gone(attemptId)
       return
     case 'stopped':
       return await finish(desk, word, { outcome: { kind: 'stopped' } })

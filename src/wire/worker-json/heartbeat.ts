@@ -8,18 +8,22 @@ const HEARTBEAT = z.object({
   state: maybe(shortText()),
   running_tasks: maybe(z.array(shortText()).max(100_000)),
   load: maybe(z.number()),
+  preempted: maybe(z.boolean()),
 })
 
 /** A heartbeat that says nothing is one all the same. */
-export function heartbeatFromJson(said: unknown): Pick<Pulse, 'running' | 'load'> & { readonly draining: boolean } {
-  const { state = '', running_tasks, load } = readJson(HEARTBEAT, said ?? {})
-  return { draining: state.toLowerCase() === 'draining', running: running_tasks, load }
+export function heartbeatFromJson(
+  said: unknown,
+): Pick<Pulse, 'running' | 'load' | 'preempted'> & { readonly draining: boolean } {
+  const { state = '', running_tasks, load, preempted } = readJson(HEARTBEAT, said ?? {})
+  return { draining: state.toLowerCase() === 'draining', running: running_tasks, load, ...(preempted && { preempted }) }
 }
 
-export const heartbeatToJson = ({ state, stats, running, load }: Pulse): object => ({
+export const heartbeatToJson = ({ state, stats, running, load, preempted }: Pulse): object => ({
   state,
   running_tasks: running,
   load,
+  ...(preempted && { preempted }),
   stats: { active: stats.active, completed: stats.completed, failed: stats.failed },
 })
 

@@ -36,6 +36,8 @@ export interface JsonNews {
   /** In words, what went wrong. */
   readonly error: string
   readonly hopeless: boolean
+  /** Of a task that is handed back: the worker had no slot free for it. */
+  readonly noSlot: boolean
   /** It says all that there is to say without `outputs` and the like: who says so need not be known here. */
   readonly isWhole: boolean
   /** A serialised ActionResult, in place of the rest. */
@@ -62,6 +64,7 @@ const NEWS = z.object({
   outputs: maybe(z.record(z.string(), z.unknown())),
   error: maybe(z.string()),
   hopeless: maybe(z.boolean()),
+  no_free_slot: maybe(z.boolean()),
   whole: maybe(z.boolean()),
   result: maybe(base64()),
   digest_function: maybe(shortText()),
@@ -80,6 +83,7 @@ export function newsFromJson(said: unknown): JsonNews {
     outputs: from.outputs ?? {},
     error: from.error ?? '',
     hopeless: from.hopeless ?? false,
+    noSlot: from.no_free_slot ?? false,
     isWhole: from.whole ?? false,
     result: from.result,
     fn,
@@ -111,6 +115,7 @@ export const newsToJson = (news: TaskNews): object => ({
   whole: true,
   ...('what' in news && { error: news.what }),
   ...('hopeless' in news && { hopeless: news.hopeless }),
+  ...('noSlot' in news && { no_free_slot: news.noSlot }),
   ...('result' in news && news.result && { result: Buffer.from(news.result).toString('base64') }),
   ...('fn' in news && news.fn && { digest_function: news.fn }),
 })

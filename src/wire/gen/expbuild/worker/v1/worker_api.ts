@@ -131,6 +131,7 @@ export interface UpdateTaskStatusRequest {
   readonly errorMessage: string;
   readonly reason: FailureReason;
   readonly digestFunction: DigestFunction_Value;
+  readonly noFreeSlot: boolean;
 }
 
 export interface UpdateTaskStatusResponse {
@@ -142,6 +143,7 @@ export interface HeartbeatRequest {
   readonly stats: WorkerStats | undefined;
   readonly running: AttemptList | undefined;
   readonly load?: number | undefined;
+  readonly preempted: boolean;
 }
 
 export interface WorkerStats {
@@ -1096,7 +1098,16 @@ export const LeasedTask: MessageFns<LeasedTask> = {
 };
 
 function createBaseUpdateTaskStatusRequest(): UpdateTaskStatusRequest {
-  return { taskId: "", workerId: "", status: 0, result: undefined, errorMessage: "", reason: 0, digestFunction: 0 };
+  return {
+    taskId: "",
+    workerId: "",
+    status: 0,
+    result: undefined,
+    errorMessage: "",
+    reason: 0,
+    digestFunction: 0,
+    noFreeSlot: false,
+  };
 }
 
 export const UpdateTaskStatusRequest: MessageFns<UpdateTaskStatusRequest> = {
@@ -1121,6 +1132,9 @@ export const UpdateTaskStatusRequest: MessageFns<UpdateTaskStatusRequest> = {
     }
     if (message.digestFunction !== 0) {
       writer.uint32(808).int32(message.digestFunction);
+    }
+    if (message.noFreeSlot !== false) {
+      writer.uint32(816).bool(message.noFreeSlot);
     }
     return writer;
   },
@@ -1194,6 +1208,14 @@ export const UpdateTaskStatusRequest: MessageFns<UpdateTaskStatusRequest> = {
             message.digestFunction = reader.int32() as any;
             continue;
           }
+          case 102: {
+            if (tag !== 816) {
+              break;
+            }
+
+            message.noFreeSlot = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1220,6 +1242,7 @@ export const UpdateTaskStatusRequest: MessageFns<UpdateTaskStatusRequest> = {
     message.errorMessage = object.errorMessage ?? "";
     message.reason = object.reason ?? 0;
     message.digestFunction = object.digestFunction ?? 0;
+    message.noFreeSlot = object.noFreeSlot ?? false;
     return message;
   },
 };
@@ -1268,7 +1291,7 @@ export const UpdateTaskStatusResponse: MessageFns<UpdateTaskStatusResponse> = {
 };
 
 function createBaseHeartbeatRequest(): HeartbeatRequest {
-  return { workerId: "", state: 0, stats: undefined, running: undefined, load: undefined };
+  return { workerId: "", state: 0, stats: undefined, running: undefined, load: undefined, preempted: false };
 }
 
 export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
@@ -1287,6 +1310,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     }
     if (message.load !== undefined) {
       writer.uint32(809).double(message.load);
+    }
+    if (message.preempted !== false) {
+      writer.uint32(816).bool(message.preempted);
     }
     return writer;
   },
@@ -1344,6 +1370,14 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
             message.load = reader.double();
             continue;
           }
+          case 102: {
+            if (tag !== 816) {
+              break;
+            }
+
+            message.preempted = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1370,6 +1404,7 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
       ? AttemptList.fromPartial(object.running)
       : undefined;
     message.load = object.load ?? undefined;
+    message.preempted = object.preempted ?? false;
     return message;
   },
 };
