@@ -33,6 +33,11 @@ export interface CodeDoorOptions {
   readonly settings: Config['snippets']
   readonly maxQueueSize: number
   readonly ending: AbortSignal
+  /** Aborted when the server takes no new tasks; `ending` follows. */
+  readonly draining: AbortSignal
+  /** How long a request waits for a language that a worker is still testing. */
+  readonly noWorkerGraceMs: number
+  readonly isWorkerComing?: (() => boolean) | undefined
 }
 
 /** Every way to run code on this server. */
@@ -49,6 +54,7 @@ export interface CodeDoor {
 /** Callbacks that were owed when the server stopped are sent. */
 export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> {
   const { engine, storage, clock, log, dataDir, settings, maxQueueSize, ending } = options
+  const { draining, noWorkerGraceMs, isWorkerComing } = options
   const { instances } = storage
   const deliveries = await fileDeliveryLog(join(dataDir, 'callbacks', 'deliveries.jsonl'))
   const languages = loadLanguages(languageFoldersHere(dataDir).own)
@@ -61,6 +67,9 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     clock,
     newId: () => newId(clock.now),
     log,
+    draining,
+    noWorkerGraceMs,
+    ...(isWorkerComing && { isWorkerComing }),
     callbacks: { secret, mayBePrivate, log: deliveries, forms: { [JUDGE0_FORM]: judge0Form({ instances }) } },
   })
   const common = { desk, instances, clock, log, ending, version: version() }

@@ -22,6 +22,7 @@ export interface CwlSubmissionsOptions {
   readonly dataDir: string
   readonly retentionMs: number
   readonly ending: AbortSignal
+  readonly draining: AbortSignal
 }
 
 export interface CwlSubmissions {
@@ -41,7 +42,7 @@ const LEAST_THREADS = 2
 
 /** Workflows on this server: those that were open when it stopped go on. */
 export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promise<CwlSubmissions> {
-  const { engine, storage, clock, log, retentionMs, ending } = options
+  const { engine, storage, clock, log, retentionMs, ending, draining } = options
   const submissions = await openSubmissions({
     store: fileSubmissions(join(options.dataDir, 'submissions')),
     driver: threadDriver({
@@ -59,6 +60,6 @@ export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promis
     epoch: engine.epoch,
   })
   const { instances } = storage
-  const door = submissionsDoor({ submissions, engine, instances, clock, log, newId: randomUUID, ending })
+  const door = submissionsDoor({ submissions, engine, instances, clock, log, newId: randomUUID, ending, draining })
   return { door, close: submissions.close }
 }

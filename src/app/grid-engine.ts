@@ -22,6 +22,8 @@ export interface GridTools {
   readonly log: Log
   readonly storage: Storage
   readonly registry: Registry
+  /** Whether the worker of this process's own command (`windlass up`) has not registered yet. */
+  readonly isWorkerComing?: (() => boolean) | undefined
 }
 
 export interface OpenEngine {

@@ -10,6 +10,7 @@ import { httpWorkers } from '../doors/http-workers/http-workers.ts'
 import { type LogStreams, logStreams } from '../doors/log-streams/log-streams.ts'
 import { websocketWorkers } from '../doors/websocket-workers/websocket-workers.ts'
 import { workersDoor } from '../doors/workers/grpc.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
 import { openCodeDoor } from './code-door.ts'
 import type { Config } from './config.ts'
@@ -25,6 +26,8 @@ export interface Grid {
   readonly sockets: readonly WebSocketRoute[]
   /** What tasks print, for whoever reads it by ByteStream. */
   readonly logs: LogStreams
+  /** New tasks are refused; workers go on, and report what they have. */
+  refuseTasks(): void
   /** Workers are asked to look for the server elsewhere, or again later; they are not taken for gone. */
   leave(): void
   /** Resolves when all that was begun is on record. */
@@ -49,6 +52,7 @@ export async function openGridIfPossible(config: Config, tools: GridTools): Prom
 async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { clock, log, storage } = tools
   const { engine, tally, close } = await openEngine(config, tools)
+  const draining = new AbortController()
   const ending = new AbortController()
   const { instances } = storage
   const inputs = keepInputs({ engine, instances, clock, log })
@@ -57,14 +61,23 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const opened = new AsyncDisposableStack()
   opened.defer(close)
   opened.defer(inputs.stop)
-  const parts = { ...common, engine, storage, dataDir: server.data_dir }
+  const open = refusingTasks(engine, draining.signal)
+  const noWorkerGraceMs = execution.scheduler.no_worker_grace_seconds * 1000
+  const waiting = { draining: draining.signal, noWorkerGraceMs, isWorkerComing: tools.isWorkerComing }
+  const parts = { ...common, storage, dataDir: server.data_dir, draining: draining.signal }
   const opening = async () => ({
     code: opened.adopt(
-      await openCodeDoor({ ...parts, settings, maxQueueSize: execution.scheduler.max_queue_size }),
+      await openCodeDoor({
+        ...parts,
+        ...waiting,
+        engine: open,
+        settings,
+        maxQueueSize: execution.scheduler.max_queue_size,
+      }),
       (code) => code.close(),
     ),
     workflows: opened.adopt(
-      await openCwlSubmissions({ ...parts, retentionMs: execution.retention_seconds * 1000 }),
+      await openCwlSubmissions({ ...parts, engine, retentionMs: execution.retention_seconds * 1000 }),
       (workflows) => workflows.close(),
     ),
   })
@@ -81,12 +94,25 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
     doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],
     sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
     services: [
-      ...executionDoor({ engine, instances, clock, logStreams: logs.namesFor }),
+      ...executionDoor({ engine: open, instances, clock, logStreams: logs.namesFor }),
       ...logs.services,
       ...workersDoor(working),
       gridAdmin({ ...common, engine, tally }),
     ],
-    leave: () => ending.abort(),
+    refuseTasks: () => draining.abort(),
+    leave() {
+      draining.abort()
+      ending.abort()
+    },
     close: () => opened.disposeAsync(),
   }
 }
+
+/** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */
+const refusingTasks = (engine: Engine, draining: AbortSignal): Engine => ({
+  ...engine,
+  async submit(submission) {
+    if (draining.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
+    return await engine.submit(submission)
+  },
+})

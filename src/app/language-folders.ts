@@ -6,8 +6,8 @@ export interface LanguageFolders {
   /** Files like those in `languages/`, over which they go. */
   readonly own: string
   readonly rootfs: string
-  /** Self-tests that passed here. */
-  readonly passed: string
+  /** The file with the results of self-tests. */
+  readonly selfTests: string
 }
 
 /** Rooms of a worker that is root belong to another user, who cannot look into root's own folders. */
@@ -15,7 +15,7 @@ const OPEN_TO_ROOMS = '/var/lib/windlass/rootfs'
 
 function languageFolders(dataDir: string, uid: number): LanguageFolders {
   const own = join(dataDir, 'languages')
-  return { own, rootfs: uid === 0 ? OPEN_TO_ROOMS : join(own, 'rootfs'), passed: join(own, 'passed.json') }
+  return { own, rootfs: uid === 0 ? OPEN_TO_ROOMS : join(own, 'rootfs'), selfTests: join(own, 'self-tests.json') }
 }
 
 /** Parts of compilers that Debian keeps where no room looks. */

@@ -19,8 +19,8 @@ import { storeSource } from '../worker/inputs/store-source.ts'
 import { languageMarks } from '../worker/languages/language-marks.ts'
 import type { LanguageReport } from '../worker/languages/language-report.ts'
 import { type OfferedLanguages, offeredLanguages } from '../worker/languages/offered-languages.ts'
-import { type PassedTests, passedTestsIn } from '../worker/languages/passed-tests.ts'
 import { rooted } from '../worker/languages/rooted-runtime.ts'
+import { type SelfTestResults, selfTestResultsIn } from '../worker/languages/self-test-results.ts'
 import { trialInRooms } from '../worker/languages/trial-in-rooms.ts'
 import { openRooms } from '../worker/rooms.ts'
 import type { Backend } from './backends.ts'
@@ -34,8 +34,8 @@ export interface LanguageMachineOptions {
   readonly backend: Backend
   readonly languages: readonly Language[]
   readonly rootfs: ReadonlyMap<string, BuiltRootfs>
-  /** The file of self-tests that passed; without one, all are run and none is noted. */
-  readonly passed?: string
+  /** The file with the results of earlier self-tests; without one, all are run and none is noted. */
+  readonly results?: string
   /** Run them all, whatever is known of them. */
   readonly anew?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
@@ -65,7 +65,7 @@ export async function openLanguageMachine(options: LanguageMachineOptions): Prom
   const offered = offeredLanguages({
     languages: options.languages,
     trial: trialInRooms({ tools, roomName: () => `language-${++tried}`, isolation: probe.isolation }),
-    passed: passedTests(options),
+    results: resultsFor(options),
     ...(options.told && { told: options.told }),
     markOf: languageMarks({
       rootfs: options.rootfs,
@@ -79,9 +79,9 @@ export async function openLanguageMachine(options: LanguageMachineOptions): Prom
   return { ...offered, runtime: runtime.name, close: () => open.disposeAsync() }
 }
 
-function passedTests({ passed, anew }: LanguageMachineOptions): PassedTests {
-  const none: PassedTests = { recall: () => undefined, remember() {} }
-  const noted = passed === undefined ? none : passedTestsIn(passed)
+function resultsFor({ results, anew }: LanguageMachineOptions): SelfTestResults {
+  const none: SelfTestResults = { recall: () => undefined, remember() {} }
+  const noted = results === undefined ? none : selfTestResultsIn(results)
   return anew === true ? { ...noted, recall: none.recall } : noted
 }
 

@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { statusFromLine, type WorkerStatus } from './worker-status.ts'
 
 /** A worker on this machine, in a process of its own, that is there for as long as it is wanted. */
 export interface LocalWorker {
@@ -15,6 +17,9 @@ export interface LocalWorkerOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly log: Log
+  readonly heard: (status: WorkerStatus) => void
+  /** It has ended unasked, and is started again after so many milliseconds; undefined when that would not help. */
+  readonly ended: (why: string, nextMs: number | undefined) => void
 }
 
 const FIRST_PAUSE_MS = 500
@@ -22,9 +27,9 @@ const LONGEST_PAUSE_MS = 30_000
 /** One that ran for so long did not fail at starting. */
 const WELL_MS = 10_000
 
-/** Starts it, and again whenever it ends unasked, with longer and longer pauses while it does not get going. */
-export function startLocalWorker({ command, args, env, clock, log }: LocalWorkerOptions): LocalWorker {
-  const [program, ...words] = command
+/** Starts it, and again whenever it ends unasked, with longer and longer pauses, unless its cause is lasting. */
+export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
+  const { clock, log } = options
   const ended = Promise.withResolvers<void>()
   let isWanted = true
   let pauseMs = FIRST_PAUSE_MS
@@ -33,24 +38,26 @@ export function startLocalWorker({ command, args, env, clock, log }: LocalWorker
 
   const start = (): void => {
     const startedAt = clock.monotonic()
-    // Its own process group: Ctrl+C is for us, and we tell it.
-    const child = spawn(program, [...words, 'worker', 'daemon', '--while-input', ...args], {
-      stdio: ['pipe', 'ignore', 'inherit'], // nothing is written to it: it ends with us
-      env,
-      detached: true,
-    })
-    child.stdin.on('error', () => {}) // it has ended, and says so below
     let isGone = false
+    let isLasting = false
+    const heard = (status: WorkerStatus): void => {
+      if (status.kind === 'failed') isLasting = status.isLasting
+      options.heard(status)
+    }
     const gone = (why: string): void => {
       if (isGone) return
       isGone = true
       if (!isWanted) return ended.resolve()
+      if (isLasting) {
+        log.error({ why }, 'the worker cannot work on this machine and is not started again')
+        return options.ended(why, undefined)
+      }
       pauseMs = clock.monotonic() - startedAt > WELL_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       log.warn({ why, pauseMs }, 'the worker has ended; another is started')
+      options.ended(why, pauseMs)
       cancelPause = clock.after(pauseMs, start)
     }
-    child.on('error', (error) => gone(error.message))
-    child.on('exit', (code, signal) => gone(signal ?? `exit code ${code}`))
+    const child = spawnWorker(options, { heard, gone })
     endChild = () => {
       if (isGone) ended.resolve()
       else child.kill('SIGTERM')
@@ -67,4 +74,28 @@ export function startLocalWorker({ command, args, env, clock, log }: LocalWorker
       return ended.promise
     },
   }
+}
+
+interface ChildListener {
+  heard(status: WorkerStatus): void
+  gone(why: string): void
+}
+
+function spawnWorker({ command, args, env }: LocalWorkerOptions, { heard, gone }: ChildListener): ChildProcess {
+  const [program, ...words] = command
+  // Its own process group: Ctrl+C is for us, and we tell it. Nothing is written to its input: it ends with us.
+  const child = spawn(program, [...words, 'worker', 'daemon', '--while-input', ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+    detached: true,
+  })
+  child.stdin.on('error', () => {}) // it has ended, and says so below
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const status = statusFromLine(line)
+    if (status !== undefined) heard(status)
+  })
+  child.on('error', (error) => gone(error.message))
+  // `close` comes after its last line was read, and `exit` may come before.
+  child.on('close', (code, signal) => gone(signal ?? `exit code ${code}`))
+  return child
 }

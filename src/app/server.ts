@@ -20,7 +20,7 @@ import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
 import { packGauges, storeFigures } from './metrics-storage.ts'
-import { createReadiness } from './readiness.ts'
+import { createReadiness, type Readiness } from './readiness.ts'
 import { openStorage, type Storage } from './storage.ts'
 import { readTlsFiles } from './tls-files.ts'
 import { version } from './version.ts'
@@ -31,20 +31,36 @@ export interface RunningServer {
   readonly http: string
   /** What a person would open. */
   readonly httpUrl: string
+  /** What /readyz reports. */
+  readonly readiness: Readiness
+  /** Refuses new tasks and is not ready from now on; what was accepted goes on. `stop` follows. */
+  refuseTasks(): void
   /** Lets calls in hand finish for as long as is configured; asking twice is asking once. */
   stop(): Promise<void>
 }
 
+export interface ServerSurroundings {
+  readonly log: Log
+  readonly clock: Clock
+  /** With causes of the caller's own, which it releases; a fresh one when left out. */
+  readonly readiness?: Readiness
+  /** Whether a worker is about to connect that nothing is known of yet: requests wait for its languages. */
+  readonly isWorkerComing?: () => boolean
+}
+
 /** All parts of a server, from what it is made of to what it answers on. */
-export async function startServer(config: Config, { log, clock }: { log: Log; clock: Clock }): Promise<RunningServer> {
-  const readiness = createReadiness('starting')
+export async function startServer(
+  config: Config,
+  { log, clock, readiness = createReadiness(), isWorkerComing }: ServerSurroundings,
+): Promise<RunningServer> {
+  readiness.hold('starting')
   const metrics = createMetrics(clock.monotonic)
   const tls = readTlsFiles(config.server.tls)
 
   const storage = await openStorage(config, { clock, log, meter: storeFigures(metrics.registry) })
   packGauges(metrics.registry, storage.figures)
 
-  const grid = await openGridIfPossible(config, { clock, log, storage, registry: metrics.registry })
+  const grid = await openGridIfPossible(config, { clock, log, storage, registry: metrics.registry, isWorkerComing })
   const health = grpcHealth()
   const services = grpcServices({ health, storage, grid, clock })
 
@@ -70,11 +86,32 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
   for (const { name } of services) health.set(name, true)
   readiness.release('starting')
 
-  async function drain(): Promise<void> {
-    const graceMs = config.server.drain_seconds * 1000
-    const end = clock.monotonic() + graceMs
+  const addresses = { grpc: formatAddress(grpcAddress), http: http.address }
+  log.info({ ...addresses, tls: tls !== undefined, version: version() }, 'serving')
+  return {
+    ...addresses,
+    httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
+    readiness,
+    ...stopping({ readiness, health, grid, grpc, http, storage, clock }, config.server.drain_seconds * 1000),
+  }
+}
+
+interface StoppingParts extends Pick<GrpcParts, 'health' | 'grid' | 'storage' | 'clock'> {
+  readonly readiness: Readiness
+  readonly grpc: GrpcServer
+  readonly http: { close(graceMs: number): Promise<void> }
+}
+
+function stopping(parts: StoppingParts, graceMs: number): Pick<RunningServer, 'refuseTasks' | 'stop'> {
+  const { readiness, health, grid, grpc, http, storage, clock } = parts
+  const refuseTasks = (): void => {
     readiness.hold('stopping')
     health.drain()
+    grid?.refuseTasks()
+  }
+  const drain = async (): Promise<void> => {
+    const end = clock.monotonic() + graceMs
+    refuseTasks()
     grid?.leave()
     const drained = grpc.drain(graceMs)
     // At once: those who wait for tasks are told to come back, and workers go on with theirs until they can report.
@@ -84,15 +121,8 @@ export async function startServer(config: Config, { log, clock }: { log: Log; cl
     await http.close(Math.max(0, end - clock.monotonic()))
     await storage.close()
   }
-
   let stopped: Promise<void> | undefined
-  const addresses = { grpc: formatAddress(grpcAddress), http: http.address }
-  log.info({ ...addresses, tls: tls !== undefined, version: version() }, 'serving')
-  return {
-    ...addresses,
-    httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
-    stop: () => (stopped ??= drain()),
-  }
+  return { refuseTasks, stop: () => (stopped ??= drain()) }
 }
 
 interface GrpcParts {

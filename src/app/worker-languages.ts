@@ -11,10 +11,14 @@ import type { Probe } from '../runtimes/runtime.ts'
 import type { NamedValue } from '../wire/worker-registration.ts'
 import type { InstanceTools } from '../worker/daemon-attempt.ts'
 import { languageMarks } from '../worker/languages/language-marks.ts'
-import { type LanguageReport, languageProperty } from '../worker/languages/language-report.ts'
-import { type OfferedLanguagesOptions, offeredLanguages } from '../worker/languages/offered-languages.ts'
-import { passedTestsIn } from '../worker/languages/passed-tests.ts'
+import { type LanguageReport, languageProperties } from '../worker/languages/language-report.ts'
+import {
+  type OfferedLanguages,
+  type OfferedLanguagesOptions,
+  offeredLanguages,
+} from '../worker/languages/offered-languages.ts'
 import { rooted } from '../worker/languages/rooted-runtime.ts'
+import { selfTestResultsIn } from '../worker/languages/self-test-results.ts'
 import { trialInRooms } from '../worker/languages/trial-in-rooms.ts'
 import type { Config } from './config.ts'
 import { languageFoldersHere } from './language-folders.ts'
@@ -36,7 +40,9 @@ export interface WorkerLanguagesOptions {
 export interface WorkerLanguages {
   /** Those that it may offer, if rooms are good enough. */
   readonly all: readonly Language[]
-  property(): readonly NamedValue[]
+  /** What the worker offers now, and what it is still testing. */
+  properties(): readonly NamedValue[]
+  spoken(): SpokenLanguages
   /** The same tools, with which a language that has a system of its own finds it. */
   within(here: InstanceTools): InstanceTools
   /** Tests the rest, and says when there is more to offer. */
@@ -44,9 +50,17 @@ export interface WorkerLanguages {
   close(): Promise<void>
 }
 
+/** By name: what it offers, what is still under test, and what is installed but fails its test, with the cause. */
+export interface SpokenLanguages {
+  readonly languages: readonly string[]
+  readonly testing: readonly string[]
+  readonly failed: Readonly<Record<string, string>>
+}
+
 const NONE: WorkerLanguages = {
   all: [],
-  property: () => [],
+  properties: () => [],
+  spoken: () => ({ languages: [], testing: [], failed: {} }),
   within: (here) => here,
   begin() {},
   async close() {},
@@ -77,7 +91,7 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   const offered = offeredLanguages({
     languages,
     trial: trialInRooms({ tools, roomName: options.roomName, isolation: least }),
-    passed: passedTestsIn(folders.passed),
+    results: selfTestResultsIn(folders.selfTests),
     markOf,
     clock,
   })
@@ -85,9 +99,12 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   let testing: Promise<void> | undefined
   return {
     all: languages,
-    property: () => languageProperty(offered.reports()),
+    properties: () => languageProperties(offered.reports(), offered.testing()),
+    spoken: () => spokenOf(offered),
     within,
     begin(more) {
+      if (offered.testing().length > 0)
+        log.info({ languages: offered.testing() }, 'self-tests of languages are running')
       testing = offered.test(more, ending.signal).then(
         () => tell(offered.reports(), log),
         (error: unknown) => log.error({ err: error }, 'languages could not be tested'),
@@ -110,6 +127,16 @@ function toolchains(
     const language = languages.find((each) => each.name === name)
     const mark = language && markOf(language)
     return mark !== undefined && 'key' in mark ? JSON.stringify([...system, mark.key]) : undefined
+  }
+}
+
+function spokenOf(offered: Pick<OfferedLanguages, 'reports' | 'testing'>): SpokenLanguages {
+  const reports = offered.reports()
+  const failed = reports.filter(({ outcome }) => outcome === 'failed')
+  return {
+    languages: reports.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name),
+    testing: offered.testing(),
+    failed: Object.fromEntries(failed.map(({ name, what = '' }) => [name, what])),
   }
 }
 

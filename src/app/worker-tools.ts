@@ -13,6 +13,7 @@ import type { Runtime } from '../runtimes/runtime.ts'
 import { spawner } from '../runtimes/spawner/spawner.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
+import { memoryStore } from '../storage/memory-store.ts'
 import { openUpstream } from '../storage/upstream/upstream.ts'
 import { upstreamStore } from '../storage/upstream/upstream-store.ts'
 import { remoteTarget } from '../worker/cas/remote-target.ts'
@@ -53,6 +54,8 @@ export interface WorkerTools {
   readonly runtime: Runtime
   store(instance: string): BlobStore
   of(instance: string): InstanceTools
+  /** The same rooms without a server behind them: what runs here leaves nothing and needs nothing from it. */
+  offline(): InstanceTools
   close(): Promise<void>
 }
 
@@ -87,8 +90,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   const store = storesAt(cas, { clock, bulk })
   const ready = roomsReady(options, { rooms, runtime })
 
-  const make = (instance: string): InstanceTools => {
-    const blobs = store(instance)
+  const toolsOver = (blobs: BlobStore): InstanceTools => {
     const source = storeSource(blobs)
     const placement = safePlacement(user, process.getuid?.() ?? 0)
     const staged = { source, cache, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
@@ -109,7 +111,8 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   return {
     runtime,
     store,
-    of: remembering(make),
+    of: remembering((instance) => toolsOver(store(instance))),
+    offline: () => toolsOver(memoryStore()),
     async close() {
       await ready?.close()
       await close()

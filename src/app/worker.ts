@@ -10,11 +10,13 @@ import type { NamedValue, WorkerRegistration } from '../wire/worker-registration
 import { type Daemon, startDaemon } from '../worker/daemon.ts'
 import { runLease } from '../worker/daemon-attempt.ts'
 import { selfCheck } from '../worker/daemon-check.ts'
+import { daemonOnceReached } from '../worker/daemon-once-reached.ts'
+import { reachStore } from '../worker/reach-store.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { version } from './version.ts'
 import { holdWorkFolder } from './worker-folder.ts'
-import { openWorkerLanguages, type WorkerLanguages } from './worker-languages.ts'
+import { openWorkerLanguages, type SpokenLanguages, type WorkerLanguages } from './worker-languages.ts'
 import { openWorkerTools, type WorkerTools, type WorkerToolsOptions } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
 import { openWarmRooms, type WorkerWarmRooms } from './worker-warm-rooms.ts'
@@ -29,18 +31,26 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
+/** What the server has on record of this worker. */
+export interface RegisteredWorker extends SpokenLanguages {
+  readonly worker: string
+  readonly slots: number
+}
+
 export interface WorkerSurroundings {
   readonly clock: Clock
   readonly log: Log
   readonly env: Readonly<Record<string, string | undefined>>
   /** Those that it may offer, if they work here; none when left out. */
   readonly languages?: readonly Language[]
+  /** Called after each registration that the server took, with what it said of languages. */
+  readonly registered?: ((as: RegisteredWorker) => void) | undefined
 }
 
-/** All parts of a worker, checked before it asks for work. */
+/** All parts of a worker, checked before it asks for work. It may be started before its server. */
 export async function startWorker(
   config: Config,
-  { clock, log: outer, env, languages = [] }: WorkerSurroundings,
+  { clock, log: outer, env, languages = [], registered }: WorkerSurroundings,
 ): Promise<RunningWorker> {
   const { worker: settings, server } = config
   const id = settings.worker_id ?? `${hostname()}-${randomBytes(3).toString('hex')}`
@@ -57,24 +67,23 @@ export async function startWorker(
     const ways = opened.adopt(openWays(settings, { clock, env }), ({ close }) => close())
     const here = { settings, id, folder: folder.path, user, cas: ways.cas }
     const tools = opened.adopt(await openToolsOf(here, { clock, env }), ({ close }) => close())
-    const probe = await selfCheck({
-      store: tools.store(''),
-      storeName: ways.casName,
-      runtime: tools.runtime,
-      folder: folder.path,
-      leastFreeBytes: settings.host.min_free_bytes,
-    })
+    const { runtime } = tools
+    const probe = await selfCheck({ runtime, folder: folder.path, leastFreeBytes: settings.host.min_free_bytes })
     const { notes, isolation } = probe
-    for (const note of notes) log.info({ runtime: tools.runtime.name }, note)
+    for (const note of notes) log.info({ runtime: runtime.name }, note)
     log.info({ slots, isolation, folder: folder.path, server: settings.server_url }, 'ready to work')
-    const room = { least: leastRoom(config), probe, here: tools.of(''), roomName }
+    const room = { least: leastRoom(config), probe, here: tools.offline(), roomName }
     const spoken = openWorkerLanguages({ ...room, languages, server, clock, log })
     opened.defer(spoken.close)
     const warm = openWarmRooms({ wanted: settings.warm_interpreters, slots, spoken, here: tools.of(''), clock, log })
     opened.defer(warm.close)
     const holdsReins = probe.keeps.reins
     const parts = { ...{ settings, id, slots, tools, ways }, ...{ isolation, holdsReins, languages: spoken, warm } }
-    const daemon = work(parts, { clock, log })
+    const daemon = daemonOnceReached(
+      () => work(parts, { clock, log, registered }),
+      (signal) =>
+        reachStore({ store: tools.store(''), storeName: ways.casName, clock, log, random: Math.random }, signal),
+    )
     spoken.begin(() => daemon.offerAgain())
     let closed: Promise<void> | undefined
     const close = (): Promise<void> => (closed ??= opened.disposeAsync()) // who asks second waits for the first
@@ -130,9 +139,10 @@ interface Parts {
 
 function work(
   { settings, id, slots, tools, ways, isolation, holdsReins, languages, warm }: Parts,
-  { clock, log }: Pick<WorkerSurroundings, 'clock' | 'log'>,
+  { clock, log, registered }: Pick<WorkerSurroundings, 'clock' | 'log' | 'registered'>,
 ): Daemon {
   let rooms = 0
+  let spoken = languages.spoken()
   const said = registrationOf({ settings, id, slots, isolation })
   const link = ways.link(id, hostname())
   const canBeTypedTo = holdsReins && link.inputTaken !== undefined
@@ -144,9 +154,11 @@ function work(
       ...said,
       get platform() {
         const typing = canBeTypedTo ? [{ name: INTERACTIVE_PROPERTY, value: 'yes' }] : []
-        return [...languages.property(), ...typing, ...said.platform]
+        spoken = languages.spoken()
+        return [...languages.properties(), ...typing, ...said.platform]
       },
     },
+    registered: () => registered?.({ worker: id, slots, ...spoken }),
     run: ({ lease, begun }, hooks, signal) => {
       const room = `room-${process.pid}-${++rooms}`
       const here = warm.within(languages.within(tools.of(lease.instance)))

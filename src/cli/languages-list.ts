@@ -44,7 +44,7 @@ async function show({ names, anew, flags }: ShowOrder, terminal: Terminal): Prom
   const line = statusLine(terminal, systemClock)
   let tested = 0
   const machine = await openLanguageMachine({
-    ...{ backend, languages, anew, env: terminal.env, passed: folders.passed, rootfs: builtRootfs(folders.rootfs) },
+    ...{ backend, languages, anew, env: terminal.env, results: folders.selfTests, rootfs: builtRootfs(folders.rootfs) },
     told: ({ name }) => line.show(() => `tested ${++tested} of ${languages.length} languages: ${name}`),
   })
   try {

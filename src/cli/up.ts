@@ -37,10 +37,14 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
   const { config, log } = await configured(options.config, givenFlags(options), terminal)
   const { startServer } = await import('../app/server.ts')
   const { startLocalWorker } = await import('../app/local-worker.ts')
+  const { createReadiness } = await import('../app/readiness.ts')
+  const { workerGate } = await import('../app/worker-gate.ts')
   const { systemClock: clock } = await import('../app/clock.ts')
   const { runUntilSignal } = await import('../app/shutdown.ts')
   const start = async () => {
-    const server = await startServer(config, { log, clock })
+    const readiness = createReadiness()
+    const gate = workerGate(readiness, clock)
+    const server = await startServer(config, { log, clock, readiness, isWorkerComing: gate.isComing })
     const worker = startLocalWorker({
       command: terminal.self,
       args: workerArgs(server, { options, dataDir: config.server.data_dir }),
@@ -48,11 +52,18 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       env: workerEnv(terminal.env, config.server.tls.cert_file),
       clock,
       log,
+      ...{ heard: gate.heard, ended: gate.ended },
     })
     const withWhat = ', with a worker on this machine'
-    tellReady(server, { withWhat, next: next(server), json: options.json === true }, terminal)
+    const words = { withWhat, next: next(server), json: options.json === true }
+    void gate.opened.then(() => {
+      for (const warning of readiness.state().warnings) log.warn({}, warning)
+      tellReady(server, words, terminal)
+    })
     return {
       async stop() {
+        gate.close()
+        server.refuseTasks()
         await worker.stop()
         await server.stop()
       },

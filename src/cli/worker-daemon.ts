@@ -3,9 +3,10 @@ import type { FlagSetting } from '../app/config-load.ts'
 import { whenInputEnds } from '../app/parent.ts'
 import { runUntilSignal, type SignalSource } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
-import { startWorker } from '../app/worker.ts'
+import { type RegisteredWorker, startWorker } from '../app/worker.ts'
 import { languagesToOffer } from '../app/worker-languages.ts'
-import { invalid } from '../base/fault.ts'
+import { statusLine, type WorkerStatus } from '../app/worker-status.ts'
+import { type Fault, FaultError, invalid } from '../base/fault.ts'
 import { configured } from './configured.ts'
 
 export interface DaemonFlags {
@@ -24,6 +25,37 @@ export interface DaemonFlags {
 }
 
 export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> {
+  try {
+    await runDaemon(flags, terminal)
+  } catch (error) {
+    // The command that started us reports it, too, and decides whether to start another.
+    if (flags.whileInput === true) terminal.out(statusLine(failed(error)))
+    throw error
+  }
+}
+
+function failed(error: unknown): WorkerStatus {
+  const isLasting = error instanceof FaultError && LASTING.includes(error.fault.kind)
+  return { kind: 'failed', what: error instanceof Error ? error.message : String(error), isLasting }
+}
+
+/** Kinds of failure that another start would meet again. */
+const LASTING: readonly Fault['kind'][] = ['invalid', 'denied']
+
+/** To a person or a program once, when it is ready for tasks; to the `windlass up` that started us at every change. */
+function reporter(flags: DaemonFlags, { out }: Terminal, url: string): (as: RegisteredWorker) => void {
+  let isReady = false
+  return ({ slots, ...registered }) => {
+    if (flags.whileInput === true) return out(statusLine({ kind: 'registered', ...registered }))
+    if (isReady) return
+    isReady = true
+    const { worker } = registered
+    if (flags.json === true) out(`${JSON.stringify({ ready: true, worker, slots })}\n`)
+    else out(`worker ${worker} takes up to ${slots} tasks at a time from ${url}\n`)
+  }
+}
+
+async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> {
   const { config, log } = await configured(flags.config, settingsOf(flags), terminal)
   const { signals, end } = endable(terminal.signals)
   if (flags.whileInput === true) whenInputEnds(end)
@@ -31,12 +63,8 @@ export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): P
   let isStopping = false
   const start = async () => {
     const languages = languagesToOffer(config.server.data_dir, config.worker.languages)
-    const worker = await startWorker(config, { clock: systemClock, log, env: terminal.env, languages })
-    terminal.out(
-      flags.json
-        ? `${JSON.stringify({ ready: true, worker: worker.id, slots: worker.slots })}\n`
-        : `worker ${worker.id} takes up to ${worker.slots} tasks at a time from ${config.worker.server_url}\n`,
-    )
+    const registered = reporter(flags, terminal, config.worker.server_url)
+    const worker = await startWorker(config, { clock: systemClock, log, env: terminal.env, languages, registered })
     void worker.ended
       .catch((error: Error) => {
         failure = error

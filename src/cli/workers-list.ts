@@ -2,7 +2,7 @@ import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { invalid } from '../base/fault.ts'
 import type { WorkerInView } from '../model/grid-view.ts'
-import { LANGUAGE_PROPERTY } from '../model/language.ts'
+import { LANGUAGE_PROPERTY, TESTING_PROPERTY } from '../model/language.ts'
 import type { GridOptions } from './cas-flags.ts'
 import { bytesText } from './cas-words.ts'
 import { jsonLine, withGrid } from './grid-session.ts'
@@ -64,13 +64,19 @@ export function workersText(workers: readonly WorkerInView[]): string {
 const isOdd = ({ state }: WorkerInView): boolean => state !== 'ONLINE' && state !== 'BUSY'
 
 const properties = (worker: WorkerInView): string[] =>
-  worker.properties.filter(({ name }) => name !== LANGUAGE_PROPERTY).map(({ name, value }) => `${name}=${value}`)
+  worker.properties
+    .filter(({ name }) => name !== LANGUAGE_PROPERTY && name !== TESTING_PROPERTY)
+    .map(({ name, value }) => `${name}=${value}`)
 
 /** A worker may have two dozen, each with and without its version: here they are counted, and --json names them. */
 function languages(worker: WorkerInView): string[] {
   const offered = worker.properties.filter(({ name, value }) => name === LANGUAGE_PROPERTY && !value.includes('@'))
-  return offered.length > 3 ? [`languages=${offered.length}`] : offered.map(({ name, value }) => `${name}=${value}`)
+  const testing = worker.properties.filter(({ name }) => name === TESTING_PROPERTY)
+  return [...counted('languages', offered), ...counted('testing', testing)]
 }
+
+const counted = (word: string, found: WorkerInView['properties']): string[] =>
+  found.length > 3 ? [`${word}=${found.length}`] : found.map(({ name, value }) => `${name}=${value}`)
 
 const amounts = ({ cpu, memoryBytes, diskBytes }: WorkerInView): string[] => [
   ...(cpu === undefined ? [] : [`cpu=${cpu}`]),

@@ -88,4 +88,6 @@ export interface LanguageOffer {
  * version offers the name alone.
  */
 export const LANGUAGE_PROPERTY = 'language'
+/** Names of languages whose self-test a worker has not finished: they may be offered soon. */
+export const TESTING_PROPERTY = 'language-testing'
 export const languageWithVersion = (name: string, version: string): string => `${name}@${version}`

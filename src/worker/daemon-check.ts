@@ -1,14 +1,8 @@
 import { mkdir, statfs } from 'node:fs/promises'
-import { digestListOf } from '../base/digest-list.ts'
 import { FaultError } from '../base/fault.ts'
-import { digestOf } from '../base/hashing/hash-of.ts'
 import type { Probe, Runtime } from '../runtimes/runtime.ts'
-import type { BlobStore } from '../storage/blob-store.ts'
 
 export interface SelfCheck {
-  readonly store: BlobStore
-  /** As the person who started us wrote it. */
-  readonly storeName: string
   readonly runtime: Runtime
   /** Where rooms and inputs will lie. */
   readonly folder: string
@@ -20,7 +14,6 @@ export async function selfCheck(check: SelfCheck): Promise<Extract<Probe, { work
   const probe = await check.runtime.probe()
   if (!probe.works) throw refusal(`the ${check.runtime.name} runtime does not work here: ${probe.reason}`)
   await mustHaveSpace(check)
-  await mustReach(check)
   return probe
 }
 
@@ -38,15 +31,5 @@ async function mustHaveSpace({ folder, leastFreeBytes }: SelfCheck): Promise<voi
 }
 
 const inMib = (bytes: number): number => Math.floor(bytes / (1 << 20))
-
-async function mustReach({ store, storeName }: SelfCheck): Promise<void> {
-  const digest = digestOf('sha256', Buffer.from('windlass worker'))
-  try {
-    await store.missing(digestListOf('sha256', [digest]), new Uint8Array(1))
-  } catch (error) {
-    const next = 'is a server running there? "windlass up" starts one, and --server-url or --cas-url names another'
-    throw refusal(`the store at ${storeName} does not answer: ${(error as Error).message}\n${next}`, error)
-  }
-}
 
 const refusal = (what: string, cause?: unknown): FaultError => new FaultError({ kind: 'unavailable', what }, cause)

@@ -24,6 +24,8 @@ export interface DaemonOptions {
   readonly heartbeatMs: number
   /** How long attempts may go on once the worker is to stop. */
   readonly drainMs: number
+  /** The server has the registration that was read last. */
+  readonly registered?: () => void
   /** 0 idle to 1 full; undefined where it cannot be told. */
   readonly load: () => number | undefined
 }
@@ -105,6 +107,7 @@ interface Ends {
 function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
   const { options, slots } = work
   const { log, clock } = options
+  let isLost = false
   let listed: { readonly ids: readonly string[]; readonly at: number } = { ids: [], at: 0 }
   return {
     registration() {
@@ -119,7 +122,9 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
         if (phase === 'running') options.link.started(lease.attemptId)
         if (phase === 'ahead') slots.end(lease.attemptId, 'returned')
       }
+      isLost = false
       log.info({ running: listed.ids.length }, 'registered')
+      options.registered?.()
     },
     leases(leases) {
       for (const lease of leases) take(work, lease)
@@ -136,7 +141,11 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
       else if (order === 'shutdown') stop()
     },
     input: ({ attemptId, number, event }) => work.inputs.get(attemptId)?.give(number, event),
-    lost: (error) => log.warn({ err: error }, 'the server is out of reach, trying again'),
+    lost(error) {
+      // Once for each outage: the link tries again for as long as it takes.
+      log[isLost ? 'debug' : 'warn']({ err: error }, 'waiting for the server: it cannot be reached')
+      isLost = true
+    },
     refused,
   }
 }

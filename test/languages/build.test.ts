@@ -27,7 +27,11 @@ const shell: Language = {
 
 function buildOf(language: Language, from?: string) {
   const folder = ownFolder()
-  const folders = { own: join(folder, 'own'), rootfs: join(folder, 'rootfs'), passed: join(folder, 'passed.json') }
+  const folders = {
+    own: join(folder, 'own'),
+    rootfs: join(folder, 'rootfs'),
+    selfTests: join(folder, 'self-tests.json'),
+  }
   return { language, packages: [], from, folders, backend: 'sandbox', env: {}, mark: 'mark-1' } as const
 }
 

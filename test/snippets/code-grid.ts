@@ -18,7 +18,7 @@ export function ownFolder(): string {
   return folder
 }
 
-export interface CodeServer extends RunningServer {
+export interface CodeServer extends Pick<RunningServer, 'grpc' | 'http' | 'httpUrl' | 'stop'> {
   readonly client: SnippetsClient
 }
 
@@ -42,7 +42,7 @@ export async function codeServer(
 
 /** With languages that every machine has on which the tests run. */
 export async function codeWorker(
-  server: RunningServer,
+  server: Pick<RunningServer, 'grpc' | 'httpUrl'>,
   names: readonly string[] = ['bash', 'c'],
   protocol: 'grpc' | 'http' = 'grpc',
 ): Promise<void> {

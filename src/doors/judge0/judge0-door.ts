@@ -11,7 +11,7 @@ import type { SnippetDesk } from '../snippets/snippet-desk.ts'
 import { type Judge0Desk, judge0Desk } from './judge0-desk.ts'
 import { configInfo, JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
 import { BUG, Judge0Problem, judge0ProblemOf } from './judge0-problem.ts'
-import { listedLanguages } from './language-ids.ts'
+import { idsOf, listedLanguages } from './language-ids.ts'
 import { type AnswerWish, type SubmissionRuns, submissionAnswer } from './submission-answer.ts'
 import { readSubmission } from './submission-body.ts'
 import { DEFAULTS, fieldsIn, type SubmissionField } from './submission-fields.ts'
@@ -19,7 +19,7 @@ import { STATUSES } from './submission-status.ts'
 import { tokenOf } from './token.ts'
 
 export interface Judge0DoorOptions {
-  readonly desk: Pick<SnippetDesk, 'languages' | 'submit' | 'find' | 'wait' | 'cancel'>
+  readonly desk: Pick<SnippetDesk, 'languages' | 'awaited' | 'mustBeOpen' | 'submit' | 'find' | 'wait' | 'cancel'>
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
@@ -42,6 +42,8 @@ export interface Judge0DoorOptions {
 
 interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' | 'desk'>> {
   readonly languages: SnippetDesk['languages']
+  readonly awaited: SnippetDesk['awaited']
+  readonly desk: Pick<SnippetDesk, 'mustBeOpen'>
   readonly submissions: Judge0Desk
   readonly limits: Judge0Limits
   readonly hasCallbacks: boolean
@@ -50,6 +52,7 @@ interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' 
 const STOPPING_MS = 5000
 /** The release whose API this is. The SDK chooses language numbers by it and fails on a version that it does not know. */
 const JUDGE0_VERSION = '1.13.1'
+const NOT_NOW_MS = 5000
 
 /** The API of Judge0, to be hung on the HTTP door. */
 export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOptions): Hono {
@@ -62,6 +65,8 @@ export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOp
     mostOutputBytes: 1024 * 1024,
     ...options,
     languages: desk.languages,
+    awaited: desk.awaited,
+    desk,
     limits: { ...JUDGE0_LIMITS, ...limits },
     hasCallbacks: callbacks !== undefined,
   }
@@ -184,6 +189,8 @@ async function submissionIn(c: Context, tools: Tools): Promise<SubmissionRuns> {
 
 function language(c: Context, tools: Tools): Response {
   const found = listedLanguages(tools.languages()).find(({ id }) => String(id) === c.req.param('id'))
+  if (found === undefined && tools.awaited().some((name) => idsOf(name).some((id) => String(id) === c.req.param('id'))))
+    throw new Judge0Problem(503, 'a worker is still testing this language', NOT_NOW_MS)
   if (found === undefined) throw new Judge0Problem(404, 'Not Found')
   return c.json(found)
 }
@@ -215,16 +222,18 @@ const wishFor = ({ first }: SubmissionRuns, wish: ShownWish, tools: AnswerTools)
   mostBytes: tools.mostOutputBytes,
 })
 
-const rulesFor = (c: Context, { languages, instanceOf, limits, hasCallbacks, mayUseNetwork }: Tools) => ({
+const rulesFor = (c: Context, { languages, awaited, instanceOf, limits, hasCallbacks, mayUseNetwork }: Tools) => ({
   offers: languages(),
+  awaited: awaited(),
   instance: instanceOf(c),
   limits,
   hasCallbacks,
   mayUseNetwork,
 })
 
-function mustBeOpen({ ending }: Tools): void {
+function mustBeOpen({ ending, desk }: Tools): void {
   if (ending.aborted) throw new Judge0Problem(503, 'the server is stopping', STOPPING_MS)
+  desk.mustBeOpen()
 }
 
 async function bodyOf(c: Context): Promise<unknown> {

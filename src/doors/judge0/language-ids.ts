@@ -42,7 +42,7 @@ const PROJECT_LANGUAGE = 'bash'
 const PROJECT_NAME = 'Multi-file program'
 
 /** Others have one that follows from their name alone, so that it is the same on every server and for ever. */
-const idsOf = (name: string): readonly [number, ...number[]] =>
+export const idsOf = (name: string): readonly [number, ...number[]] =>
   Object.hasOwn(IDS, name) ? (IDS[name] as [number]) : [1_000_000 + (crc32(name) % 1_000_000_000)]
 
 export const idOf = (name: string): number => idsOf(name)[0]

@@ -8,12 +8,14 @@ import { commandWords } from './command-words.ts'
 import type { Judge0Limits, Judge0Switches } from './judge0-limits.ts'
 import { Judge0Problem } from './judge0-problem.ts'
 import { type KeptWish, keptMetadata } from './kept-wish.ts'
-import { languageWithId, PROJECT_ID } from './language-ids.ts'
+import { idOf, languageWithId, PROJECT_ID } from './language-ids.ts'
 import { isCompiledFirst, PROJECT_OUTPUTS, projectFiles } from './project.ts'
 import { zipFiles } from './zip-files.ts'
 
 export interface SubmissionRules extends Judge0Switches {
   readonly offers: readonly LanguageOffer[]
+  /** Names of languages that a worker is still testing: submissions for them wait in the queue. */
+  readonly awaited: readonly string[]
   readonly instance: InstanceName
   readonly limits: Judge0Limits
   readonly isBase64: boolean
@@ -65,7 +67,11 @@ export async function readSubmission(given: unknown, rules: SubmissionRules): Pr
   const files = filesOf({ source, extra, isProject: id === PROJECT_ID }, wrong)
   const args = argumentsOf(kept, wrong)
   wrong.throwIfAny()
-  if (!rules.offers.some(({ name }) => name === language))
+  if (
+    language !== undefined &&
+    !rules.awaited.includes(language) &&
+    !rules.offers.some(({ name }) => name === language)
+  )
     throw new Judge0Problem(503, `no live worker has ${language}`, NO_WORKER_MS)
   const isMixed = kept.redirect_stderr_to_stdout === true && expected !== undefined
   const base = snippetOf({
@@ -88,9 +94,13 @@ export async function readSubmission(given: unknown, rules: SubmissionRules): Pr
 
 const NO_WORKER_MS = 30_000
 
-function languageFor(id: number | undefined, { offers }: SubmissionRules, wrong: Complaints): string | undefined {
+function languageFor(
+  id: number | undefined,
+  { offers, awaited }: SubmissionRules,
+  wrong: Complaints,
+): string | undefined {
   if (id === undefined) return wrong.add('language_id', "can't be blank")
-  const name = languageWithId(id, offers)
+  const name = languageWithId(id, offers) ?? awaited.find((each) => idOf(each) === id)
   return name ?? wrong.add('language_id', `language with id ${id} doesn't exist`)
 }
 

@@ -10,7 +10,7 @@ import { TypedInput } from '../interactive/typed-input.ts'
 import type { ConnectTools } from './connect.ts'
 import { CLOSE, type CloseReason, type ConnectMessage, connectMessage } from './connect-message.ts'
 import { type PistonEnd, stageEnd } from './execute-answer.ts'
-import { type ExecuteOrder, readExecute } from './execute-request.ts'
+import { type ExecuteOrder, offersFor, readExecute } from './execute-request.ts'
 import { BUG, PistonProblem, pistonProblemOf } from './piston-problem.ts'
 import { type Told, toldText } from './told-text.ts'
 
@@ -28,6 +28,9 @@ export class ConnectSession {
   readonly #tools: ConnectTools
   readonly #instance: InstanceName
   readonly #out = toldText()
+  /** Aborted when the client has gone. */
+  readonly #left = new AbortController()
+  #isBegun = false
   #order: ExecuteOrder | undefined
   #id: string | undefined
   #stage: StageName | undefined
@@ -70,9 +73,8 @@ export class ConnectSession {
   }
 
   #take(message: ConnectMessage): void {
-    if (message.type === 'init')
-      return this.#order === undefined ? this.#begin(message.body) : this.#close('alreadyInitialized')
-    if (this.#order === undefined) return this.#close('notInitialized')
+    if (message.type === 'init') return this.#isBegun ? this.#close('alreadyInitialized') : this.#begin(message.body)
+    if (!this.#isBegun) return this.#close('notInitialized')
     if (message.type === 'eof') return this.#typed.give({ kind: 'end' })
     if (message.type === 'signal') {
       if (message.signal === undefined) return this.#close('invalidSignal')
@@ -84,10 +86,17 @@ export class ConnectSession {
   }
 
   #begin(body: unknown): void {
-    const { desk, limits } = this.#tools
+    this.#isBegun = true
     this.#forgetInit()
-    this.#order = readExecute(body, { offers: desk.languages(), instance: this.#instance, limits })
-    void this.#submit(this.#order).catch((error: unknown) => this.#refuse(error))
+    void this.#start(body).catch((error: unknown) => this.#refuse(error))
+  }
+
+  async #start(body: unknown): Promise<void> {
+    const { desk, limits } = this.#tools
+    const offers = await offersFor(body, desk, this.#left.signal)
+    if (this.#isClosed) return
+    this.#order = readExecute(body, { offers, isAwaited: desk.isAwaited, instance: this.#instance, limits })
+    await this.#submit(this.#order)
   }
 
   async #submit({ request, runtime }: ExecuteOrder): Promise<void> {
@@ -179,6 +188,7 @@ export class ConnectSession {
   #gone(): void {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#left.abort()
     this.#forgetInit()
     this.#unwatch()
     this.#output.close()

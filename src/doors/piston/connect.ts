@@ -9,7 +9,10 @@ import type { PistonLimits } from './execute-request.ts'
 import { PISTON_PREFIXES } from './piston-door.ts'
 
 export interface PistonConnectOptions {
-  readonly desk: Pick<SnippetDesk, 'languages' | 'submit' | 'watch' | 'listenOutput' | 'cancel'>
+  readonly desk: Pick<
+    SnippetDesk,
+    'languages' | 'isAwaited' | 'settled' | 'submit' | 'watch' | 'listenOutput' | 'cancel'
+  >
   readonly input: Engine['input']
   readonly clock: Clock
   readonly log?: Log

@@ -3,6 +3,7 @@ import type { Limits } from '../../model/command.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { LanguageOffer } from '../../model/language.ts'
 import { type SnippetFile, type SnippetRequest, snippetOf } from '../../model/snippet.ts'
+import type { SnippetDesk } from '../snippets/snippet-desk.ts'
 import { PistonProblem } from './piston-problem.ts'
 import { type FoundRuntime, findRuntime } from './runtimes.ts'
 
@@ -16,6 +17,8 @@ export const PISTON_LIMITS: PistonLimits = { runMs: 3000, mostMs: 300_000 }
 
 export interface ExecuteRules {
   readonly offers: readonly LanguageOffer[]
+  /** Whether a worker is still testing this language. */
+  readonly isAwaited: (language: string) => boolean
   readonly instance: InstanceName
   readonly limits: PistonLimits
 }
@@ -28,12 +31,13 @@ export interface ExecuteOrder {
 type Body = Readonly<Record<string, unknown>>
 
 /** The body of `execute`, or the first message of a socket. What it lacks is told in the order and words of Piston. */
-export function readExecute(given: unknown, { offers, instance, limits }: ExecuteRules): ExecuteOrder {
+export function readExecute(given: unknown, { offers, isAwaited, instance, limits }: ExecuteRules): ExecuteOrder {
   const body: Body = typeof given === 'object' && given !== null ? (given as Body) : {}
   const language = wordIn(body, 'language')
   const version = wordIn(body, 'version')
   const files = filesIn(body.files)
   const runtime = findRuntime(offers, language, version)
+  if (runtime === undefined && isAwaited(language)) throw notNow(language)
   if (runtime === undefined) throw new PistonProblem(`${shortened(language)}-${shortened(version)} runtime is unknown`)
   const request = snippetOf({
     instance,
@@ -46,6 +50,22 @@ export function readExecute(given: unknown, { offers, instance, limits }: Execut
     runLimits: runLimitsIn(body, limits),
   })
   return { runtime, request }
+}
+
+const NOT_NOW_MS = 5000
+
+const notNow = (language: string): PistonProblem =>
+  new PistonProblem(`a worker is still testing ${shortened(language)}: try again in a few seconds`, 503, NOT_NOW_MS)
+
+/** What workers offer, once the language that a request names is not under test any more. */
+export async function offersFor(
+  given: unknown,
+  desk: Pick<SnippetDesk, 'languages' | 'settled'>,
+  signal: AbortSignal,
+): Promise<readonly LanguageOffer[]> {
+  const { language, version } = (given ?? {}) as Body
+  if (typeof language === 'string' && typeof version === 'string') await desk.settled({ language, version }, signal)
+  return desk.languages()
 }
 
 const shortened = (text: string): string => text.slice(0, 100)

@@ -9,12 +9,12 @@ import type { Instances } from '../reapi/instances.ts'
 import type { SnippetDesk } from '../snippets/snippet-desk.ts'
 import { SnippetRefusal } from '../snippets/snippet-refusal.ts'
 import { executeAnswer } from './execute-answer.ts'
-import { type ExecuteOrder, PISTON_LIMITS, type PistonLimits, readExecute } from './execute-request.ts'
+import { type ExecuteOrder, offersFor, PISTON_LIMITS, type PistonLimits, readExecute } from './execute-request.ts'
 import { BUG, NOT_JSON, PistonProblem, pistonProblemOf } from './piston-problem.ts'
 import { pistonRuntimes } from './runtimes.ts'
 
 export interface PistonDoorOptions {
-  readonly desk: Pick<SnippetDesk, 'languages' | 'submit' | 'wait' | 'cancel'>
+  readonly desk: Pick<SnippetDesk, 'languages' | 'isAwaited' | 'settled' | 'mustBeOpen' | 'submit' | 'wait' | 'cancel'>
   readonly instances: Instances
   readonly clock: Clock
   /** Aborted when the server stops. */
@@ -75,8 +75,11 @@ async function execute(c: Context, tools: Tools): Promise<Response> {
   const { desk, instances, ending, limits, mostWaitMs: ms, mostOutputBytes: mostBytes } = tools
   if (isText(c) && isFromPage(c)) throw new PistonProblem(NOT_JSON, 415)
   if (ending.aborted) throw stopping()
+  desk.mustBeOpen()
   const instance = tools.instanceOf(c)
-  const order = readExecute(await bodyOf(c), { offers: desk.languages(), instance, limits })
+  const body = await bodyOf(c)
+  const rules = { offers: await offersFor(body, desk, AbortSignal.any([c.req.raw.signal, ending])), instance, limits }
+  const order = readExecute(body, { ...rules, isAwaited: desk.isAwaited })
   // Nobody could ask for it after the power came back.
   const { id } = await desk.submit(order.request, 'process').catch((error: unknown) => {
     throw asUnknown(error, order)

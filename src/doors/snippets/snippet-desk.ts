@@ -13,6 +13,17 @@ import type { Delivery } from './callbacks/delivery-log.ts'
 export interface SnippetDesk {
   /** What live workers offer, by name. */
   languages(): readonly LanguageOffer[]
+  /** Whether a worker that is connected, or about to be, is still testing this language, by name or alias. */
+  isAwaited(language: string): boolean
+  /** Names of all such languages. */
+  awaited(): readonly string[]
+  /** Waits within the grace for workers, until the language is offered in this version or nobody tests it any more. */
+  settled(
+    wish: { readonly language: string; readonly version?: string | undefined },
+    signal?: AbortSignal,
+  ): Promise<void>
+  /** Throws `unavailable` once the server takes no new tasks. */
+  mustBeOpen(): void
   /** Resolves when it is on record in this word (`power` unless said), or was already under its key. */
   submit(request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
   /**

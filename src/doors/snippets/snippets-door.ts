@@ -238,8 +238,9 @@ async function artifact(c: Context, tools: Tools): Promise<Response> {
 }
 
 /** Workers are the first to leave a server that stops, but that is not why it takes nothing more. */
-function mustBeOpen({ ending }: Tools): void {
+function mustBeOpen({ desk, ending }: Tools): void {
   if (ending.aborted) throw new ApiProblem('unavailable', 'The server is stopping', STOPPING_MS)
+  desk.mustBeOpen()
 }
 
 /** Another tenant's task is nobody's. */

@@ -24,6 +24,8 @@ export interface SubmissionsDoorOptions {
   readonly newId: () => string
   /** Aborted when the server stops: whoever listens is let go. */
   readonly ending: AbortSignal
+  /** Aborted when the server takes no new workflows. */
+  readonly draining?: AbortSignal
 }
 
 const BASE = '/api/v1/submissions'
@@ -38,6 +40,7 @@ export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
   const app = new Hono()
   app.onError((error, c) => tellError(c, options, error))
   app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
+    if (options.draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
     const order = orderFrom(await bodyOf(c))
     options.instances(order.instance) // refuses a name that is not served here
     const status = await submissions.create(order)

@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
 import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
-import { LANGUAGE_PROPERTY } from '../../model/language.ts'
+import { LANGUAGE_PROPERTY, TESTING_PROPERTY } from '../../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/worker-registration.ts'
@@ -16,7 +16,8 @@ const MOST_SLOTS = 4096
 function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
   if (name === 'OSFamily') return [...new Set([value.toLowerCase(), value])].map((each) => ({ name, value: each }))
   // A property travels with one value, and a worker speaks many languages.
-  if (name === LANGUAGE_PROPERTY) return value.split(',').map((each) => ({ name, value: each }))
+  if (name === LANGUAGE_PROPERTY || name === TESTING_PROPERTY)
+    return value.split(',').map((each) => ({ name, value: each }))
   const level = name === 'isolation' ? ISOLATION_LEVELS.indexOf(value as IsolationLevel) : -1
   return level < 0 ? [{ name, value }] : ISOLATION_LEVELS.slice(0, level + 1).map((each) => ({ name, value: each }))
 }

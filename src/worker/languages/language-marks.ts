@@ -1,7 +1,7 @@
 import type { BuiltRootfs } from '../../languages/built-rootfs.ts'
 import type { Language } from '../../model/language.ts'
 import type { OfferedLanguagesOptions } from './offered-languages.ts'
-import { passKey } from './passed-tests.ts'
+import { selfTestKey } from './self-test-results.ts'
 import { toolchainMark } from './toolchain-mark.ts'
 
 export interface Surroundings {
@@ -10,7 +10,7 @@ export interface Surroundings {
   readonly takesRootfs: boolean
   /** Whether rooms have the machine's programs; else nothing is known of theirs before they are tried. */
   readonly hasMachine: boolean
-  /** What else a pass depends on: our version, the kind of room. */
+  /** What else a result depends on: our version, the kind of room. */
   readonly others: readonly string[]
 }
 
@@ -19,13 +19,13 @@ export const languageMarks =
   ({ rootfs, takesRootfs, hasMachine, others }: Surroundings): OfferedLanguagesOptions['markOf'] =>
   (language: Language) => {
     const built = rootfs.get(language.name)
-    if (built !== undefined && takesRootfs) return { key: passKey(language, built.mark, ...others) }
+    if (built !== undefined && takesRootfs) return { key: selfTestKey(language, built.mark, ...others) }
     if (language.libraries !== undefined)
       return takesRootfs
         ? { absent: `its libraries are not there; "windlass languages build ${language.name}" fetches them` }
         : { absent: 'rooms of this backend cannot have a system of their own' }
-    if (!hasMachine) return { key: passKey(language, 'image', ...others) }
+    if (!hasMachine) return { key: selfTestKey(language, 'image', ...others) }
     const found = toolchainMark(language.probe)
     if ('absent' in found) return { absent: `${found.absent} was not found` }
-    return { key: passKey(language, found.mark, ...others) }
+    return { key: selfTestKey(language, found.mark, ...others) }
   }

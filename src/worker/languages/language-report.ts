@@ -1,4 +1,4 @@
-import { LANGUAGE_PROPERTY, languageWithVersion } from '../../model/language.ts'
+import { LANGUAGE_PROPERTY, languageWithVersion, TESTING_PROPERTY } from '../../model/language.ts'
 
 /** How it stands with one language on this machine. */
 export interface LanguageReport {
@@ -13,14 +13,18 @@ export interface LanguageReport {
 }
 
 /**
- * What a worker offers by its reports, as one property: names and versions with commas between, for the messages of workers
- * have one value for each name. None when nothing passed.
+ * The languages that passed as one property, and those under test as another: comma-separated, because the messages of
+ * workers have one value for each name. A property without a value is left out.
  */
-export function languageProperty(
+export function languageProperties(
   reports: readonly LanguageReport[],
+  testing: readonly string[] = [],
 ): { readonly name: string; readonly value: string }[] {
   const values = reports
     .filter(({ outcome }) => outcome === 'passed')
     .flatMap(({ name, version }) => [name, ...(version === undefined ? [] : [languageWithVersion(name, version)])])
-  return values.length === 0 ? [] : [{ name: LANGUAGE_PROPERTY, value: values.join(',') }]
+  return [
+    { name: LANGUAGE_PROPERTY, value: values.join(',') },
+    { name: TESTING_PROPERTY, value: testing.join(',') },
+  ].filter(({ value }) => value !== '')
 }

@@ -3,22 +3,25 @@ import { FaultError } from '../../base/fault.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { Language } from '../../model/language.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { languageProperty } from './language-report.ts'
+import { languageProperties } from './language-report.ts'
 import { offeredLanguages } from './offered-languages.ts'
+import type { SelfTestResult } from './self-test-results.ts'
 import type { LanguageTrial } from './test-language.ts'
 import { ended, toy, workingToolchain } from './toolchain.fixture.ts'
 
 const never = new AbortController().signal
 
-function offering(languages: readonly Language[], run: LanguageTrial['run'], known: Record<string, string> = {}) {
+type Known = Record<string, SelfTestResult>
+
+function offering(languages: readonly Language[], run: LanguageTrial['run'], known: Known = {}) {
   const clock = manualClock()
   const noted = new Map(Object.entries(known))
   const offered = offeredLanguages({
     languages,
     trial: { run, clock, isolation: 'namespaces' },
-    passed: {
+    results: {
       recall: (key) => noted.get(key),
-      remember: (_, { key, version }) => void noted.set(key, version),
+      remember: (_, key, result) => void noted.set(key, result),
     },
     markOf: ({ name }) => (name === 'absent' ? { absent: 'it is nowhere' } : { key: `key of ${name}` }),
     clock,
@@ -34,13 +37,15 @@ test('what passed before is offered at once, what is not here never, and the res
       asked.push(`${task.platform[0]?.value} ${task.stages[0]?.name}`)
       return workingToolchain(task)
     },
-    { 'key of known': '7' },
+    { 'key of known': { outcome: 'passed', version: '7' } },
   )
-  expect(languageProperty(offered.reports())).toEqual([{ name: 'language', value: 'known,known@7' }])
+  expect(languageProperties(offered.reports())).toEqual([{ name: 'language', value: 'known,known@7' }])
+  expect(offered.testing()).toEqual(['fresh'])
   let more = 0
   await offered.test(() => more++, never)
-  expect(languageProperty(offered.reports())).toEqual([{ name: 'language', value: 'known,known@7,fresh,fresh@1.2' }])
-  expect([asked, more, noted.get('key of fresh')]).toEqual([['fresh version', 'fresh run'], 1, '1.2'])
+  expect(languageProperties(offered.reports())).toEqual([{ name: 'language', value: 'known,known@7,fresh,fresh@1.2' }])
+  expect([asked, more, offered.testing()]).toEqual([['fresh version', 'fresh run'], 1, []])
+  expect(noted.get('key of fresh')).toEqual({ outcome: 'passed', version: '1.2' })
   expect(offered.reports()[1]).toMatchObject({ outcome: 'absent', what: 'it is nowhere' })
   await offered.test(() => more++, never)
   expect(more).toBe(1)
@@ -67,23 +72,36 @@ const FAILURES = {
 }
 
 test.each(Object.entries(FAILURES))(
-  'a language whose self-test %s is not offered, and tested again the next time',
+  'a language whose self-test %s is not offered, and that is remembered',
   async (_, { result, report }) => {
     const { offered, noted } = offering([toy('bad')], async (task) =>
       task.stages[0]?.name === 'version' ? workingToolchain(task) : result,
     )
-    await offered.test(() => expect.unreachable(), never)
+    let changes = 0
+    await offered.test(() => changes++, never)
     expect(offered.reports()).toMatchObject([{ ...report, version: '1.2' }])
-    expect([languageProperty(offered.reports()), noted.size]).toEqual([[], 0])
+    expect(languageProperties(offered.reports())).toEqual([])
+    expect([offered.testing(), changes, noted.get('key of bad')]).toEqual([[], 1, report])
   },
 )
 
 test('one that does not say its version, or says what is none, is not offered', async () => {
   for (const says of ['toy', 'version a,b', `version ${'9'.repeat(80)}`]) {
     const { offered } = offering([toy('odd')], async () => ended({ says }))
-    await offered.test(() => expect.unreachable(), never)
+    await offered.test(() => {}, never)
     expect(offered.reports()).toMatchObject([{ outcome: 'failed', what: expect.stringContaining('version') }])
   }
+})
+
+test('a language that failed at an earlier start is not waited for, but tried again in the background', async () => {
+  const known: Known = { 'key of flaky': { outcome: 'failed', what: 'too slow' } }
+  const { offered, noted } = offering([toy('flaky')], workingToolchain, known)
+  expect(offered.testing()).toEqual([])
+  expect(offered.reports()).toMatchObject([{ name: 'flaky', outcome: 'failed', what: 'too slow' }])
+  let changes = 0
+  await offered.test(() => changes++, never)
+  expect(languageProperties(offered.reports())).toEqual([{ name: 'language', value: 'flaky,flaky@1.2' }])
+  expect([changes, noted.get('key of flaky')]).toEqual([1, { outcome: 'passed', version: '1.2' }])
 })
 
 test('a room that could not be made is told as such, and the others are tested', async () => {

@@ -113,5 +113,5 @@ function refusalOf(error: unknown): Error | undefined {
   if (!(error instanceof GrpcError)) return error instanceof FaultError ? undefined : (error as Error)
   const what = FINAL[error.code]
   if (what === undefined) return undefined
-  return new FaultError({ kind: 'unavailable', what: `${what} (${error.message})` }, error)
+  return new FaultError({ kind: 'denied', what: `${what} (${error.message})` }, error)
 }

@@ -6,6 +6,7 @@ import type { Language } from '../../../model/language.ts'
 import type { Instances } from '../../reapi/instances.ts'
 import type { CallbackForms } from '../callbacks/callback-form.ts'
 import type { DeliveryLog } from '../callbacks/delivery-log.ts'
+import type { AwaitedLanguages } from './awaited-languages.ts'
 import type { Durations } from './durations.ts'
 import type { LiveOffers } from './live-offers.ts'
 
@@ -20,6 +21,12 @@ export interface SnippetDeskOptions {
   readonly newId: () => string
   readonly log?: Log
   readonly callbacks?: CallbackSettings
+  /** How long a request waits for a language that a worker is still testing; 60 s unless given. */
+  readonly noWorkerGraceMs?: number
+  /** Whether a worker is about to connect whose languages are not known yet; none unless given. */
+  readonly isWorkerComing?: () => boolean
+  /** Aborted when the server takes no new tasks. */
+  readonly draining?: AbortSignal
 }
 
 export interface CallbackSettings {
@@ -38,6 +45,7 @@ export interface CallbackSettings {
 export interface DeskTools extends Omit<SnippetDeskOptions, 'callbacks' | 'log'> {
   readonly log: Log
   readonly offers: LiveOffers
+  readonly awaited: AwaitedLanguages
   readonly durations: Durations
   /** Submissions under a key that are on their way, by the name of their operation. */
   readonly underWay: Map<string, Promise<unknown>>

@@ -5,6 +5,7 @@ import { findLanguage } from '../../../languages/find-language.ts'
 import { isOver, type SnippetRequest, type SnippetStatus } from '../../../model/snippet.ts'
 import type { FormDesk } from '../callbacks/callback-form.ts'
 import type { SnippetDesk } from '../snippet-desk.ts'
+import { awaitedLanguages } from './awaited-languages.ts'
 import type { DeskTools, SnippetDeskOptions } from './desk-tools.ts'
 import { durations } from './durations.ts'
 import { followEnds } from './follow-ends.ts'
@@ -32,6 +33,7 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
     return told
   }
   const submit = async (order: SnippetOrder): Promise<SnippetStatus> => {
+    refuseIf(options.draining)
     const { operation, isKnown } = await submitSnippet(order, tools, callbacks)
     if (!isKnown) follower.follow(operation)
     return await complete(mustBeSnippet(operation))
@@ -39,6 +41,8 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
   const watch: SnippetDesk['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
   const desk: OpenSnippetDesk = {
     languages: () => languageOffers(tools.languages, tools.offers),
+    ...tools.awaited,
+    mustBeOpen: () => refuseIf(options.draining),
     submit: (request, durability = 'power') => submit({ request, durability }),
     async run(request, limit) {
       const { id } = await submit({ request, durability: 'power', isToldLate: true })
@@ -83,11 +87,13 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
 
 /** `asked` is the desk itself, for what begins only once it is there. */
 function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOptions, asked: () => FormDesk) {
-  const { engine, clock } = options
+  const { engine, clock, languages, noWorkerGraceMs: graceMs = 60_000, isWorkerComing = () => false } = options
+  const offers = liveOffers(engine.workers, clock)
   const tools: DeskTools = {
     ...options,
     log,
-    offers: liveOffers(engine.workers, clock),
+    offers,
+    awaited: awaitedLanguages({ languages, offers, clock, graceMs, isWorkerComing }),
     durations: durations(),
     underWay: new Map(),
   }
@@ -101,6 +107,10 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOption
   const follower = followEnds(tools, sender)
   if (callbacks !== undefined) for (const id of callbacks.log.owed()) follower.resume(id, callbacks.log)
   return { tools, verdicts, complete, find, sender, follower }
+}
+
+function refuseIf(draining: AbortSignal | undefined): void {
+  if (draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
 }
 
 function mustBeSnippet(operation: OperationStatus): ToldSnippet {

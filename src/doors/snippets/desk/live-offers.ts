@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { WorkerDesk } from '../../../engine/worker-desk.ts'
 import type { WorkerView } from '../../../engine/worker-session.ts'
 import { sortedVersions } from '../../../languages/choose-version.ts'
-import { LANGUAGE_PROPERTY, type Language, type LanguageOffer } from '../../../model/language.ts'
+import { LANGUAGE_PROPERTY, type Language, type LanguageOffer, TESTING_PROPERTY } from '../../../model/language.ts'
 import type { WorkerState } from '../../../model/worker-state.ts'
 
 /** What live workers have of one language. */
@@ -16,6 +16,13 @@ export interface LiveOffer {
 export interface LiveOffers {
   of(language: string): LiveOffer | undefined
   all(): ReadonlyMap<string, LiveOffer>
+  /** Names of languages that a connected worker is still testing. */
+  testing(): ReadonlySet<string>
+}
+
+interface Look {
+  readonly offers: ReadonlyMap<string, LiveOffer>
+  readonly testing: ReadonlySet<string>
 }
 
 /** How long one look at the fleet serves: a look goes over all workers and leases. */
@@ -27,30 +34,33 @@ const LOOK_AGAIN_MS = 20
 const isLive = (state: WorkerState): boolean => state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
 
 export function liveOffers(workers: Pick<WorkerDesk, 'list'>, clock: Clock): LiveOffers {
-  let seen: ReadonlyMap<string, LiveOffer> = new Map()
+  let seen: Look = { offers: new Map(), testing: new Set() }
   let seenAt = Number.NEGATIVE_INFINITY
-  const all = (): ReadonlyMap<string, LiveOffer> => {
-    if (clock.monotonic() - seenAt < FRESH_MS) return seen
-    seen = offersOf(workers.list())
+  const look = (freshMs = FRESH_MS): Look => {
+    if (clock.monotonic() - seenAt < freshMs) return seen
+    const live = workers.list().filter(({ state }) => isLive(state))
+    seen = { offers: offersOf(live), testing: testingOf(live) }
     seenAt = clock.monotonic()
     return seen
   }
   return {
-    all,
-    of(language) {
-      const known = all().get(language)
-      if (known !== undefined) return known
-      // A worker that came just now must not be overlooked: a refusal costs its caller half a minute.
-      if (clock.monotonic() - seenAt >= LOOK_AGAIN_MS) seenAt = Number.NEGATIVE_INFINITY
-      return all().get(language)
-    },
+    all: () => look().offers,
+    // A worker that came just now must not be overlooked: a refusal costs its caller half a minute.
+    of: (language) => look().offers.get(language) ?? look(LOOK_AGAIN_MS).offers.get(language),
+    testing: () => look(LOOK_AGAIN_MS).testing,
   }
 }
 
+const testingOf = (workers: readonly WorkerView[]): Set<string> =>
+  new Set(
+    workers.flatMap(({ properties }) =>
+      properties.flatMap(({ name, value }) => (name === TESTING_PROPERTY ? [value] : [])),
+    ),
+  )
+
 function offersOf(workers: readonly WorkerView[]): Map<string, LiveOffer> {
   const found = new Map<string, { workers: number; versions: Map<string, number> }>()
-  for (const { state, properties } of workers) {
-    if (!isLive(state)) continue
+  for (const { properties } of workers) {
     for (const [name, versions] of languagesOf(properties)) {
       const offer = found.get(name) ?? { workers: 0, versions: new Map<string, number>() }
       found.set(name, offer)

@@ -64,10 +64,20 @@ function languageOf(wanted: string, languages: readonly Language[]): Language {
  * A version is asked of workers only when the caller asked for one, or when the result may be kept for others, who must
  * know what it was made with; else any worker that has the language will do, those included that do not say.
  */
-function versionFor({ version: wanted, cacheable }: SnippetRequest, { name }: Language, tools: DeskTools) {
+export const asksForVersion = ({ version, cacheable }: SnippetRequest): boolean => version !== undefined || cacheable
+
+function versionFor(request: SnippetRequest, { name }: Language, tools: DeskTools) {
+  const { version: wanted } = request
   const offer = tools.offers.of(name)
-  if (offer === undefined) throw new SnippetRefusal('no-worker', `no live worker has ${name}`)
-  if (wanted === undefined && !cacheable) return { pinned: undefined, told: offer.only }
+  const isAwaited = offer === undefined && tools.awaited.isAwaited(name)
+  // The scheduler keeps a task without a version in its queue until the worker that tests the language offers it.
+  if (isAwaited && !asksForVersion(request)) return { pinned: undefined, told: undefined }
+  if (offer === undefined)
+    throw new SnippetRefusal(
+      'no-worker',
+      isAwaited ? `workers are still testing ${name}` : `no live worker has ${name}`,
+    )
+  if (!asksForVersion(request)) return { pinned: undefined, told: offer.only }
   const pinned = chooseVersion(wanted, offer.versions)
   if (pinned === undefined && wanted !== undefined) {
     const there =

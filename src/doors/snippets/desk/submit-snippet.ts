@@ -7,7 +7,7 @@ import { SnippetRefusal } from '../snippet-refusal.ts'
 import type { CallbackSettings, DeskTools } from './desk-tools.ts'
 import { noteFromBytes } from './snippet-note.ts'
 import { SNIPPET_ORIGIN } from './snippet-status.ts'
-import { requestHash, type SnippetOrder, submissionOfSnippet } from './submission-of-snippet.ts'
+import { asksForVersion, requestHash, type SnippetOrder, submissionOfSnippet } from './submission-of-snippet.ts'
 
 export interface Submitted {
   readonly operation: OperationStatus
@@ -56,6 +56,7 @@ interface NewTask {
 }
 
 async function firstTime(order: SnippetOrder, { name, tools, callbacks }: NewTask): Promise<Submitted> {
+  if (asksForVersion(order.request)) await tools.awaited.settled(order.request)
   const submission = submissionOfSnippet(order, name, tools)
   const owes = order.request.callback !== undefined && callbacks !== undefined
   if (owes) await callbacks.log.owe(name, tools.clock.now())

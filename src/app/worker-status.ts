@@ -1,0 +1,48 @@
+import { z } from 'zod'
+
+/**
+ * What the worker of `windlass up` reports to the command that started it: one JSON object for each line of its
+ * standard output.
+ */
+export type WorkerStatus =
+  | {
+      /** The server has this registration. */
+      readonly kind: 'registered'
+      readonly worker: string
+      /** Names of languages that it offers. */
+      readonly languages: readonly string[]
+      /** Names of languages whose self-test is not over. */
+      readonly testing: readonly string[]
+      /** Languages that are installed but fail their self-test, each with the cause. */
+      readonly failed: Readonly<Record<string, string>>
+    }
+  | {
+      /** It cannot work. */
+      readonly kind: 'failed'
+      readonly what: string
+      /** Another start would fail for the same cause. */
+      readonly isLasting: boolean
+    }
+
+const names = z.array(z.string())
+const STATUS: z.ZodType<WorkerStatus> = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('registered'),
+    worker: z.string(),
+    languages: names,
+    testing: names,
+    failed: z.record(z.string(), z.string()),
+  }),
+  z.object({ kind: z.literal('failed'), what: z.string(), isLasting: z.boolean() }),
+])
+
+export const statusLine = (status: WorkerStatus): string => `${JSON.stringify(status)}\n`
+
+/** Undefined for a line that is no status, such as one that a library printed. */
+export function statusFromLine(line: string): WorkerStatus | undefined {
+  try {
+    return STATUS.safeParse(JSON.parse(line)).data
+  } catch {
+    return undefined
+  }
+}
