@@ -23,7 +23,9 @@ function connect() {
   })
   socket.on('message', async (data) => {
     const message = JSON.parse(data)
-    if (message.type === 'execute') send({ type: 'result', taskId: message.taskId, ...(await execute(message)) })
+    const { type, taskId, attempt } = message
+    if (type === 'execute') send({ type: 'result', taskId, attempt, ...(await execute(message)) })
+    else if (type === 'error') console.error(message.message)
   })
 }
 

@@ -7,7 +7,7 @@ import { endingOf, isReported } from './ending.ts'
 import type { LiveTask } from './live-task.ts'
 import { markDirty, type Shell } from './shell.ts'
 import { markDue } from './watching.ts'
-import { dropLink } from './worker-link.ts'
+import { dropLink, viewOfLink } from './worker-link.ts'
 import type { WorkerSession } from './worker-session.ts'
 
 type Of<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
@@ -189,7 +189,9 @@ function noteWorker(shell: Shell, { worker, state, what }: Of<'worker'>): void {
   if (state === 'OFFLINE')
     shell.outward.push({
       call: () => {
-        if (link.state === 'OFFLINE') dropLink(shell, link)
+        if (link.state !== 'OFFLINE') return
+        if (!link.isLeaving) shell.lost.add(viewOfLink(link, 0), shell.clock.now())
+        dropLink(shell, link)
       },
     })
 }

@@ -21,6 +21,7 @@ import {
   type OperationPage,
   openOperations,
 } from './inquiring.ts'
+import { LostWorkers } from './lost-workers.ts'
 import { NameTable } from './name-table.ts'
 import { namesAskedFor, reopen, restoreAll } from './opening.ts'
 import type { OutputListener } from './output-ring.ts'
@@ -160,6 +161,7 @@ function makeShell(options: EngineOptions, recovered: Recovered): Shell {
     over: [],
     links: new Map(),
     formerLeases: new FormerLeases(),
+    lost: new LostWorkers(),
     tasksMade: 0,
     ...nothingToRecord(),
     dueWatches: [],

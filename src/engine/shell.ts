@@ -9,6 +9,7 @@ import type { EngineLimits } from './engine-options.ts'
 import type { FormerLeases } from './former-leases.ts'
 import type { GridMeter } from './grid-meter.ts'
 import type { LiveTask, Operation } from './live-task.ts'
+import type { LostWorkers } from './lost-workers.ts'
 import type { NameTable } from './name-table.ts'
 import type { BlobRoots, ResultCache } from './ports.ts'
 import type { Unwatched } from './unwatched.ts'
@@ -73,6 +74,7 @@ export interface Shell {
   over: LiveTask[]
   readonly links: Map<string, WorkerLink>
   readonly formerLeases: FormerLeases
+  readonly lost: LostWorkers
   tasksMade: number
 
   /** Whose facts are to be recorded when the event is over. */

@@ -1,6 +1,8 @@
+import { attemptId } from '../model/fencing.ts'
 import { type Ask, ask } from './asking.ts'
 import { inputTaken } from './inputting.ts'
 import type { Shell } from './shell.ts'
+import { viewOfLink } from './worker-link.ts'
 import type {
   AttemptReport,
   TaskLease,
@@ -54,6 +56,15 @@ export interface WorkerDesk {
   /** It is being taken away (spot). */
   preempted(worker: string): boolean
   list(): readonly WorkerView[]
+  /** Workers that the server lost in the last ten minutes and that did not come back, as OFFLINE. */
+  lost(): readonly WorkerView[]
+  /** The attempt that this worker holds for the task of this operation, if it holds one. */
+  attemptOf(worker: string, operation: string): HeldAttempt | undefined
+}
+
+export interface HeldAttempt {
+  readonly attemptId: string
+  readonly attempt: number
 }
 
 export const workerDesk = (shell: Shell): WorkerDesk => ({
@@ -67,15 +78,28 @@ export const workerDesk = (shell: Shell): WorkerDesk => ({
   held: (word) => held(shell, word),
   inputTaken: (word, number) => inputTaken(shell, word, number),
   disconnected(worker, session) {
-    if (shell.links.get(worker)?.session === session) shell.dispatch({ kind: 'disconnected', worker })
+    const link = shell.links.get(worker)
+    if (link?.session !== session) return
+    link.isCutOff = true
+    shell.dispatch({ kind: 'disconnected', worker })
   },
   unregister: (worker) => goes(shell, 'unregister', worker),
   preempted: (worker) => goes(shell, 'preempted', worker),
   list: () => views(shell),
+  lost: () => shell.lost.views(shell.clock.now()),
+  attemptOf: (worker, operation) => heldAttempt(shell, worker, operation),
 })
 
+function heldAttempt(shell: Shell, worker: string, operation: string): HeldAttempt | undefined {
+  const task = shell.operations.get(operation)?.task
+  if (task?.worker !== worker || task.fencing === undefined || task.ending !== undefined) return undefined
+  return { attemptId: attemptId(task.id, task.fencing), attempt: task.attempt }
+}
+
 function goes(shell: Shell, kind: 'unregister' | 'preempted', worker: string): boolean {
-  if (!shell.links.has(worker)) return false
+  const link = shell.links.get(worker)
+  if (link === undefined) return false
+  link.isLeaving = true
   shell.dispatch({ kind, worker })
   return true
 }
@@ -86,8 +110,5 @@ function views(shell: Shell): WorkerView[] {
     if (worker !== undefined && fencing !== undefined && ending === undefined)
       leases.set(worker, (leases.get(worker) ?? 0) + 1)
   }
-  return Array.from(shell.links.values(), ({ description, state, what, registeredAt, heardAt }) => {
-    const { running: _, ...said } = description
-    return { ...said, state, what, registeredAt, heardAt, leases: leases.get(description.worker) ?? 0 }
-  })
+  return Array.from(shell.links.values(), (link) => viewOfLink(link, leases.get(link.description.worker) ?? 0))
 }

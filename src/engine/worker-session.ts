@@ -86,6 +86,8 @@ export interface AttemptReport {
 /** For the console. */
 export interface WorkerView extends Omit<WorkerDescription, 'running'> {
   readonly state: WorkerState
+  /** OFFLINE for now: its tasks and languages are kept for the disconnect grace. */
+  readonly isCutOff?: boolean
   /** Why it is in that state. */
   readonly what: string
   readonly registeredAt: number

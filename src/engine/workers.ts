@@ -24,6 +24,7 @@ export function register(shell: Shell, description: WorkerDescription, session: 
   if (before === undefined && shell.links.size >= shell.limits.workers)
     throw exhausted('room for workers', RETRY_AFTER_MS)
   shell.links.set(worker, newLink(description, session, shell.clock.now()))
+  shell.lost.remove(worker)
   if (before !== undefined) dropLink(shell, before, 'it registered again')
   noteNames(shell, rest.properties)
   shell.dispatch({
@@ -59,6 +60,7 @@ export function heartbeat(shell: Shell, worker: string, { holds, load, draining 
   if (link === undefined) return false
   const attempts = holds && attemptsOf(holds)
   link.heardAt = shell.clock.now()
+  link.isCutOff = false
   shell.dispatch({
     kind: 'heartbeat',
     worker,

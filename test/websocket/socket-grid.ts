@@ -76,7 +76,8 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
     end,
     run: async (wish) => end((await submit(wish)).operation),
     worker: (clientId, more) => scriptedWorker(url, clientId, more),
-    stateOf: (worker) => engine.workers.list().find((one) => one.worker === worker)?.state,
+    stateOf: (worker) =>
+      [...engine.workers.list(), ...engine.workers.lost()].find((one) => one.worker === worker)?.state,
   }
 }
 
@@ -154,4 +155,16 @@ const RESULT = {
   error: '',
   exitCode: 0,
   executionTime: '1.2s',
+}
+
+/** By then the server has read all that was said before. */
+export async function roundTrip({
+  socket,
+}: {
+  readonly socket: { ping(): void; once(event: 'pong', wake: () => void): void }
+}) {
+  await new Promise<void>((resolve) => {
+    socket.once('pong', resolve)
+    socket.ping()
+  })
 }

@@ -94,7 +94,7 @@ const listWorkers = ({ engine }: GridAdminOptions): UnaryMethod => ({
   kind: 'unary',
   handle(bytes) {
     workersRequestFromProto(bytes)
-    return workersToProto(engine.workers.list().map(workerInView))
+    return workersToProto([...engine.workers.list(), ...engine.workers.lost()].map(workerInView))
   },
 })
 

@@ -151,7 +151,7 @@ async function keepStage(c: Context, tools: HttpWorkersTools): Promise<Response>
 
 function list(c: Context, tools: HttpWorkersTools): Response {
   const { crew, door } = tools
-  const workers = door.desk.list().map((view) => workerJson(view, crew.find(view.worker)?.given))
+  const workers = everyWorker(door).map((view) => workerJson(view, crew.find(view.worker)?.given))
   return tell(c, tools, workers)
 }
 
@@ -160,8 +160,10 @@ function show(c: Context, tools: HttpWorkersTools): Response {
   return tell(c, tools, workerJson(viewOf(tools.door, id), tools.crew.find(id)?.given))
 }
 
+const everyWorker = ({ desk }: Pick<WorkersDoor, 'desk'>) => [...desk.list(), ...desk.lost()]
+
 function viewOf({ desk }: WorkersDoor, id: string) {
-  const view = desk.list().find(({ worker }) => worker === id)
+  const view = everyWorker({ desk }).find(({ worker }) => worker === id)
   if (view === undefined)
     throw new FaultError({ kind: 'absent', what: `no worker is registered as ${JSON.stringify(id.slice(0, 200))}` })
   return view

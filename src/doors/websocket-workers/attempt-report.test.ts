@@ -3,7 +3,14 @@ import { commandResultFromProto } from '../../wire/command-task-result.ts'
 import { attemptReport } from './attempt-report.ts'
 import type { ResultMessage } from './worker-message.ts'
 
-const given = { limits: { wallMs: 2_000, outputBytes: 10 }, sentAt: 1_000, isCancelled: false }
+const given = {
+  taskId: 'task_1',
+  attemptId: 'a.1-1',
+  attempt: 1,
+  limits: { wallMs: 2_000, outputBytes: 10 },
+  sentAt: 1_000,
+  isCancelled: false,
+}
 
 function reported(message: Partial<ResultMessage>, more: Partial<typeof given> = {}) {
   const said = { type: 'result', taskId: 'a.1-1', ...message } as const

@@ -8,14 +8,18 @@ import { durationWord } from '../snippets/rest/words.ts'
 
 /** What has to be known of a task when its result comes. */
 export interface GivenTask {
+  /** The id that REST returns. */
+  readonly taskId: string
+  readonly attemptId: string
+  readonly attempt: number
   /** Of the stage that runs the code; a worker of this protocol compiles by itself, and says nothing of it. */
   readonly limits: Limits
   /** On the monotonic clock. */
   readonly sentAt: number
   /** Somebody took it back: what comes of it is not wanted. */
   isCancelled: boolean
-  /** We have it from the worker alone that it has it. */
-  readonly isClaimed?: boolean
+  /** Set while the server waits for the worker to correct an unreadable result; stops the waiting. */
+  giveUpCorrection?: () => void
 }
 
 export interface ExecuteMessage {
@@ -24,14 +28,14 @@ export interface ExecuteMessage {
   readonly language: string
   readonly code: string
   readonly resourceLimit: { readonly timeout?: string; readonly memory?: string; readonly cpu?: string }
-  /** Ours: which try this is, and the number that its result will be held against. Both are in the id already. */
+  /** Ours: a worker may echo one of them, or both, in its messages about the task, to name the attempt that it means. */
   readonly attempt: number
   readonly fencing: string
 }
 
 /** Throws for a task that cannot be said in the words of the protocol. */
 export function executeMessage(lease: TaskLease): { readonly message: ExecuteMessage; readonly limits: Limits } {
-  const { attemptId, attempt, origin, spec } = lease
+  const { attemptId, attempt, operation, origin, spec } = lease
   if (!COMMAND_ORIGINS.some((one) => one === origin)) throw notForThese(`a task from ${origin}`)
   const { platform, inputs, stages } = commandTaskFromProto(spec)
   const language = platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@', 1)[0]
@@ -40,7 +44,7 @@ export function executeMessage(lease: TaskLease): { readonly message: ExecuteMes
   if (language === undefined || file === undefined || more.length > 0) throw notForThese('more than code in a language')
   const message: ExecuteMessage = {
     type: 'execute',
-    taskId: attemptId,
+    taskId: operation,
     language,
     code: Buffer.from(file.contents).toString(),
     resourceLimit: {

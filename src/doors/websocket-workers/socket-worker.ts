@@ -1,12 +1,19 @@
 import type { WebSocket } from 'ws'
 import { FaultError } from '../../base/fault.ts'
-import type { TaskLease, WorkerOrder, WorkerSession } from '../../engine/worker-session.ts'
+import type { AttemptReport, TaskLease, WorkerOrder, WorkerSession } from '../../engine/worker-session.ts'
 import { refuseLease } from '../workers/lease-words.ts'
 import { attemptReport } from './attempt-report.ts'
-import { executeMessage } from './execute-message.ts'
+import { executeMessage, type GivenTask } from './execute-message.ts'
 import { GivenTasks } from './given-tasks.ts'
 import type { WorkersOverWebSocket } from './websocket-workers.ts'
-import type { HeartbeatMessage, OutputMessage, ResultMessage, WorkerMessage } from './worker-message.ts'
+import type {
+  HeartbeatMessage,
+  MistypedField,
+  OutputMessage,
+  ReadMessage,
+  ResultMessage,
+  WorkerMessage,
+} from './worker-message.ts'
 import { describeSocketWorker, offerOf, pulseOf, sameOffer, type WorkerOffer } from './worker-offer.ts'
 
 /** Words that a worker understands only if it says so: one that was written from the protocol alone hears nothing else. */
@@ -15,6 +22,11 @@ type Extension = (typeof EXTENSIONS)[number]
 
 /** Not one registration for every heartbeat, whatever a worker changes its mind about. */
 const SHORTEST_REGISTRATION_MS = 1000
+
+/** Messages in a row that could not be used. */
+const MOST_MISTAKES = 20
+/** For a worker to send a readable result after an unreadable one. */
+const CORRECTION_MS = 10_000
 
 const CLOSE = { policy: 1008, tryAgain: 1013 } as const
 /** What a closing peer says who means to go: normally, going away, or nothing at all. */
@@ -28,6 +40,11 @@ interface Registered {
   readonly at: number
 }
 
+interface TaskLabel {
+  readonly taskId: string
+  readonly attempt?: number | null | undefined
+}
+
 /** A worker at the other end of a WebSocket, from its first heartbeat until the socket is closed. */
 export class SocketWorker {
   readonly #door: WorkersOverWebSocket
@@ -36,19 +53,45 @@ export class SocketWorker {
   #registered: Registered | undefined
   #extensions: ReadonlySet<Extension> = new Set()
   #silence: (() => void) | undefined
+  #mistakes = 0
 
   constructor(door: WorkersOverWebSocket, socket: WebSocket) {
     this.#door = door
     this.#socket = socket
   }
 
-  hear(message: WorkerMessage): void {
-    if (message.type === 'heartbeat') this.#heartbeat(message)
-    else if (this.#registered === undefined) this.#end(CLOSE.policy, 'the first message must be a heartbeat')
-    else if (message.type === 'result') this.#result(message, this.#registered.worker)
-    else if (this.#given.get(message.taskId) === undefined) this.#cancel(message.taskId, 'superseded')
-    else if (message.type === 'output') this.#output(message, this.#registered.worker)
-    else if (!this.#door.desk.started(this.#registered.worker, message.taskId)) this.#lose(message.taskId)
+  hear({ message, mistyped }: ReadMessage): void {
+    if (mistyped !== undefined) this.#answerMistyped(mistyped)
+    if (message !== undefined) this.#hearMessage(message)
+    if (mistyped === undefined || message !== undefined) this.#mistakes = 0
+    else if (++this.#mistakes >= MOST_MISTAKES) this.#end(CLOSE.policy, mistyped.message)
+  }
+
+  #hearMessage(message: WorkerMessage): void {
+    if (message.type === 'heartbeat') return this.#heartbeat(message)
+    if (this.#registered === undefined) return this.#end(CLOSE.policy, 'the first message must be a heartbeat')
+    const { worker } = this.#registered
+    if (message.type === 'result') return this.#result(message, worker)
+    const given = this.#given.get(message.taskId, message)
+    if (given === undefined) this.#cancel(message, 'superseded')
+    else if (message.type === 'output') this.#output(message, { worker, attemptId: given.attemptId })
+    else if (!this.#door.desk.started(worker, given.attemptId)) this.#lose(given)
+  }
+
+  /**
+   * A result that cannot be read may be followed by a corrected one. If none comes, the task must not wait for its time
+   * limit: the attempt ends as a fault of the worker, and the grid tries another worker.
+   */
+  #answerMistyped({ refused, taskId, field, message }: MistypedField): void {
+    this.#send({ type: 'error', refused, taskId, field, message })
+    const given = refused === 'result' && taskId !== undefined ? this.#given.get(taskId) : undefined
+    const worker = this.#registered?.worker
+    if (given === undefined || worker === undefined || given.giveUpCorrection !== undefined) return
+    given.giveUpCorrection = this.#door.clock.after(CORRECTION_MS, () => {
+      this.#given.lose(given.taskId)
+      const what = `its worker sent a result that cannot be read: ${message}`
+      this.#report({ worker, given }, { outcome: { kind: 'fault', what } })
+    })
   }
 
   get isRegistered(): boolean {
@@ -57,6 +100,7 @@ export class SocketWorker {
 
   closed(code: number): void {
     this.#silence?.()
+    for (const taskId of this.#given.taskIds) this.#given.get(taskId)?.giveUpCorrection?.()
     const { desk, ending } = this.#door
     if (this.#registered === undefined || ending.aborted) return // who was sent away will come back
     const { worker, session } = this.#registered
@@ -70,9 +114,12 @@ export class SocketWorker {
     if (this.#registered !== undefined && this.#registered.worker !== clientId)
       return this.#end(CLOSE.policy, 'a socket is for one worker, and this one came with another name')
     if (message.extensions) this.#extensions = new Set(EXTENSIONS.filter((one) => message.extensions?.includes(one)))
-    if (this.#mustRegister(message) && !this.#register(message)) return
+    const holds = message.running && this.#attemptsIn(message.running, clientId)
+    const register = (): boolean => this.#register(message, holds ?? this.#given.attemptIds)
+    if (this.#mustRegister(message) && !register()) return
     // Of its own accord a worker that runs nothing of ours any more may still be in the midst of what it was taken.
-    if (!desk.heartbeat(clientId, pulseOf(message, this.#given.size)) && !this.#register(message)) return
+    const held = { given: this.#given.size, holds: holds ?? undefined }
+    if (!desk.heartbeat(clientId, pulseOf(message, held)) && !register()) return
     this.#silence?.()
     this.#silence = clock.after(this.#door.unhealthyAfterMs, () => this.#fellSilent())
     if (this.#extensions.has('ack'))
@@ -86,15 +133,30 @@ export class SocketWorker {
     return !isSame && this.#door.clock.monotonic() - at >= SHORTEST_REGISTRATION_MS
   }
 
-  #register(message: HeartbeatMessage): boolean {
+  /** What it runs by its own word, as attempts: those of this socket, and those that the grid still has as its own. */
+  #attemptsIn(running: readonly string[], worker: string): string[] {
+    const { desk, clock } = this.#door
+    return running.flatMap((taskId) => {
+      const given = this.#given.get(taskId)
+      if (given !== undefined) return [given.attemptId]
+      const held = desk.attemptOf(worker, taskId)
+      if (held !== undefined) {
+        this.#given.give({ taskId, ...held, limits: {}, sentAt: clock.monotonic(), isCancelled: false })
+        return [held.attemptId]
+      }
+      this.#cancel({ taskId }, 'superseded')
+      return []
+    })
+  }
+
+  #register(message: HeartbeatMessage, running: readonly string[]): boolean {
     const { desk, canonical, clock } = this.#door
     const offer = offerOf(message, canonical, this.#registered?.offer)
-    const { clientId: worker, running } = message
+    const { clientId: worker } = message
     const session = this.#session(worker)
     this.#registered = { worker, offer, session, at: clock.monotonic() }
-    for (const id of running ?? []) this.#given.claim(id, clock.monotonic())
     try {
-      desk.register(describeSocketWorker(worker, offer, running ?? this.#given.ids), session)
+      desk.register(describeSocketWorker(worker, offer, running), session)
       return true
     } catch (error) {
       this.#registered = undefined
@@ -109,10 +171,11 @@ export class SocketWorker {
       lease: (leases) => this.#execute(worker, leases),
       begin() {},
       stop: (attemptId, why) => {
-        const given = this.#given.get(attemptId)
-        if (why === 'cancelled' && given !== undefined) given.isCancelled = true
-        else this.#given.lose(attemptId)
-        this.#cancel(attemptId, why)
+        const given = this.#given.withAttempt(attemptId)
+        if (given === undefined) return
+        if (why === 'cancelled') given.isCancelled = true
+        else this.#given.lose(given.taskId)
+        this.#cancel(given, why)
       },
       order: (order) => this.#order(order),
       over: () => {
@@ -129,7 +192,9 @@ export class SocketWorker {
       try {
         const { message, limits } = executeMessage(lease)
         const said = this.#registered?.offer.languages.get(message.language) ?? message.language
-        this.#given.give(lease.attemptId, { limits, sentAt: clock.monotonic(), isCancelled: false })
+        const { attemptId, attempt } = lease
+        const { taskId } = message
+        this.#given.give({ taskId, attemptId, attempt, limits, sentAt: clock.monotonic(), isCancelled: false })
         this.#send({ ...message, language: said })
         // To who does not say that it has begun, being given it is that. On its own turn: the engine is not done yet.
         if (!this.#extensions.has('accepted')) setImmediate(() => desk.started(worker, lease.attemptId))
@@ -140,24 +205,31 @@ export class SocketWorker {
   }
 
   #result(message: ResultMessage, worker: string): void {
-    const { desk, clock, log } = this.#door
     const { taskId } = message
-    const given = this.#given.get(taskId)
-    if (given === undefined && !this.#given.takeFormer(taskId)) return this.#ack(taskId, 'superseded')
-    this.#given.done(taskId)
-    const report =
-      given === undefined
-        ? ({ outcome: { kind: 'stopped' } } as const)
-        : attemptReport(message, { given, worker, now: clock.monotonic() })
-    desk.finished({ worker, attemptId: taskId }, report).then(
-      (taken) => this.#ack(taskId, taken),
-      (error: unknown) => log.error({ worker, attempt: taskId, err: error }, 'result of a worker was not taken'),
+    const given = this.#given.get(taskId, message)
+    if (given !== undefined) {
+      this.#given.done(taskId)
+      return this.#report(
+        { worker, given },
+        attemptReport(message, { given, worker, now: this.#door.clock.monotonic() }),
+      )
+    }
+    const former = this.#given.takeFormer(taskId, message)
+    if (former === undefined) return this.#ack(message, 'superseded')
+    this.#report({ worker, given: former }, { outcome: { kind: 'stopped' } })
+  }
+
+  #report({ worker, given }: { worker: string; given: GivenTask }, report: AttemptReport): void {
+    const { desk, log } = this.#door
+    const { attemptId } = given
+    desk.finished({ worker, attemptId }, report).then(
+      (taken) => this.#ack(given, taken),
+      (error: unknown) => log.error({ worker, attempt: attemptId, err: error }, 'result of a worker was not taken'),
     )
   }
 
-  #output({ taskId, stream, data, offset }: OutputMessage, worker: string): void {
-    const bytes = Buffer.from(data)
-    this.#door.desk.output({ worker, attemptId: taskId, stream, bytes, at: offset ?? undefined })
+  #output({ stream, data, offset }: OutputMessage, from: { worker: string; attemptId: string }): void {
+    this.#door.desk.output({ ...from, stream, bytes: Buffer.from(data), at: offset ?? undefined })
   }
 
   #order(order: WorkerOrder): void {
@@ -170,7 +242,7 @@ export class SocketWorker {
   #over(worker: string): void {
     this.#registered = undefined
     this.#silence?.()
-    for (const id of this.#given.ids) this.#lose(id)
+    for (const taskId of this.#given.taskIds) this.#lose({ taskId })
     if (this.#door.desk.list().some((other) => other.worker === worker))
       this.#end(CLOSE.policy, 'another worker has registered under this name')
   }
@@ -181,17 +253,17 @@ export class SocketWorker {
     this.#door.desk.disconnected(worker, session)
   }
 
-  #lose(id: string): void {
-    this.#given.lose(id)
-    this.#cancel(id, 'superseded')
+  #lose(task: TaskLabel): void {
+    this.#given.lose(task.taskId)
+    this.#cancel(task, 'superseded')
   }
 
-  #cancel(taskId: string, reason: string): void {
-    if (this.#extensions.has('cancel')) this.#send({ type: 'cancel', taskId, reason })
+  #cancel({ taskId, attempt }: TaskLabel, reason: string): void {
+    if (this.#extensions.has('cancel')) this.#send({ type: 'cancel', taskId, attempt, reason })
   }
 
-  #ack(taskId: string, taken: 'applied' | 'superseded'): void {
-    if (this.#extensions.has('ack')) this.#send({ type: 'result_ack', taskId, taken })
+  #ack({ taskId, attempt }: TaskLabel, taken: 'applied' | 'superseded'): void {
+    if (this.#extensions.has('ack')) this.#send({ type: 'result_ack', taskId, attempt, taken })
   }
 
   #send(message: object): void {

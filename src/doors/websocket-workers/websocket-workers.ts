@@ -50,8 +50,7 @@ export function websocketWorkers({ patienceMs = 10_000, ...options }: WebSocketW
       socket.on('message', (data) => {
         if (socket.readyState !== socket.OPEN) return // it was told to go, and nothing it says counts any more
         try {
-          const message = workerMessage(String(data))
-          if (message !== undefined) worker.hear(message)
+          worker.hear(workerMessage(String(data)))
         } catch (error) {
           refuse(socket, error, log)
         }

@@ -47,5 +47,5 @@ test.each([
   ['figures beyond all measure', { message: load(4, 900), given: 0, expected: 1 }],
   ['no figures at all', { message: heartbeat({ load: undefined }), given: 2, expected: 0 }],
 ])('%s is a load', (_, { message, given, expected }) => {
-  expect(pulseOf(message, given).load).toBeCloseTo(expected)
+  expect(pulseOf(message, { given }).load).toBeCloseTo(expected)
 })

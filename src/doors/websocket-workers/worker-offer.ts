@@ -51,12 +51,19 @@ export const describeSocketWorker = (
   about: { protocol: 'websocket' },
 })
 
+/** What the server knows the worker to hold. */
+export interface Held {
+  readonly given: number
+  /** The ids of the attempts that its heartbeat lists, if it lists any. */
+  readonly holds?: readonly string[] | undefined
+}
+
 /**
  * How a worker does, from what it says of its machine: the fullest of processor, memory, and slots that others than we
  * have taken. Over 98 % it counts as degraded, and again as sound under 90 %. What our own tasks explain does not count, or
  * every worker that is busy would look sick.
  */
-export function pulseOf({ load, status, running }: HeartbeatMessage, given: number): WorkerPulse {
+export function pulseOf({ load, status }: HeartbeatMessage, { given, holds }: Held): WorkerPulse {
   const { currentTasks, cpuUsage, memoryUsage } = load ?? {}
   const slots = Math.max(1, load?.maxConcurrent ?? 1)
   const processor = (cpuUsage ?? 0) > given / slots ? (cpuUsage ?? 0) : 0
@@ -65,7 +72,7 @@ export function pulseOf({ load, status, running }: HeartbeatMessage, given: numb
   const heaviest = Math.max(processor, memoryUsage ?? 0, foreign, word === 'degraded' ? 1 : 0)
   return {
     load: Math.min(1, heaviest),
-    ...(running && { holds: running }),
+    ...(holds && { holds }),
     ...(word === 'draining' && { draining: true }),
   }
 }

@@ -3,7 +3,6 @@ import type { WorkerDesk } from '../../../engine/worker-desk.ts'
 import type { WorkerView } from '../../../engine/worker-session.ts'
 import { sortedVersions } from '../../../languages/choose-version.ts'
 import { LANGUAGE_PROPERTY, type Language, type LanguageOffer, TESTING_PROPERTY } from '../../../model/language.ts'
-import type { WorkerState } from '../../../model/worker-state.ts'
 
 /** What live workers have of one language. */
 export interface LiveOffer {
@@ -30,15 +29,16 @@ const FRESH_MS = 250
 /** How often it is looked again for who asks for what nobody has. */
 const LOOK_AGAIN_MS = 20
 
-/** Those that take work now, or will when they have done what they have. */
-const isLive = (state: WorkerState): boolean => state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
+/** Those that take work now, or will when they have done what they have, or are expected back. */
+const isLive = ({ state, isCutOff }: WorkerView): boolean =>
+  isCutOff === true || state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
 
 export function liveOffers(workers: Pick<WorkerDesk, 'list'>, clock: Clock): LiveOffers {
   let seen: Look = { offers: new Map(), testing: new Set() }
   let seenAt = Number.NEGATIVE_INFINITY
   const look = (freshMs = FRESH_MS): Look => {
     if (clock.monotonic() - seenAt < freshMs) return seen
-    const live = workers.list().filter(({ state }) => isLive(state))
+    const live = workers.list().filter(isLive)
     seen = { offers: offersOf(live), testing: testingOf(live) }
     seenAt = clock.monotonic()
     return seen
