@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cwl } from './config-cwl.ts'
 import { capabilities, execution } from './config-execution.ts'
 import { field, fieldsOf } from './config-field.ts'
 import { grpc } from './config-grpc.ts'
@@ -34,6 +35,7 @@ export const configSchema = z.strictObject({
   execution,
   capabilities,
   snippets,
+  cwl,
   worker,
 })
 

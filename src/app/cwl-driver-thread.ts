@@ -1,6 +1,15 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { serveRuns } from '../submissions/serve-runs.ts'
+import type { RunLimits } from '../submissions/thread-driver.ts'
 import { systemClock } from './clock.ts'
+import { openExpressions } from './cwl-expressions.ts'
 
 /** The program of a thread that drives submissions. */
-if (parentPort !== null) serveRuns(parentPort, systemClock)
+if (parentPort !== null) {
+  const limits = workerData as RunLimits
+  serveRuns(parentPort, {
+    clock: systemClock,
+    expressions: openExpressions(limits.expressions),
+    outputJsonBytes: limits.outputJsonBytes,
+  })
+}

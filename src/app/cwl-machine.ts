@@ -9,6 +9,7 @@ import { bareRuntime } from '../runtimes/bare.ts'
 import { localLauncher } from '../runtimes/launcher/local-launcher.ts'
 import { removeTree } from '../runtimes/remove-tree.ts'
 import { lastingClock, systemClock } from './clock.ts'
+import { OWN_LIMITS, openExpressions } from './cwl-expressions.ts'
 
 export interface MachineOptions {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -41,11 +42,14 @@ export function openCwlMachine(options: MachineOptions): Machine & { close(): Pr
     names.flatMap((name) => (env[name] === undefined ? [] : [{ name, value: env[name] }]))
   const user = undefined
   const runtime = bareRuntime({ launcher, clock: systemClock, env: known(PASSED_ON), user, outputBytes: OUTPUT_BYTES })
+  const expressions = openExpressions(OWN_LIMITS)
   const all = Object.fromEntries(known(Object.keys(env)).map(({ name, value }) => [name, value]))
   return {
     runtime,
     rooms,
     files: localFiles(rooms),
+    expressions: expressions.expressionsOf({ instance: '', submission: '' }, signal),
+    outputJsonBytes: OWN_LIMITS.valueBytes,
     slots: slots(options.parallel ?? availableParallelism()),
     containers: options.useContainers
       ? localContainers({ runtime, folder, env: all, user: containerUser() })
@@ -53,6 +57,7 @@ export function openCwlMachine(options: MachineOptions): Machine & { close(): Pr
     watch,
     signal,
     async close() {
+      await expressions.close()
       await launcher.close()
       await removeTree(rooms)
     },

@@ -10,7 +10,7 @@ import { submissionsDoor } from '../doors/submissions/submissions-door.ts'
 import type { Engine } from '../engine/engine.ts'
 import { fileSubmissions } from '../submissions/file-submissions.ts'
 import { openSubmissions } from '../submissions/submissions.ts'
-import { threadDriver } from '../submissions/thread-driver.ts'
+import { type RunLimits, threadDriver } from '../submissions/thread-driver.ts'
 import { newId } from './new-id.ts'
 import type { Storage } from './storage.ts'
 
@@ -21,6 +21,7 @@ export interface CwlSubmissionsOptions {
   readonly log: Log
   readonly dataDir: string
   readonly retentionMs: number
+  readonly limits: RunLimits
   readonly ending: AbortSignal
   readonly draining: AbortSignal
 }
@@ -37,7 +38,7 @@ const SOURCE = new URL('./cwl-driver-thread.ts', import.meta.url)
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
 /** Threads begin with the first submission that needs them. */
 const MOST_THREADS = 4
-/** One that is lost in an expression must not be the only one. */
+/** A long document must not keep the only thread busy. */
 const LEAST_THREADS = 2
 
 /** Workflows on this server: those that were open when it stopped go on. */
@@ -47,6 +48,7 @@ export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promis
     store: fileSubmissions(join(options.dataDir, 'submissions')),
     driver: threadDriver({
       file: FILE,
+      limits: options.limits,
       threads: Math.min(MOST_THREADS, Math.max(LEAST_THREADS, availableParallelism())),
       clock,
     }),

@@ -14,6 +14,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
 import { openCodeDoor } from './code-door.ts'
 import type { Config } from './config.ts'
+import { runLimits } from './config-cwl.ts'
 import { openCwlSubmissions } from './cwl-submissions.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
 
@@ -77,7 +78,12 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
       (code) => code.close(),
     ),
     workflows: opened.adopt(
-      await openCwlSubmissions({ ...parts, engine, retentionMs: execution.retention_seconds * 1000 }),
+      await openCwlSubmissions({
+        ...parts,
+        engine,
+        retentionMs: execution.retention_seconds * 1000,
+        limits: runLimits(config.cwl),
+      }),
       (workflows) => workflows.close(),
     ),
   })

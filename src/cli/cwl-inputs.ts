@@ -1,13 +1,12 @@
-import type { Clock } from '../base/clock.ts'
 import { invalid } from '../base/fault.ts'
 import type { InputUploads } from '../client/submissions-upload.ts'
-import { sparingJavaScript } from '../cwl-runner/expressions-for.ts'
 import { fetchLocal } from '../cwl-runner/fetch-local.ts'
 import { pathOf } from '../cwl-runner/file-address.ts'
 import type { LocalFiles } from '../cwl-runner/local-files.ts'
 import type { OpenedProcess } from '../cwl-runner/open-process.ts'
 import { fileLocation, treeLocation } from '../model/cas-location.ts'
 import { evaluatorFor } from '../workflow/expressions/evaluate.ts'
+import type { Expressions } from '../workflow/expressions/expressions.ts'
 import { basenameOf } from '../workflow/loading/uri.ts'
 import { packProcess } from '../workflow/packing/pack.ts'
 import { NO_SCOPE, scopeOf } from '../workflow/process/requirement.ts'
@@ -27,7 +26,7 @@ export interface PackedOrder {
 export interface Packing {
   readonly files: LocalFiles
   readonly uploads: InputUploads
-  readonly clock: Clock
+  readonly expressions: Expressions
 }
 
 /**
@@ -35,18 +34,16 @@ export interface Packing {
  * defaults in the documents, consist of.
  */
 export async function packOrder({ process: opened, inputs }: OpenedProcess, packing: Packing): Promise<PackedOrder> {
-  const { files, clock } = packing
+  const { files, expressions } = packing
   const scope = scopeOf(NO_SCOPE, opened)
   const ontology = await loadOntology(opened, fetchLocal)
-  const bound = await sparingJavaScript(opened, clock, (expressions) =>
-    bindInputs(opened, inputs, {
-      scope,
-      evaluator: evaluatorFor(expressions, scope, opened.version),
-      files,
-      discover: true,
-      ...(ontology === undefined ? {} : { ontology }),
-    }),
-  )
+  const bound = await bindInputs(opened, inputs, {
+    scope,
+    evaluator: evaluatorFor(expressions, scope, opened.version),
+    files,
+    discover: true,
+    ...(ontology === undefined ? {} : { ontology }),
+  })
   const workflow = packProcess(opened)
   const send = (value: ValueRecord): Promise<ValueRecord> =>
     relocated(value, (location, data) => sentLocation(data, location, packing), atServer)

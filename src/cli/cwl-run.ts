@@ -1,6 +1,5 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import { type OpenedProcess, openProcess } from '../cwl-runner/open-process.ts'
@@ -96,7 +95,7 @@ async function runHere({ flags }: CwlRunOrder, here: Surroundings): Promise<Outc
   const { runLocally } = await import('../cwl-runner/run-locally.ts')
   const machine = openCwlMachine({ env: terminal.env, parallel, useContainers, watch, signal })
   try {
-    return await runLocally({ ...opened, machine, outdir, clock: systemClock })
+    return await runLocally({ ...opened, machine, outdir })
   } finally {
     await machine.close()
   }

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '../app/clock.ts'
+import { OWN_LIMITS, openExpressions } from '../app/cwl-expressions.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import { httpBlobs } from '../client/submissions-blobs.ts'
 import type { JsonRecord, RemoteSubmission } from '../client/submissions-client.ts'
@@ -47,10 +48,13 @@ export async function runOnServer(run: ServerRun): Promise<Outcome> {
   const rooms = mkdtempSync(join(outdir, '.windlass-'))
   const files = localFiles(rooms)
   const client = submissionsClient(caller, signal)
+  const expressions = openExpressions(OWN_LIMITS)
   const blobs = httpBlobs({ caller, instance, signal, sent: run.sent })
   let id: string | undefined
   try {
-    const order = await packOrder(run, { files, uploads: inputUploads(blobs), clock: systemClock })
+    const share = { instance, submission: '' }
+    const evaluated = expressions.expressionsOf(share, signal)
+    const order = await packOrder(run, { files, uploads: inputUploads(blobs), expressions: evaluated })
     const labels = labelsOf(flags.label ?? [])
     const created = await client.create({ ...(order as Packed), name: basename(run.name), instance, labels })
     id = created.id
@@ -63,6 +67,7 @@ export async function runOnServer(run: ServerRun): Promise<Outcome> {
     if (signal.aborted && id !== undefined) await client.cancel(id).catch(() => {})
     throw signal.aborted ? new FaultError({ kind: 'cancelled', what: 'it was cancelled' }) : error
   } finally {
+    await expressions.close()
     caller.close()
     await rm(rooms, { recursive: true, force: true })
   }

@@ -1,4 +1,5 @@
 import type { Runtime } from '../runtimes/runtime.ts'
+import type { Expressions } from '../workflow/expressions/expressions.ts'
 import type { Containers } from './container/containers.ts'
 import type { LocalFiles } from './local-files.ts'
 import type { Slots } from './slots.ts'
@@ -8,6 +9,9 @@ export interface Machine {
   /** Runs a command on this machine as it is. */
   readonly runtime: Runtime
   readonly files: LocalFiles
+  readonly expressions: Expressions
+  /** The largest `cwl.output.json` that is read. */
+  readonly outputJsonBytes: number
   /** A folder of this run alone, by its real path. */
   readonly rooms: string
   readonly slots: Slots

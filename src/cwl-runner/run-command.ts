@@ -51,7 +51,13 @@ async function runOne(call: Call, machine: Machine, folders: RoomFolders): Promi
   const attempt = image === undefined ? bareAttempt : containerAttempt(image)
   const room = image === undefined ? folders : containerPaths(dockerOf(scope)?.outputDirectory)
   const { outdir, tmpdir, inputsDir } = room
-  const command = toolCommand({ tool, scope, inputs: call.inputs, room: { outdir, tmpdir, inputsDir }, evaluator })
+  const command = await toolCommand({
+    tool,
+    scope,
+    inputs: call.inputs,
+    room: { outdir, tmpdir, inputsDir },
+    evaluator,
+  })
   const giveBack = await machine.slots.take(command.resources.cores.min)
   try {
     const end = await attempt({ call, command, machine, folders })
@@ -59,7 +65,9 @@ async function runOne(call: Call, machine: Machine, folders: RoomFolders): Promi
     await rm(folders.tmpdir, { recursive: true, force: true })
     const outdirLocation = addressOf(folders.outdir)
     const { exitCode } = end
-    return await collectOutputs({ tool, scope, command, exitCode, evaluator, files: machine.files, outdirLocation })
+    const { files, outputJsonBytes } = machine
+    const collection = { tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes }
+    return await collectOutputs(collection)
   } finally {
     giveBack()
   }

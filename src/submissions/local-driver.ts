@@ -1,18 +1,19 @@
-import type { Clock } from '../base/clock.ts'
+import type { ExpressionPool } from '../workflow/expressions/expression-pool.ts'
 import type { SubmissionDriver } from './driver.ts'
 import { runSubmission } from './run-submission.ts'
 import { treeStore } from './tree-blobs.ts'
 
-/** Drives submissions right here. An expression that runs for long keeps everything else waiting. */
-export const localDriver = (clock: Clock): SubmissionDriver => ({
+/** Drives submissions on the calling thread. */
+export const localDriver = (expressions: ExpressionPool, outputJsonBytes = 16 << 20): SubmissionDriver => ({
   run: (run, { blobs, runStep, runsImages, ended, signal }) =>
     runSubmission(run, {
       trees: treeStore(blobs, 'sha256'),
-      clock,
+      expressions,
+      outputJsonBytes,
       runStep,
       runsImages: async (inPlaces) => runsImages(inPlaces),
       ended,
       signal,
     }),
-  async close() {},
+  close: () => expressions.close(),
 })

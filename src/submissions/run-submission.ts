@@ -1,14 +1,11 @@
-import type { Clock } from '../base/clock.ts'
 import { FaultError, invalid } from '../base/fault.ts'
 import { casStager } from '../stagers/cas-stager.ts'
 import type { Stager } from '../stagers/stager.ts'
 import type { TreeStore } from '../stagers/tree-store.ts'
-import type { Expressions } from '../workflow/expressions/expressions.ts'
+import type { ExpressionPool } from '../workflow/expressions/expression-pool.ts'
 import type { Fetch } from '../workflow/loading/fetch.ts'
 import { loadProcess } from '../workflow/loading/load.ts'
 import { checkProcess } from '../workflow/process/check.ts'
-import { needsJavaScript } from '../workflow/process/needs-javascript.ts'
-import type { Process } from '../workflow/process/process.ts'
 import { type Call, drive } from '../workflow/run/drive.ts'
 import { loadOntology } from '../workflow/run/ontologies.ts'
 import type { Outcome } from '../workflow/run/state.ts'
@@ -36,7 +33,10 @@ export interface SubmissionRun {
 /** What a run asks of those around it. */
 export interface RunPorts {
   readonly trees: TreeStore
-  readonly clock: Clock
+  /** Shared by all runs of a thread. */
+  readonly expressions: ExpressionPool
+  /** The largest `cwl.output.json` that is read. */
+  readonly outputJsonBytes: number
   runStep(step: StepTask): Promise<StepResult>
   runsImages(inPlaces: boolean): Promise<boolean>
   /** A step has ended. Commands are told of with their outputs. */
@@ -65,8 +65,11 @@ const MOST_OPEN = 1000
 
 /** Takes a workflow from its input object to its outputs, commands by way of the grid. Never throws but for our mistakes. */
 export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promise<Outcome> {
+  const over = new AbortController()
   try {
     const { order } = run
+    const share = { instance: order.instance, submission: run.id }
+    const wanted = AbortSignal.any([ports.signal, over.signal])
     const fetch = fetchFrom(order)
     const process = await loadProcess(ADDRESS, fetch)
     checkProcess(process)
@@ -75,7 +78,7 @@ export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promis
     const stager = replacing(casStager(ports.trees), replaced)
     const files = casFiles(stager, ports.trees)
     const outcome = await drive(process, order.inputs, {
-      expressions: await expressionsFor(process, ports.clock),
+      expressions: ports.expressions.expressionsOf(share, wanted),
       files,
       ...(ontology === undefined ? {} : { ontology }),
       runCommand: commandRunner(run, ports, { stager, files, replaced }),
@@ -89,6 +92,8 @@ export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promis
     if (!(cause instanceof FaultError)) throw cause
     const unsupported = cause.fault.kind === 'invalid' && cause.fault.why === 'unsupported'
     return { kind: 'failed', path: '', why: cause.message, ...(unsupported && { unsupported: true }) }
+  } finally {
+    over.abort() // its expressions that still wait are not run
   }
 }
 
@@ -102,17 +107,6 @@ const fetchFrom =
     return text
   }
 
-async function expressionsFor(process: Process, clock: Clock): Promise<Expressions> {
-  if (!needsJavaScript(process))
-    return {
-      run() {
-        throw new FaultError({ kind: 'bug', what: 'JavaScript in a process that asks for none' })
-      },
-    }
-  const { quickJsExpressions } = await import('../workflow/expressions/quickjs.ts')
-  return quickJsExpressions(clock)
-}
-
 interface Sight {
   readonly stager: Stager
   readonly files: Files
@@ -122,6 +116,7 @@ interface Sight {
 function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: RunPorts, sight: Sight) {
   const { trees } = ports
   const { stager, files } = sight
+  const reading = { files, outputJsonBytes: ports.outputJsonBytes }
   const line = waitingLine(MOST_OPEN)
   const madeBy = async (call: Call): Promise<StepYield> => {
     const before = done.get(call.path)
@@ -131,7 +126,7 @@ function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: Run
     const step = { submission: id, instance, path: call.path, priority, task, mayBeKnown: isResumed }
     const { result } = await ports.runStep(step)
     recognizeOutputs(result.outputs, trees)
-    const outputs = await stepOutputs(call, { command, result }, files)
+    const outputs = await stepOutputs(call, { command, result }, reading)
     return { outputs, replaced: replacedBy(command, result) }
   }
   return async (call: Call): Promise<ValueRecord> => {

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
+import type { ExpressionPool } from '../workflow/expressions/expression-pool.ts'
 import { gatheredLists, isInNoHurry } from './gathered-lists.ts'
 import { type RunPorts, runSubmission, type SubmissionRun } from './run-submission.ts'
 import type { StepResult } from './step-grid.ts'
@@ -13,8 +14,14 @@ interface Course {
   open: number
 }
 
+export interface ServingRuns {
+  readonly clock: Clock
+  readonly expressions: ExpressionPool
+  readonly outputJsonBytes: number
+}
+
 /** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
-export function serveRuns(port: MessagePort, clock: Clock): void {
+export function serveRuns(port: MessagePort, { clock, expressions, outputJsonBytes }: ServingRuns): void {
   const say = gatheredLists<FromThread>((list) => port.postMessage(list), clock)
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   const leaving = new Map<string, AbortController>()
@@ -35,7 +42,7 @@ export function serveRuns(port: MessagePort, clock: Clock): void {
     const course: Course = { submission, open: 0 }
     leaving.set(submission, leave)
     try {
-      const ports = portsOf((about) => ask(course, about), clock)
+      const ports = { ...portsOf((about) => ask(course, about)), expressions, outputJsonBytes }
       const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end }, isInNoHurry(course.open))
       say({ kind: 'over', submission, outcome: await runSubmission(run, { ...ports, ended, signal: leave.signal }) })
     } catch (error) {
@@ -59,7 +66,9 @@ export function serveRuns(port: MessagePort, clock: Clock): void {
   })
 }
 
-function portsOf(ask: (about: Ask) => Promise<unknown>, clock: Clock): Omit<RunPorts, 'ended' | 'signal'> {
+type AskedPorts = Pick<RunPorts, 'trees' | 'runStep' | 'runsImages'>
+
+function portsOf(ask: (about: Ask) => Promise<unknown>): AskedPorts {
   const blobs: PlainBlobs = {
     has: async (digest) => (await ask({ what: 'has', digest })) === true,
     read: async (digest, limit) => (await ask({ what: 'read', digest, limit })) as Uint8Array | undefined,
@@ -69,7 +78,6 @@ function portsOf(ask: (about: Ask) => Promise<unknown>, clock: Clock): Omit<RunP
   }
   return {
     trees: treeStore(blobs, 'sha256'),
-    clock,
     runStep: async (step) => (await ask({ what: 'step', step })) as StepResult,
     runsImages: async (inPlaces) => (await ask({ what: 'images', inPlaces })) === true,
   }

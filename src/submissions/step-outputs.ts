@@ -13,7 +13,7 @@ import type { StepEnd } from './step-grid.ts'
 export async function stepOutputs(
   { tool, scope, evaluator }: Call,
   { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
-  files: Files,
+  { files, outputJsonBytes }: { readonly files: Files; readonly outputJsonBytes: number },
 ): Promise<ValueRecord> {
   const { outputs, stage } = result
   if (stage === undefined) throw invalid('nothing was run')
@@ -21,7 +21,8 @@ export async function stepOutputs(
   if (outputs.problem !== undefined) throw invalid(outputs.problem)
   const root = outputs.root ?? digestOf('sha256', new Uint8Array()) // an empty directory is an empty message
   const outdirLocation = treeLocation(root)
-  return collectOutputs({ tool, scope, command, exitCode: stage.exitCode, evaluator, files, outdirLocation })
+  const { exitCode } = stage
+  return collectOutputs({ tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes })
 }
 
 function mustHaveSucceeded(tool: CommandLineTool, { cause, exitCode, reason }: NonNullable<StepEnd['stage']>): void {

@@ -32,12 +32,12 @@ export async function prepareStep(call: Call, tools: StepTools): Promise<Prepare
   const docker = await containerFor(call, tools)
   const image = docker?.image
   const room = stepRoom(docker?.outputDirectory)
-  const command = toolCommand({ tool, scope, inputs: call.inputs, room, evaluator })
+  const command = await toolCommand({ tool, scope, inputs: call.inputs, room, evaluator })
   const { items, places } = laidStep(room, command.staged, image !== undefined)
   if (places.length > 0 && !(await tools.runsImages(true))) throw unmet(PLACELESS)
   const inputs = await layOut(items, tools)
   const argv = argvOf(command)
-  const { paths, globs } = wantedOutputs(tool, command, evaluator)
+  const { paths, globs } = await wantedOutputs(tool, command, evaluator)
   const streams = [command.stdout, command.stderr].filter((name) => name !== undefined).map(plainName)
   const wallMs = Math.ceil((command.timeLimitSeconds ?? Number.POSITIVE_INFINITY) * 1000)
   const task = commandTaskOf({

@@ -5,6 +5,8 @@ import { silentLog } from '../base/log.ts'
 import { fileLocation } from '../model/cas-location.ts'
 import { memoryStore } from '../storage/memory-store.ts'
 import { manualClock } from '../testing/manual-clock.ts'
+import type { ExpressionPool } from '../workflow/expressions/expression-pool.ts'
+import { quickJsExpressions } from '../workflow/expressions/quickjs.ts'
 import { localDriver } from './local-driver.ts'
 import { memorySubmissions } from './memory-submissions.ts'
 import type { StepEnd, StepGrid, StepTask } from './step-grid.ts'
@@ -82,12 +84,17 @@ async function resultOf(exitCode: number, { path }: StepTask, blobs: ReturnType<
   }
 }
 
+const expressions: ExpressionPool = {
+  expressionsOf: () => quickJsExpressions({ monotonic: () => performance.now() }),
+  async close() {},
+}
+
 async function open(grid: ReturnType<typeof scriptedGrid>, store: SubmissionStore = memorySubmissions()) {
   const clock = manualClock()
   const held = new Set<string>()
   let made = 0
   const submissions = await openSubmissions({
-    ...{ store, clock, log: silentLog, grid: grid.grid, driver: localDriver(clock), retentionMs: 1000, epoch: 1 },
+    ...{ store, clock, log: silentLog, grid: grid.grid, driver: localDriver(expressions), retentionMs: 1000, epoch: 1 },
     blobsOf: () => grid.blobs,
     roots: {
       hold: (task, what) => void held.add(`${what} ${task}`),

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
+import type { ExpressionLimits } from '../workflow/expressions/expression-pool.ts'
 import type { Outcome } from '../workflow/run/state.ts'
 import type { RunHost, SubmissionDriver } from './driver.ts'
 import { gatheredLists, isInNoHurry } from './gathered-lists.ts'
@@ -13,8 +14,16 @@ interface Course {
   open: number
 }
 
+/** What bounds the work of a submission; sent to each thread as its `workerData`. */
+export interface RunLimits {
+  readonly expressions: ExpressionLimits
+  /** The largest `cwl.output.json` that is read. */
+  readonly outputJsonBytes: number
+}
+
 export interface ThreadDriverOptions {
   readonly file: URL
+  readonly limits: RunLimits
   readonly threads: number
   /** Without one nothing waits for company. */
   readonly clock?: Pick<Clock, 'after'>
@@ -24,7 +33,7 @@ export interface ThreadDriverOptions {
  * Drives submissions beside the main thread: what they compute, and the JavaScript of strangers in them, keeps nobody
  * waiting but other submissions. A thread whose program breaks takes its submissions with it, and another takes its place.
  */
-export function threadDriver({ file, threads, clock = HASTY }: ThreadDriverOptions): SubmissionDriver {
+export function threadDriver({ file, limits, threads, clock = HASTY }: ThreadDriverOptions): SubmissionDriver {
   const crew: (DrivingThread | undefined)[] = Array.from({ length: threads })
   let isClosed = false
   const leastBusy = (): DrivingThread => {
@@ -32,7 +41,10 @@ export function threadDriver({ file, threads, clock = HASTY }: ThreadDriverOptio
     const index =
       at >= 0 ? at : crew.reduce((best, one, now) => ((one?.load ?? 0) < (crew[best]?.load ?? 0) ? now : best), 0)
     const before = crew[index]
-    const thread = before === undefined || before.isGone ? new DrivingThread(file, clock) : before
+    const thread =
+      before === undefined || before.isGone
+        ? new DrivingThread(new Worker(file, { workerData: limits }), clock)
+        : before
     crew[index] = thread
     return thread
   }
@@ -63,8 +75,8 @@ class DrivingThread {
   /** What is said in one turn goes together, and what can wait with what comes next. */
   readonly #say: (message: ToThread, mayWait?: boolean) => void
 
-  constructor(file: URL, clock: Pick<Clock, 'after'>) {
-    this.#worker = new Worker(file)
+  constructor(worker: Worker, clock: Pick<Clock, 'after'>) {
+    this.#worker = worker
     this.#say = gatheredLists<ToThread>((list) => {
       if (!this.isGone) this.#worker.postMessage(list)
     }, clock)

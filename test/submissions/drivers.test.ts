@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { configSchema } from '../../src/app/config.ts'
+import { runLimits } from '../../src/app/config-cwl.ts'
+import { openExpressions } from '../../src/app/cwl-expressions.ts'
 import { FaultError } from '../../src/base/fault.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import type { RunHost, SubmissionDriver } from '../../src/submissions/driver.ts'
@@ -9,9 +11,10 @@ import { threadDriver } from '../../src/submissions/thread-driver.ts'
 import { plainBlobs } from '../../src/submissions/tree-blobs.ts'
 
 const file = new URL('../../src/app/cwl-driver-thread.ts', import.meta.url)
+const limits = runLimits(configSchema.parse({}).cwl)
 const DRIVERS: Readonly<Record<string, SubmissionDriver>> = {
-  'on this thread': localDriver(systemClock),
-  'on threads of their own': threadDriver({ file, threads: 2 }),
+  'on this thread': localDriver(openExpressions(limits.expressions)),
+  'on threads of their own': threadDriver({ file, limits, threads: 2 }),
 }
 afterAll(async () => {
   for (const driver of Object.values(DRIVERS)) await driver.close()

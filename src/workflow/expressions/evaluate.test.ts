@@ -5,7 +5,7 @@ import type { Expressions } from './expressions.ts'
 import { quickJsExpressions } from './quickjs.ts'
 import { numberText } from './value-text.ts'
 
-const clock = { now: () => 0, monotonic: () => performance.now(), after: () => () => undefined }
+const clock = { monotonic: () => performance.now() }
 const refusing: Expressions = {
   run: () => {
     throw new Error('no JavaScript was needed')
@@ -31,8 +31,8 @@ describe('parameter references', () => {
     ['x$(self)y$(runtime.cores)', 'xmey2'],
     ['$(inputs.list) and $(inputs.a)', `[1, 2, 3] and {"b c": [1, {"d": "deep"}], "q'q": "quote"}`],
     ['no expression \\\\ here ', 'no expression \\\\ here '],
-  ])('%j is %j without any JavaScript', (source, value) => {
-    expect(evaluate(source, context, plain)).toEqual(value)
+  ])('%j is %j without any JavaScript', async (source, value) => {
+    expect(await evaluate(source, context, plain)).toEqual(value)
   })
 
   test.each([
@@ -42,14 +42,14 @@ describe('parameter references', () => {
     '$(inputs.f.length)',
     '$(inputs.constructor)',
     '$(null.x)',
-  ])('%s cannot be looked up', (source) => {
-    expect(() => evaluate(source, context, plain)).toThrow(/cannot be looked up/)
+  ])('%s cannot be looked up', async (source) => {
+    await expect(evaluate(source, context, plain)).rejects.toThrow(/cannot be looked up/)
   })
 
   test.each(['$(1 + 1)', '${return 1}', '$(inputs.list.map(x => x))'])(
     '%s needs InlineJavascriptRequirement',
-    (source) => {
-      expect(() => evaluate(source, context, plain)).toThrow(/InlineJavascriptRequirement is not there/)
+    async (source) => {
+      await expect(evaluate(source, context, plain)).rejects.toThrow(/InlineJavascriptRequirement is not there/)
     },
   )
 })
@@ -61,18 +61,18 @@ describe('escapes', () => {
     ['\\\\$(self)', '\\me'],
     ['\\\\\\$(self)', '\\$(self)'],
     ['$(self) \\$ \\n \\\\', 'me \\$ \\n \\'],
-  ])('since v1.2 %j is %j', (source, value) => {
-    expect(evaluateAsIs(source, context, plain)).toBe(value)
+  ])('since v1.2 %j is %j', async (source, value) => {
+    expect(await evaluateAsIs(source, context, plain)).toBe(value)
   })
 
-  test('before v1.2 a backslash made any character plain', () => {
+  test('before v1.2 a backslash made any character plain', async () => {
     const old: Evaluator = { ...plain, escapes: 'before-v1.2' }
-    expect(evaluateAsIs('\\$(self) \\n $(self)', context, old)).toBe('$(self) n me')
+    expect(await evaluateAsIs('\\$(self) \\n $(self)', context, old)).toBe('$(self) n me')
   })
 })
 
-test('the content of a file keeps its white space, and so is text', () => {
-  expect(evaluateAsIs('$(inputs.list)\n', context, plain)).toBe('[1, 2, 3]\n')
+test('the content of a file keeps its white space, and so is text', async () => {
+  expect(await evaluateAsIs('$(inputs.list)\n', context, plain)).toBe('[1, 2, 3]\n')
 })
 
 test.each([
@@ -89,8 +89,8 @@ test.each([
 describe('JavaScript', () => {
   let evaluator: Evaluator
   const limits = { memoryBytes: 16 << 20, stackBytes: 128 << 10, timeMs: 200 }
-  beforeAll(async () => {
-    evaluator = { ...plain, expressions: await quickJsExpressions(clock, limits), library: [] }
+  beforeAll(() => {
+    evaluator = { ...plain, expressions: quickJsExpressions(clock, limits), library: [] }
   })
   const run = (source: string, library: readonly string[] = []) => evaluate(source, context, { ...evaluator, library })
 
@@ -101,21 +101,21 @@ describe('JavaScript', () => {
     ['$({a: undefined, b: [undefined]})', { b: [null] }],
     ['$("a)b}" + \'(\')', 'a)b}('],
     ['$(self) is $(self.length)', 'me is 2'],
-  ])('%s is %j', (source, value) => {
-    expect(run(source)).toEqual(value)
+  ])('%s is %j', async (source, value) => {
+    expect(await run(source)).toEqual(value)
   })
 
-  test('libraries are there first, in order', () => {
-    expect(run('$(twice(base))', ['var base = 21', 'function twice(x) { return 2 * x }'])).toBe(42)
+  test('libraries are there first, in order', async () => {
+    expect(await run('$(twice(base))', ['var base = 21', 'function twice(x) { return 2 * x }'])).toBe(42)
   })
 
-  test('nothing is left behind for the next expression', () => {
-    run('${ globalThis.leak = 1; Array.prototype.map = null; return 1 }')
-    expect(run('$([typeof leak, typeof [].map])')).toEqual(['undefined', 'function'])
+  test('nothing is left behind for the next expression', async () => {
+    await run('${ globalThis.leak = 1; Array.prototype.map = null; return 1 }')
+    expect(await run('$([typeof leak, typeof [].map])')).toEqual(['undefined', 'function'])
   })
 
-  test('there is nothing of ours in reach', () => {
-    expect(run('$([typeof process, typeof require, typeof fetch, typeof setTimeout, typeof console])')).toEqual(
+  test('there is nothing of ours in reach', async () => {
+    expect(await run('$([typeof process, typeof require, typeof fetch, typeof setTimeout, typeof console])')).toEqual(
       Array(5).fill('undefined'),
     )
   })
@@ -129,12 +129,12 @@ describe('JavaScript', () => {
     ['a $(open', /is not closed/],
     ['${ throw new Error("mine") }', /Error: mine/],
     ['$(function () {})', /gives a function/],
-  ])('%s fails as a fault', (source, words) => {
-    expect(() => run(source)).toThrow(words)
+  ])('%s fails as a fault', async (source, words) => {
+    await expect(run(source)).rejects.toThrow(words)
   })
 
-  test('after a failure the next expression runs as if nothing had been', () => {
-    expect(() => run('${ function f() { return f() + 1 } return f() }')).toThrow()
-    expect(run('$(40 + 2)')).toBe(42)
+  test('after a failure the next expression runs as if nothing had been', async () => {
+    await expect(run('${ function f() { return f() + 1 } return f() }')).rejects.toThrow()
+    expect(await run('$(40 + 2)')).toBe(42)
   })
 })

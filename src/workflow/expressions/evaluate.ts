@@ -31,19 +31,25 @@ export function evaluatorFor(expressions: Expressions, scope: Scope, version: Ve
  * The value of a text: of the expression when it is nothing else, or the text with each expression replaced by what it
  * gives. White space around a lone expression does not count, unless the text is the content of a file.
  */
-export function evaluate(source: string, context: ExpressionContext, evaluator: Evaluator): Value {
+export async function evaluate(source: string, context: ExpressionContext, evaluator: Evaluator): Promise<Value> {
   return evaluateAsIs(hasExpression(source) ? source.trim() : source, context, evaluator)
 }
 
-export function evaluateAsIs(source: string, context: ExpressionContext, evaluator: Evaluator): Value {
+export async function evaluateAsIs(source: string, context: ExpressionContext, evaluator: Evaluator): Promise<Value> {
   if (!hasExpression(source)) return source
   const pieces = scan(source, evaluator.escapes)
   const [only] = pieces
   if (pieces.length === 1 && only !== undefined) return valueOfPiece(only, context, evaluator)
-  return pieces.map((piece) => valueText(valueOfPiece(piece, context, evaluator))).join('')
+  const texts: string[] = []
+  for (const piece of pieces) texts.push(valueText(await valueOfPiece(piece, context, evaluator)))
+  return texts.join('')
 }
 
-function valueOfPiece(piece: Piece, context: ExpressionContext, { library, expressions }: Evaluator): Value {
+async function valueOfPiece(
+  piece: Piece,
+  context: ExpressionContext,
+  { library, expressions }: Evaluator,
+): Promise<Value> {
   if ('text' in piece) return piece.text
   const looked = piece.isBody ? undefined : lookUp(piece.code, context)
   if (looked !== undefined && 'value' in looked) return looked.value
@@ -57,8 +63,12 @@ function valueOfPiece(piece: Piece, context: ExpressionContext, { library, expre
 }
 
 /** The text that an expression must give; null stays null. */
-export function evaluateText(source: string, context: ExpressionContext, evaluator: Evaluator): string | null {
-  const value = evaluate(source, context, evaluator)
+export async function evaluateText(
+  source: string,
+  context: ExpressionContext,
+  evaluator: Evaluator,
+): Promise<string | null> {
+  const value = await evaluate(source, context, evaluator)
   if (value === null || typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return valueText(value)
   throw invalid(`${source} must give text`)

@@ -16,7 +16,7 @@ export interface Script {
   readonly context: ExpressionContext
 }
 
-/** Runs JavaScript that strangers wrote. Throws a fault that names the reason; what is undefined comes back as null. */
+/** Runs JavaScript from untrusted documents. Rejects with a fault that names the reason; undefined is returned as null. */
 export interface Expressions {
-  run(script: Script): Value
+  run(script: Script): Promise<Value>
 }

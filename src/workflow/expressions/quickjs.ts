@@ -5,8 +5,8 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten'
 import type { Clock } from '../../base/clock.ts'
-import { FaultError, invalid } from '../../base/fault.ts'
 import type { Value } from '../values/value.ts'
+import { failedWith, tookTooLong } from './expression-faults.ts'
 import type { Expressions, Script } from './expressions.ts'
 
 export interface QuickJsLimits {
@@ -17,61 +17,98 @@ export interface QuickJsLimits {
 
 /** The stack is small on purpose: QuickJS recurses on ours, and what overflows ours leaves the machine in pieces. */
 const QUICKJS_LIMITS: QuickJsLimits = { memoryBytes: 128 << 20, stackBytes: 128 << 10, timeMs: 20_000 }
+/** WebAssembly memory never shrinks: a machine that has grown beyond this is replaced. */
+const MOST_KEPT_BYTES = 48 << 20
+
+/** How a script ended within a slice of time: with its value as JSON, with an error, or not yet. */
+export type SliceEnd = { readonly json: string } | { readonly trouble: string } | { readonly isLate: true }
+
+/** A script whose context is JSON text already: text is the cheapest thing to send to a thread, and to send again. */
+export interface ScriptText extends Omit<Script, 'context'> {
+  readonly contextText: string
+}
+
+/** Runs one script at a time on the calling thread. */
+export interface QuickJsMachine {
+  /** Loads what the first script needs. */
+  open(): Promise<void>
+  run(script: ScriptText, sliceMs: number): Promise<SliceEnd>
+}
 
 /**
  * Expressions in QuickJS: a machine of its own, with no way to ours. Each evaluation has a fresh realm, so that none
  * can leave something behind for the next; values go in and out as JSON text.
+ *
+ * `usedMs` is a clock of processor time or of wall time. QuickJS looks at it between instructions only: a call such as
+ * `Array.prototype.indexOf` on 2^53 elements is not interrupted, so an untrusted script belongs on a thread that can be
+ * terminated (see `expression-pool.ts`).
  */
-export async function quickJsExpressions(clock: Clock, limits: QuickJsLimits = QUICKJS_LIMITS): Promise<Expressions> {
-  let machine: QuickJSWASMModule | undefined = await newQuickJSWASMModule()
-  /** A machine that failed within itself is not used again. */
-  const replace = (cause: unknown): FaultError => {
-    machine = undefined
-    void newQuickJSWASMModule().then((fresh) => {
-      machine = fresh
-    })
-    return new FaultError({ kind: 'invalid', what: 'the expression broke the machine that it ran in' }, cause)
+export function quickJsMachine(usedMs: () => number, limits: Omit<QuickJsLimits, 'timeMs'>): QuickJsMachine {
+  let machine: Promise<QuickJSWASMModule> | undefined
+  const open = (): Promise<QuickJSWASMModule> => {
+    machine ??= newQuickJSWASMModule()
+    return machine
   }
   return {
-    run(script) {
-      if (machine === undefined)
-        throw new FaultError({ kind: 'unavailable', what: 'the JavaScript machine is restarting' })
+    async open() {
+      await open()
+    },
+    async run(script, sliceMs) {
+      const used = await open()
       try {
-        return evaluateOnce(machine, script, { clock, limits })
-      } catch (cause) {
-        throw cause instanceof FaultError ? cause : replace(cause)
+        const end = evaluateOnce(used, script, { usedMs, limits: { ...limits, timeMs: sliceMs } })
+        if (used.getWasmMemory().buffer.byteLength > MOST_KEPT_BYTES) machine = undefined
+        return end
+      } catch {
+        machine = undefined // it failed within itself, and is not used again
+        return { trouble: 'it broke the JavaScript machine that it ran in' }
       }
     },
   }
 }
 
+/** Expressions on the calling thread, which an expression keeps busy for at most `timeMs`. */
+export function quickJsExpressions(
+  clock: Pick<Clock, 'monotonic'>,
+  limits: QuickJsLimits = QUICKJS_LIMITS,
+): Expressions {
+  const machine = quickJsMachine(clock.monotonic, limits)
+  return {
+    async run(script) {
+      const { context, ...rest } = script
+      const end = await machine.run({ ...rest, contextText: JSON.stringify(context) }, limits.timeMs)
+      if ('json' in end) return JSON.parse(end.json) as Value
+      throw 'trouble' in end ? failedWith(script, end.trouble) : tookTooLong(script, limits.timeMs)
+    },
+  }
+}
+
 interface Bounds {
-  readonly clock: Clock
+  readonly usedMs: () => number
   readonly limits: QuickJsLimits
 }
 
-function evaluateOnce(machine: QuickJSWASMModule, script: Script, { clock, limits }: Bounds): Value {
+function evaluateOnce(machine: QuickJSWASMModule, script: ScriptText, { usedMs, limits }: Bounds): SliceEnd {
   const runtime = machine.newRuntime()
   runtime.setMemoryLimit(limits.memoryBytes)
   runtime.setMaxStackSize(limits.stackBytes)
-  const until = clock.monotonic() + limits.timeMs
-  let late = false
+  const until = usedMs() + limits.timeMs
+  let isLate = false
   runtime.setInterruptHandler(() => {
-    late = clock.monotonic() > until
-    return late
+    isLate = usedMs() > until
+    return isLate
   })
   const outcome = inRealm(runtime, script)
   runtime.dispose()
-  if ('json' in outcome) return JSON.parse(outcome.json) as Value
-  throw invalid(`${written(script)} ${late ? `ran for more than ${limits.timeMs} ms` : `failed: ${outcome.trouble}`}`)
+  return isLate && 'trouble' in outcome ? { isLate } : outcome
 }
 
 type Outcome = { readonly json: string } | { readonly trouble: string }
 
-function inRealm(runtime: QuickJSRuntime, script: Script): Outcome {
+function inRealm(runtime: QuickJSRuntime, script: ScriptText): Outcome {
   const realm = runtime.newContext()
   try {
-    const context = realm.newString(JSON.stringify(script.context))
+    const context = realm.newString(script.contextText)
     realm.setProp(realm.global, '__context', context)
     context.dispose()
     for (const source of [OPENING, ...script.library]) {
@@ -104,9 +141,4 @@ const troubleText = (trouble: unknown): string => {
   if (typeof trouble !== 'object' || trouble === null) return String(trouble)
   const { name, message } = trouble as { name?: unknown; message?: unknown }
   return `${String(name ?? 'Error')}: ${String(message ?? '')}`
-}
-
-const written = ({ code, isBody }: Script): string => {
-  const short = code.length > 200 ? `${code.slice(0, 200)}…` : code
-  return isBody ? `\${${short}}` : `$(${short})`
 }

@@ -12,12 +12,8 @@ import { begin } from './machine.ts'
 import type { RunState } from './state.ts'
 
 let expressions: Expressions
-beforeAll(async () => {
-  expressions = await quickJsExpressions({
-    now: () => 0,
-    monotonic: () => performance.now(),
-    after: () => () => undefined,
-  })
+beforeAll(() => {
+  expressions = quickJsExpressions({ monotonic: () => performance.now() })
 })
 
 const run = async (text: string, inputs: ValueRecord, runCommand: (call: Call) => Promise<ValueRecord>) =>

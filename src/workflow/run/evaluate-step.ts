@@ -36,8 +36,8 @@ export async function evaluateStep(
   for (const [index, one] of inputs.entries()) {
     // Ten thousand expressions take seconds: others get their turn in between.
     if (index % TURN === TURN - 1) await new Promise<void>((resolve) => setImmediate(resolve))
-    const complete = withValues(start.inputs, one, { evaluator, seen: before ?? one })
-    turns.push(isSkipped(step, complete, evaluator) ? null : await boundFor(step, complete, { work, tools }))
+    const complete = await withValues(start.inputs, one, { evaluator, seen: before ?? one })
+    turns.push((await isSkipped(step, complete, evaluator)) ? null : await boundFor(step, complete, { work, tools }))
   }
   return { kind: 'evaluated', path, ...(shape === undefined ? {} : { shape }), turns }
 }
@@ -75,22 +75,23 @@ async function load({ inputs, given }: Starting, files: Files, version: Version)
 }
 
 /** `valueFrom` sees the inputs as they were before any of them was replaced. */
-function withValues(
+async function withValues(
   inputs: readonly StepInput[],
   given: ValueRecord,
   { evaluator, seen }: { evaluator: Evaluator; seen: ValueRecord },
-): ValueRecord {
-  const made = inputs.flatMap(({ name, valueFrom }): [string, Value][] => {
-    if (valueFrom === undefined) return []
+): Promise<ValueRecord> {
+  const made: [string, Value][] = []
+  for (const { name, valueFrom } of inputs) {
+    if (valueFrom === undefined) continue
     const self = field(given, name) ?? null
-    return [[name, evaluate(valueFrom, { inputs: seen, self, runtime: {} }, evaluator)]]
-  })
+    made.push([name, await evaluate(valueFrom, { inputs: seen, self, runtime: {} }, evaluator)])
+  }
   return made.length === 0 ? given : Object.fromEntries([...Object.entries(given), ...made])
 }
 
-function isSkipped(step: Step, inputs: ValueRecord, evaluator: Evaluator): boolean {
+async function isSkipped(step: Step, inputs: ValueRecord, evaluator: Evaluator): Promise<boolean> {
   if (step.when === undefined) return false
-  const value = evaluate(step.when, { inputs, self: null, runtime: {} }, evaluator)
+  const value = await evaluate(step.when, { inputs, self: null, runtime: {} }, evaluator)
   if (typeof value === 'boolean') return !value
   throw invalid(`the field when of the step ${step.name} must give true or false, not ${describeValue(value)}`)
 }

@@ -7,8 +7,12 @@ import { matchesOutput } from '../values/match-type.ts'
 import { describeValue, field, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 
 /** An ExpressionTool runs right here: it is one expression, and never becomes a task of a worker. */
-export function runExpressionTool(tool: ExpressionTool, inputs: ValueRecord, evaluator: Evaluator): ValueRecord {
-  const value = evaluate(tool.expression, { inputs, self: null, runtime: {} }, evaluator)
+export async function runExpressionTool(
+  tool: ExpressionTool,
+  inputs: ValueRecord,
+  evaluator: Evaluator,
+): Promise<ValueRecord> {
+  const value = await evaluate(tool.expression, { inputs, self: null, runtime: {} }, evaluator)
   if (!isRecord(value)) throw invalid(`the expression must give a record of outputs, not ${describeValue(value)}`)
   const outputs = tool.outputs.map((output): [string, Value] => {
     const made = mapData(field(value, output.name) ?? null, named)

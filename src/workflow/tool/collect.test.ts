@@ -28,7 +28,7 @@ async function collect(outputs: string, contents: Readonly<Record<string, string
     },
   }
   const evaluator = evaluatorFor(refusing, scope, tool.version)
-  const command = toolCommand({
+  const command = await toolCommand({
     tool,
     scope,
     inputs,
@@ -43,6 +43,7 @@ async function collect(outputs: string, contents: Readonly<Record<string, string
     evaluator,
     files: memoryFiles(contents),
     outdirLocation: 'file:///o',
+    outputJsonBytes: 1000,
   })
   return o
 }
@@ -170,6 +171,9 @@ describe('cwl.output.json', () => {
   test('must be JSON, and one object', async () => {
     await expect(collect('Any', { '/o/cwl.output.json': '{' })).rejects.toThrow(/is not JSON/)
     await expect(collect('Any', { '/o/cwl.output.json': '[]' })).rejects.toThrow(/must hold one object/)
+    await expect(collect('Any', say('x'.repeat(1000)))).rejects.toThrow(
+      /has 1008 bytes; the limit is 1000 \(cwl.max_json_bytes\)/,
+    )
   })
 })
 

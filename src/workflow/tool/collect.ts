@@ -34,6 +34,8 @@ export interface Collection {
   readonly files: Files
   /** The working directory as it is after the command, as a location without a slash at its end. */
   readonly outdirLocation: string
+  /** The largest `cwl.output.json` that is read. */
+  readonly outputJsonBytes: number
 }
 
 interface Wanted extends DataRules {
@@ -52,7 +54,7 @@ export async function collectOutputs(given: Collection): Promise<ValueRecord> {
     staged: command.staged,
     inputLocations: new Set(locationsIn(command.inputs)),
   }
-  const written = await readOutputJson(way, collection.files)
+  const written = await readOutputJson(way, collection.files, collection.outputJsonBytes)
   const entries: [string, Value][] = []
   for (const output of tool.outputs) {
     const wanted: Wanted = { ...output, ...(output.binding === undefined ? {} : { binding: output.binding }) }
@@ -90,7 +92,7 @@ async function collectOne(wanted: Wanted, collection: Collection, way: WayOut): 
   const made =
     binding.outputEval === undefined
       ? found
-      : evaluate(binding.outputEval, contextOf(collection, found), collection.evaluator)
+      : await evaluate(binding.outputEval, contextOf(collection, found), collection.evaluator)
   return dressed(single(made, wanted, binding), wanted, { collection, way })
 }
 
@@ -99,10 +101,11 @@ const bindingOfType = (type: CwlType): OutputBinding | undefined =>
 
 async function matched(binding: OutputBinding, collection: Collection, way: WayOut): Promise<Value> {
   const { files, evaluator, tool, scope } = collection
-  const patterns = binding.glob.flatMap((one) => {
-    const value = evaluate(one, contextOf(collection, null), evaluator)
-    return (isList(value) ? value : [value]).filter((word) => word !== null)
-  })
+  const patterns: Value[] = []
+  for (const one of binding.glob) {
+    const value = await evaluate(one, contextOf(collection, null), evaluator)
+    patterns.push(...(isList(value) ? value : [value]).filter((word) => word !== null))
+  }
   const found: Value[] = []
   for (const pattern of patterns) {
     if (typeof pattern !== 'string') throw invalid(`a glob must be text, not ${describeValue(pattern)}`)
@@ -176,7 +179,7 @@ async function dressed(value: Value, wanted: Wanted, { collection, way }: Dressi
   })
   const [format] = wanted.format
   if (format === undefined) return complete
-  const named = evaluate(format, contextOf(collection, value), evaluator)
+  const named = await evaluate(format, contextOf(collection, value), evaluator)
   return typeof named === 'string' ? { ...complete, format: named } : complete
 }
 

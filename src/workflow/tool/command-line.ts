@@ -30,34 +30,36 @@ interface Line {
 }
 
 /** The arguments of a command in order: base command, then arguments and inputs by position. */
-export function commandLine(tool: CommandLineTool, line: Line): readonly Argument[] {
-  const parts: Part[] = tool.arguments.map((argument, index) => argumentPart(argument, index, line))
+export async function commandLine(tool: CommandLineTool, line: Line): Promise<readonly Argument[]> {
+  const parts: Part[] = []
+  for (const [index, argument] of tool.arguments.entries()) parts.push(await argumentPart(argument, index, line))
   for (const input of tool.inputs) {
     const value = field(line.context.inputs, input.name) ?? null
     parts.push(
-      ...bind({ type: input.type, ...(input.binding ? { binding: input.binding } : {}) }, value, {
+      ...(await bind({ type: input.type, ...(input.binding ? { binding: input.binding } : {}) }, value, {
         lead: [],
         tail: [input.name],
         line,
-      }),
+      })),
     )
   }
   const ordered = parts
     .map((part, index) => ({ part, index }))
     .sort((a, b) => compareKeys(a.part.key, b.part.key) || a.index - b.index)
-  const base = tool.baseCommand.map((text): Argument => ({ text, quote: true }))
-  return [...base, ...ordered.flatMap(({ part }) => argumentsOf(part, line))]
+  const made = tool.baseCommand.map((text): Argument => ({ text, quote: true }))
+  for (const { part } of ordered) made.push(...(await argumentsOf(part, line)))
+  return made
 }
 
-function argumentPart(argument: string | InputBinding, index: number, line: Line): Part {
+async function argumentPart(argument: string | InputBinding, index: number, line: Line): Promise<Part> {
   if (typeof argument === 'string') return { key: [0, index], binding: { ...PLAIN, valueFrom: argument }, datum: null }
-  return { key: [positionOf(argument, null, line), index], binding: argument, datum: null }
+  return { key: [await positionOf(argument, null, line), index], binding: argument, datum: null }
 }
 
-function positionOf({ position }: InputBinding, self: Value, { context, evaluator }: Line): number {
+async function positionOf({ position }: InputBinding, self: Value, { context, evaluator }: Line): Promise<number> {
   if (position === undefined) return 0
   if (typeof position === 'number') return position
-  const value = evaluate(position, { ...context, self }, evaluator)
+  const value = await evaluate(position, { ...context, self }, evaluator)
   if (value === null) return 0
   if (typeof value === 'number' && Number.isInteger(value)) return value
   throw invalid(`the position ${position} must give a whole number`)
@@ -75,45 +77,47 @@ interface Bindable {
 }
 
 /** The parts that a value becomes: its own, if it has a binding, and those of what is in it. */
-function bind({ type, binding }: Bindable, datum: Value, where: Where): readonly Part[] {
+async function bind({ type, binding }: Bindable, datum: Value, where: Where): Promise<readonly Part[]> {
   if (datum === null) return []
   const chosen = chosenType(type, datum) ?? type
-  const key = binding === undefined ? undefined : [...where.lead, positionOf(binding, datum, where.line), ...where.tail]
+  const key =
+    binding === undefined ? undefined : [...where.lead, await positionOf(binding, datum, where.line), ...where.tail]
   const inner =
-    binding?.valueFrom === undefined ? innerParts({ type: chosen, ...(binding ? { binding } : {}) }, datum, where) : []
+    binding?.valueFrom === undefined
+      ? await innerParts({ type: chosen, ...(binding ? { binding } : {}) }, datum, where)
+      : []
   if (key === undefined || binding === undefined) return inner
   return [{ key, binding, datum }, ...inner.map((part) => ({ ...part, key: [...key, ...part.key] }))]
 }
 
-function innerParts({ type, binding }: Bindable, datum: Value, where: Where): readonly Part[] {
+async function innerParts({ type, binding }: Bindable, datum: Value, where: Where): Promise<readonly Part[]> {
   if (type.type === 'record' && isRecord(datum)) {
-    const fields = type.fields.flatMap((one) =>
-      bind(one, field(datum, one.name) ?? null, { ...where, tail: [one.name] }),
-    )
+    const fields: Part[] = []
+    for (const one of type.fields)
+      fields.push(...(await bind(one, field(datum, one.name) ?? null, { ...where, tail: [one.name] })))
     return bindType(type.binding, { datum, where, inner: fields })
   }
   if (type.type === 'array' && isList(datum)) {
     // Without a separator the elements of a list are arguments of their own, even if nothing more is said of them.
     const each = type.binding ?? (binding !== undefined && binding.itemSeparator === undefined ? PLAIN : undefined)
-    return datum.flatMap((item, index) =>
-      bind({ type: type.items, ...(each ? { binding: each } : {}) }, item, {
-        ...where,
-        lead: [...where.lead, index],
-        tail: [],
-      }),
-    )
+    const items: Part[] = []
+    for (const [index, item] of datum.entries()) {
+      const inner = { ...where, lead: [...where.lead, index], tail: [] }
+      items.push(...(await bind({ type: type.items, ...(each ? { binding: each } : {}) }, item, inner)))
+    }
+    return items
   }
   if (type.type === 'enum' && type.binding !== undefined) return bindType(type.binding, { datum, where, inner: [] })
   return []
 }
 
 /** A binding that is part of the type: stands between the parameter's own and those within. */
-function bindType(
+async function bindType(
   binding: InputBinding | undefined,
   { datum, where, inner }: { datum: Value; where: Where; inner: readonly Part[] },
-): readonly Part[] {
+): Promise<readonly Part[]> {
   if (binding === undefined) return inner
-  const key = [...where.lead, positionOf(binding, datum, where.line), ...where.tail]
+  const key = [...where.lead, await positionOf(binding, datum, where.line), ...where.tail]
   return [{ key, binding, datum }, ...inner.map((part) => ({ ...part, key: [...key, ...part.key] }))]
 }
 
@@ -129,9 +133,9 @@ export function compareKeys(a: Key, b: Key): number {
   return 0
 }
 
-function argumentsOf({ binding, datum }: Part, { context, evaluator }: Line): readonly Argument[] {
+async function argumentsOf({ binding, datum }: Part, { context, evaluator }: Line): Promise<readonly Argument[]> {
   const { prefix, separate, itemSeparator, shellQuote, valueFrom } = binding
-  const value = valueFrom === undefined ? datum : evaluate(valueFrom, { ...context, self: datum }, evaluator)
+  const value = valueFrom === undefined ? datum : await evaluate(valueFrom, { ...context, self: datum }, evaluator)
   const made = (texts: readonly string[]): readonly Argument[] => texts.map((text) => ({ text, quote: shellQuote }))
   const lone = prefix === undefined ? [] : [prefix]
   if (isList(value)) {

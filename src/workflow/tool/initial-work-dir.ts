@@ -29,10 +29,11 @@ interface Wish {
 }
 
 /** What InitialWorkDirRequirement asks to be in the working directory. */
-export function initialWorkDir(asking: Asking): WorkDir {
+export async function initialWorkDir(asking: Asking): Promise<WorkDir> {
   const listing = findRequirement(asking.scope, 'InitialWorkDirRequirement')?.listing
-  const nodes = typeof listing === 'string' ? evaluate(listing, asking.context, asking.evaluator) : (listing ?? null)
-  const wishes = (isList(nodes) ? nodes : [nodes]).flatMap((node) => wishesOf(node, asking))
+  const nodes =
+    typeof listing === 'string' ? await evaluate(listing, asking.context, asking.evaluator) : (listing ?? null)
+  const wishes = await wishesOf(isList(nodes) ? nodes : [nodes], asking)
   const moved = new Map<string, string>()
   const byPath = new Map<string, Staged>()
   for (const wish of wishes) {
@@ -46,25 +47,30 @@ export function initialWorkDir(asking: Asking): WorkDir {
   return { staged: [...byPath.values()], moved }
 }
 
-function wishesOf(node: Value, asking: Asking): readonly Wish[] {
+async function wishesOf(node: Value, asking: Asking): Promise<readonly Wish[]> {
   if (node === null) return []
   if (typeof node === 'string') {
-    const value = evaluate(node, asking.context, asking.evaluator)
+    const value = await evaluate(node, asking.context, asking.evaluator)
     if (typeof value === 'string')
       throw invalid(`${node} in InitialWorkDirRequirement gives text; text needs an entryname`)
-    return isList(value) ? value.flatMap((one) => wishesOf(one, asking)) : wishesOf(value, asking)
+    return wishesOf(value, asking)
   }
-  if (isList(node)) return node.flatMap((one) => wishesOf(one, asking))
+  if (isList(node)) {
+    const wishes: Wish[] = []
+    for (const one of node) wishes.push(...(await wishesOf(one, asking)))
+    return wishes
+  }
   if (isData(node)) return [{ entry: withNames(node), writable: false }]
   if (isRecord(node) && 'entry' in node) return direntWishes(node, asking)
   throw invalid(`InitialWorkDirRequirement lists ${describeValue(node)}: it takes Files, Directories and entries`)
 }
 
-function direntWishes(node: ValueRecord, { context, evaluator }: Asking): readonly Wish[] {
+async function direntWishes(node: ValueRecord, { context, evaluator }: Asking): Promise<readonly Wish[]> {
   const writable = node.writable === true
-  const name = typeof node.entryname === 'string' ? evaluate(node.entryname, context, evaluator) : null
+  const name = typeof node.entryname === 'string' ? await evaluate(node.entryname, context, evaluator) : null
   if (name !== null && typeof name !== 'string') throw invalid('an entryname must be text')
-  const value = typeof node.entry === 'string' ? evaluateAsIs(node.entry, context, evaluator) : (node.entry ?? null)
+  const value =
+    typeof node.entry === 'string' ? await evaluateAsIs(node.entry, context, evaluator) : (node.entry ?? null)
   if (value === null) return []
   const named = name === null ? {} : { name }
   if (isData(value)) return [{ ...named, entry: withNames(value), writable }]

@@ -27,26 +27,26 @@ interface Asking {
   readonly evaluator: Evaluator
 }
 
-export function resourcesOf({ scope, version, context, evaluator }: Asking): Resources {
+export async function resourcesOf({ scope, version, context, evaluator }: Asking): Promise<Resources> {
   const requirement: ValueRecord = findRequirement(scope, 'ResourceRequirement') ?? {}
-  const number = (name: string): number | undefined => {
+  const number = async (name: string): Promise<number | undefined> => {
     const given = requirement[name] ?? null
-    const value = typeof given === 'string' ? evaluate(given, context, evaluator) : given
+    const value = typeof given === 'string' ? await evaluate(given, context, evaluator) : given
     if (value === null) return undefined
     if (typeof value !== 'number' || value < 0)
       throw invalid(`${name} must be a number that is not negative, not ${describeValue(value)}`)
     return value
   }
-  const amount = (name: string, usual: number): Amount => {
-    const [min, max] = [number(`${name}Min`), number(`${name}Max`)]
+  const amount = async (name: string, usual: number): Promise<Amount> => {
+    const [min, max] = [await number(`${name}Min`), await number(`${name}Max`)]
     const least = min ?? (max === undefined ? usual : max)
     return { min: least, max: Math.max(least, max ?? least) }
   }
   return {
-    cores: amount('cores', 1),
-    ramMiB: amount('ram', version < 11 ? 1024 : 256),
-    tmpdirMiB: amount('tmpdir', 1024),
-    outdirMiB: amount('outdir', 1024),
+    cores: await amount('cores', 1),
+    ramMiB: await amount('ram', version < 11 ? 1024 : 256),
+    tmpdirMiB: await amount('tmpdir', 1024),
+    outdirMiB: await amount('outdir', 1024),
   }
 }
 

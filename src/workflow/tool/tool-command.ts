@@ -45,29 +45,29 @@ export interface ToolCall {
   readonly evaluator: Evaluator
 }
 
-export function toolCommand({ tool, scope, inputs: bound, room, evaluator }: ToolCall): ToolCommand {
+export async function toolCommand({ tool, scope, inputs: bound, room, evaluator }: ToolCall): Promise<ToolCommand> {
   const placed = stageInputs(bound, room)
   const plain: ExpressionContext = { inputs: placed.inputs, self: null, runtime: {} }
-  const resources = resourcesOf({ scope, version: tool.version, context: plain, evaluator })
+  const resources = await resourcesOf({ scope, version: tool.version, context: plain, evaluator })
   const runtime = runtimeOf(room, resources)
-  const workDir = initialWorkDir({ scope, room, context: { ...plain, runtime }, evaluator })
+  const workDir = await initialWorkDir({ scope, room, context: { ...plain, runtime }, evaluator })
   const { inputs, staged } = moveInputs(placed, workDir.moved)
   const context: ExpressionContext = { inputs, self: null, runtime }
-  const line = commandLine(tool, { context, evaluator })
+  const line = await commandLine(tool, { context, evaluator })
   const shell = findRequirement(scope, 'ShellCommandRequirement') !== undefined
   const docker = dockerOf(scope)
   const asking = { scope, context, evaluator }
   return {
     argv: shell ? ['/bin/sh', '-c', shellLine(line)] : line.map((one) => one.text),
-    env: environment(asking, room),
-    ...streams(tool, asking),
+    env: await environment(asking, room),
+    ...(await streams(tool, asking)),
     staged: [...staged, ...workDir.staged],
     resources,
     ...(docker === undefined ? {} : { docker }),
-    network: flag(asking, 'NetworkAccess', { field: 'networkAccess', otherwise: false }),
-    ...timeLimit(asking),
-    inplaceUpdate: flag(asking, 'InplaceUpdateRequirement', { field: 'inplaceUpdate', otherwise: false }),
-    reuse: flag(asking, 'WorkReuse', { field: 'enableReuse', otherwise: true }),
+    network: await flag(asking, 'NetworkAccess', { field: 'networkAccess', otherwise: false }),
+    ...(await timeLimit(asking)),
+    inplaceUpdate: await flag(asking, 'InplaceUpdateRequirement', { field: 'inplaceUpdate', otherwise: false }),
+    reuse: await flag(asking, 'WorkReuse', { field: 'enableReuse', otherwise: true }),
     room,
     inputs,
     runtime,
@@ -80,33 +80,37 @@ interface Asking {
   readonly evaluator: Evaluator
 }
 
-function environment({ scope, context, evaluator }: Asking, room: Room): Readonly<Record<string, string>> {
+async function environment(
+  { scope, context, evaluator }: Asking,
+  room: Room,
+): Promise<Readonly<Record<string, string>>> {
   const given = findRequirement(scope, 'EnvVarRequirement')?.envDef
-  const variables = (isList(given) ? given : []).flatMap((one): [string, string][] => {
-    if (!isRecord(one) || typeof one.envName !== 'string') return []
-    const value = evaluateText(String(one.envValue), context, evaluator)
+  const variables: [string, string][] = []
+  for (const one of isList(given) ? given : []) {
+    if (!isRecord(one) || typeof one.envName !== 'string') continue
+    const value = await evaluateText(String(one.envValue), context, evaluator)
     if (value === null || value.includes('\0') || /[=\0]/.test(one.envName))
       throw invalid(`${one.envName} is no variable`)
-    return [[one.envName, value]]
-  })
+    variables.push([one.envName, value])
+  }
   return Object.fromEntries([['HOME', room.outdir], ['TMPDIR', room.tmpdir], ...variables])
 }
 
-function streams(
+async function streams(
   tool: CommandLineTool,
   { context, evaluator }: Asking,
-): Pick<ToolCommand, 'stdin' | 'stdout' | 'stderr'> {
-  const path = (source: string | undefined): string | undefined =>
-    source === undefined ? undefined : (evaluateText(source, context, evaluator) ?? undefined)
-  const name = (stream: 'stdout' | 'stderr'): string | undefined => {
-    const value = path(tool[stream])
+): Promise<Pick<ToolCommand, 'stdin' | 'stdout' | 'stderr'>> {
+  const path = async (source: string | undefined): Promise<string | undefined> =>
+    source === undefined ? undefined : ((await evaluateText(source, context, evaluator)) ?? undefined)
+  const name = async (stream: 'stdout' | 'stderr'): Promise<string | undefined> => {
+    const value = await path(tool[stream])
     if (value === undefined) return undefined
     if (value === '' || value.startsWith('/') || value.split('/').includes('..')) {
       throw invalid(`${stream} must be the name of a file in the working directory, not ${describeValue(value)}`)
     }
     return value
   }
-  const [stdin, stdout, stderr] = [path(tool.stdin), name('stdout'), name('stderr')]
+  const [stdin, stdout, stderr] = [await path(tool.stdin), await name('stdout'), await name('stderr')]
   return {
     ...(stdin === undefined ? {} : { stdin }),
     ...(stdout === undefined ? {} : { stdout }),
@@ -114,21 +118,25 @@ function streams(
   }
 }
 
-function setting({ scope, context, evaluator }: Asking, name: string, key: string): Value | undefined {
+async function setting({ scope, context, evaluator }: Asking, name: string, key: string): Promise<Value | undefined> {
   const given = findRequirement(scope, name)?.[key]
-  return typeof given === 'string' ? evaluate(given, context, evaluator) : given
+  return typeof given === 'string' ? await evaluate(given, context, evaluator) : given
 }
 
-function flag(asking: Asking, name: string, { field, otherwise }: { field: string; otherwise: boolean }): boolean {
-  const value = setting(asking, name, field)
+async function flag(
+  asking: Asking,
+  name: string,
+  { field, otherwise }: { field: string; otherwise: boolean },
+): Promise<boolean> {
+  const value = await setting(asking, name, field)
   if (value === undefined || value === null) return otherwise
   if (typeof value !== 'boolean')
     throw invalid(`${field} of ${name} must be true or false, not ${describeValue(value)}`)
   return value
 }
 
-function timeLimit(asking: Asking): { timeLimitSeconds?: number } {
-  const value = setting(asking, 'ToolTimeLimit', 'timelimit') ?? null
+async function timeLimit(asking: Asking): Promise<{ timeLimitSeconds?: number }> {
+  const value = (await setting(asking, 'ToolTimeLimit', 'timelimit')) ?? null
   if (value === null || value === 0) return {}
   if (typeof value !== 'number' || value < 0)
     throw invalid(`a time limit must be a number that is not negative, not ${describeValue(value)}`)

@@ -12,9 +12,9 @@ async function wanted(outputs: object, more: object = {}) {
   const tool = await loadProcess('file:///tool.cwl', async () => JSON.stringify(document))
   if (tool.class !== 'CommandLineTool') throw new Error('no tool')
   const scope = { requirements: tool.requirements, hints: tool.hints }
-  const expressions = { run: () => 'by JavaScript' }
+  const expressions = { run: async () => 'by JavaScript' }
   const evaluator = evaluatorFor(expressions, scope, tool.version)
-  return wantedOutputs(tool, toolCommand({ tool, scope, inputs: { name: 'a' }, room, evaluator }), evaluator)
+  return wantedOutputs(tool, await toolCommand({ tool, scope, inputs: { name: 'a' }, room, evaluator }), evaluator)
 }
 
 const file = (glob: string | string[], more: object = {}) => ({ type: 'File', outputBinding: { glob }, ...more })

@@ -28,8 +28,12 @@ const MOST_GLOBS = 64
  * Asked before the command runs, where `collectOutputs` is asked after it: so it may name too much, and never too
  * little. Patterns that only `runtime.exitCode` decides, and files that expressions name, mean everything.
  */
-export function wantedOutputs(tool: CommandLineTool, command: ToolCommand, evaluator: Evaluator): WantedOutputs {
-  const patterns = patternsOf(tool, command, evaluator)
+export async function wantedOutputs(
+  tool: CommandLineTool,
+  command: ToolCommand,
+  evaluator: Evaluator,
+): Promise<WantedOutputs> {
+  const patterns = await patternsOf(tool, command, evaluator)
   if (patterns === undefined) return EVERYTHING
   const paths = new Set<string>([OUTPUT_JSON])
   const globs = new Set<string>()
@@ -46,12 +50,18 @@ export function wantedOutputs(tool: CommandLineTool, command: ToolCommand, evalu
 }
 
 /** Undefined when they cannot be known beforehand. */
-function patternsOf(tool: CommandLineTool, command: ToolCommand, evaluator: Evaluator): readonly string[] | undefined {
+async function patternsOf(
+  tool: CommandLineTool,
+  command: ToolCommand,
+  evaluator: Evaluator,
+): Promise<readonly string[] | undefined> {
   const context = { inputs: command.inputs, self: null, runtime: command.runtime }
   const found: string[] = []
   for (const { binding, secondaryFiles } of tool.outputs.flatMap(bindingsOf)) {
     if (binding === undefined) return undefined
-    for (const word of binding.glob.flatMap((source) => wordsOf(source, context, evaluator))) {
+    const words: (string | undefined)[] = []
+    for (const source of binding.glob) words.push(...(await wordsOf(source, context, evaluator)))
+    for (const word of words) {
       const plain = word === undefined ? undefined : plainPattern(word, command.room.outdir)
       const group = plain === undefined ? [] : [plain, ...secondaryFiles.map(({ pattern }) => besideOf(plain, pattern))]
       if (word === undefined || plain === '' || group.includes(undefined)) return undefined
@@ -62,9 +72,13 @@ function patternsOf(tool: CommandLineTool, command: ToolCommand, evaluator: Eval
 }
 
 /** What a glob says; undefined for what cannot be said now. */
-function wordsOf(source: string, context: ExpressionContext, evaluator: Evaluator): readonly (string | undefined)[] {
+async function wordsOf(
+  source: string,
+  context: ExpressionContext,
+  evaluator: Evaluator,
+): Promise<readonly (string | undefined)[]> {
   try {
-    const value = evaluate(source, context, evaluator)
+    const value = await evaluate(source, context, evaluator)
     return (isList(value) ? value : [value]).filter((word) => typeof word === 'string')
   } catch (cause) {
     if (cause instanceof FaultError) return [undefined]

@@ -97,7 +97,7 @@ async function applyToFile(
   { rules, binding, context, version, name }: Applying,
 ): Promise<Value> {
   if (!isFile(file)) return file
-  checkFormat(file.format, { rules, binding, context, name })
+  await checkFormat(file.format, { rules, binding, context, name })
   const { evaluator, files } = binding
   const complete = await withSecondaryFiles(file, rules.secondaryFiles, {
     context,
@@ -108,12 +108,16 @@ async function applyToFile(
   return rules.loadContents ? withContents(complete, files, version) : complete
 }
 
-function checkFormat(format: Value | undefined, { rules, binding, context, name }: Omit<Applying, 'version'>): void {
+async function checkFormat(
+  format: Value | undefined,
+  { rules, binding, context, name }: Omit<Applying, 'version'>,
+): Promise<void> {
   if (rules.format.length === 0) return
-  const wanted = rules.format.flatMap((one) => {
-    const value = evaluate(one, context, binding.evaluator)
-    return (isList(value) ? value : [value]).filter((word) => typeof word === 'string')
-  })
+  const wanted: string[] = []
+  for (const one of rules.format) {
+    const value = await evaluate(one, context, binding.evaluator)
+    wanted.push(...(isList(value) ? value : [value]).filter((word) => typeof word === 'string'))
+  }
   if (wanted.length === 0) return
   if (typeof format !== 'string')
     throw invalid(`the file of ${name} does not say its format, which must be ${wanted.join(' or ')}`)

@@ -28,10 +28,11 @@ export async function withSecondaryFiles(
   if (patterns.length === 0) return file
   const found: DataValue[] = [...companions(file)]
   const self = { ...wanting.context, self: file }
-  const wishes = patterns.flatMap((pattern) => {
-    const required = isRequired(pattern, self, wanting)
-    return wantedBy(file, pattern, { self, wanting }).map((wanted) => ({ wanted, required }))
-  })
+  const wishes: { readonly wanted: string | DataValue; readonly required: boolean }[] = []
+  for (const pattern of patterns) {
+    const required = await isRequired(pattern, self, wanting)
+    for (const wanted of await wantedBy(file, pattern, { self, wanting })) wishes.push({ wanted, required })
+  }
   for (const { wanted, required } of wishes) {
     const name = typeof wanted === 'string' ? wanted : wanted.basename
     if (found.some((one) => one.basename === name)) continue
@@ -45,14 +46,14 @@ export async function withSecondaryFiles(
 const missing = (file: FileValue, name: Value | undefined) =>
   invalid(`${String(file.basename ?? file.location)} needs the secondary file ${String(name)}, and it is not there`)
 
-function isRequired(
+async function isRequired(
   pattern: SecondaryFile,
   self: ExpressionContext,
   { evaluator, requiredUnlessSaid }: Wanting,
-): boolean {
+): Promise<boolean> {
   const { required } = pattern
   if (required === undefined) return requiredUnlessSaid
-  return typeof required === 'boolean' ? required : evaluate(required, self, evaluator) === true
+  return typeof required === 'boolean' ? required : (await evaluate(required, self, evaluator)) === true
 }
 
 interface Asking {
@@ -61,13 +62,13 @@ interface Asking {
 }
 
 /** Names, or whole values that an expression made. */
-function wantedBy(
+async function wantedBy(
   file: FileValue,
   { pattern }: SecondaryFile,
   { self, wanting }: Asking,
-): readonly (string | DataValue)[] {
+): Promise<readonly (string | DataValue)[]> {
   if (!hasExpression(pattern)) return [companionName(String(file.basename), pattern)]
-  const made = evaluate(pattern, self, wanting.evaluator)
+  const made = await evaluate(pattern, self, wanting.evaluator)
   const results = isList(made) ? made : [made]
   return results.flatMap((one): (string | DataValue)[] => {
     if (one === null) return []

@@ -1,0 +1,147 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Value } from '../values/value.ts'
+import { dropped, failedWith, overBudget, tookTooLong, valueTooLarge } from './expression-faults.ts'
+import type { SliceReport } from './expression-thread.ts'
+import type { Expressions } from './expressions.ts'
+import { FairQueue, type Share } from './fair-queue.ts'
+import { type MachineThread, type MachineThreadOptions, machineThread } from './machine-thread.ts'
+import type { ScriptText } from './quickjs.ts'
+
+export interface ExpressionLimits {
+  /** Processor time of one expression. */
+  readonly expressionMs: number
+  /** Processor time of all expressions of one submission. */
+  readonly submissionMs: number
+  /** JSON text of the value of one expression. */
+  readonly valueBytes: number
+}
+
+export interface ExpressionPoolOptions {
+  /** The program of a thread; it calls `serveExpressions`. */
+  readonly file: URL
+  readonly limits: ExpressionLimits
+  readonly clock: Pick<Clock, 'after'>
+}
+
+export interface ExpressionPool {
+  /** The expressions of one submission. Those that wait or run when the signal is aborted are dropped. */
+  expressionsOf(share: Share, signal: AbortSignal): Expressions
+  close(): Promise<void>
+}
+
+/** An expression first gets this much time; nearly all need less than a millisecond. */
+const SHORT_MS = 100
+/** One that needs more is run again from its start with so many times more, beside all others that are long. */
+const LONGER = 10
+const SHORT_THREADS = 2
+const LONG_THREADS = 3
+
+interface Job extends Share {
+  readonly script: ScriptText
+  readonly account: Account
+  sliceMs: number
+  readonly answer: PromiseWithResolvers<Value>
+}
+
+interface Account {
+  usedMs: number
+  /** It has had an expression that needs more than a short slice. */
+  isLong: boolean
+}
+
+interface Lane {
+  readonly queue: FairQueue<Job>
+  readonly threads: readonly MachineThread[]
+  readonly running: Map<Job, MachineThread>
+  readonly isAllowed: (share: Share) => boolean
+}
+
+/**
+ * Runs the expressions of many submissions on threads, so that none delays another for long. Expressions have no state
+ * and no effects: one that exceeds its slice is stopped and run again from its start with a longer slice. Short slices
+ * have two threads of their own; long slices have three, of which a submission holds one and an instance two at most. Each
+ * lane shares its time by instance and submission. A submission that exceeds its budget is refused any further time.
+ */
+export function expressionPool({ file, limits, clock }: ExpressionPoolOptions): ExpressionPool {
+  const short = laneOf({ file, clock, isLong: false })
+  const long = laneOf({ file, clock, isLong: true })
+  const enter = (job: Job): void => {
+    const lane = job.sliceMs > SHORT_MS ? long : short
+    lane.queue.add(job)
+    serve(lane)
+  }
+  const serve = (lane: Lane): void => {
+    for (const idle of lane.threads) {
+      if (idle.isBusy) continue
+      const job = lane.queue.take(lane.isAllowed)
+      if (job === undefined) return
+      lane.running.set(job, idle)
+      const sliceMs = Math.min(job.sliceMs, limits.expressionMs, limits.submissionMs - job.account.usedMs)
+      const { valueBytes } = limits
+      void idle.run({ script: job.script, sliceMs: Math.max(1, sliceMs), valueBytes }).then((report) => {
+        lane.running.delete(job)
+        lane.queue.charge(job, report.usedMs)
+        settle(job, report)
+        serve(lane)
+      })
+    }
+  }
+  const settle = (job: Job, { end, usedMs }: SliceReport): void => {
+    const { account, script, answer } = job
+    account.usedMs += usedMs
+    if ('json' in end) answer.resolve(JSON.parse(end.json) as Value)
+    else if ('trouble' in end) answer.reject(failedWith(script, end.trouble))
+    else if ('isTooLarge' in end) answer.reject(valueTooLarge(script, limits.valueBytes))
+    else if (account.usedMs >= limits.submissionMs) answer.reject(overBudget(limits.submissionMs))
+    else if (job.sliceMs >= limits.expressionMs) answer.reject(tookTooLong(script, limits.expressionMs))
+    else {
+      account.isLong = true
+      job.sliceMs *= LONGER
+      enter(job)
+    }
+  }
+  return {
+    expressionsOf({ instance, submission }, signal) {
+      const account: Account = { usedMs: 0, isLong: false }
+      signal.addEventListener('abort', () => drop([short, long], { instance, submission }), { once: true })
+      return {
+        async run({ context, ...rest }) {
+          if (signal.aborted) throw dropped()
+          if (account.usedMs >= limits.submissionMs) throw overBudget(limits.submissionMs)
+          const answer = Promise.withResolvers<Value>()
+          const sliceMs = account.isLong ? SHORT_MS * LONGER : SHORT_MS
+          const script = { ...rest, contextText: JSON.stringify(context) }
+          enter({ instance, submission, script, account, sliceMs, answer })
+          return answer.promise
+        },
+      }
+    },
+    async close() {
+      await Promise.all([...short.threads, ...long.threads].map((one) => one.stop()))
+    },
+  }
+}
+
+function laneOf(options: MachineThreadOptions): Lane {
+  const count = options.isLong ? LONG_THREADS : SHORT_THREADS
+  const threads = Array.from({ length: count }, () => machineThread(options))
+  const running = new Map<Job, MachineThread>()
+  const isAllowed = ({ instance, submission }: Share): boolean => {
+    const held = [...running.keys()].filter((job) => job.instance === instance)
+    return held.length < LONG_THREADS - 1 && held.every((job) => job.submission !== submission)
+  }
+  return { queue: new FairQueue(), threads, running, isAllowed: options.isLong ? isAllowed : () => true }
+}
+
+/** Rejects the expressions of a submission: those that wait, and those that run. */
+function drop(lanes: readonly Lane[], share: Share): void {
+  for (const { queue, running } of lanes) {
+    for (const job of queue.remove(share)) job.answer.reject(dropped())
+    for (const [job, machine] of running) {
+      if (job.instance !== share.instance || job.submission !== share.submission) continue
+      job.answer.reject(dropped())
+      job.sliceMs = Number.POSITIVE_INFINITY // it does not get another slice
+      void machine.stop()
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { MessagePort } from 'node:worker_threads'
+import { quickJsMachine, type ScriptText, type SliceEnd } from './quickjs.ts'
+
+/** One slice of time for one script. */
+export interface Slice {
+  readonly script: ScriptText
+  readonly sliceMs: number
+  /** A value with more JSON than this is not sent. */
+  readonly valueBytes: number
+}
+
+export interface SliceReport {
+  readonly end: SliceEnd | { readonly isTooLarge: true }
+  /** Processor time that the slice used. */
+  readonly usedMs: number
+}
+
+/** A thread sends one without a report when it has started. */
+export interface ThreadMessage {
+  /** Processor time of the thread so far. */
+  readonly cpuMs: number
+  readonly report?: SliceReport
+}
+
+const LIMITS = { memoryBytes: 128 << 20, stackBytes: 128 << 10 }
+
+/** Serves a thread that runs expressions: one slice at a time, each answered with one report. */
+export function serveExpressions(port: MessagePort, cpuMs: () => number): void {
+  const machine = quickJsMachine(cpuMs, LIMITS)
+  const send = (message: ThreadMessage): void => port.postMessage(message)
+  const report = async ({ script, sliceMs, valueBytes }: Slice): Promise<SliceReport> => {
+    const from = cpuMs()
+    const end = await machine.run(script, sliceMs)
+    const isTooLarge = 'json' in end && Buffer.byteLength(end.json) > valueBytes
+    return { end: isTooLarge ? { isTooLarge } : end, usedMs: cpuMs() - from }
+  }
+  // The first slice may never end: the pool must know before it begins from where to count.
+  const ready = machine.open().then(() => send({ cpuMs: cpuMs() }))
+  port.on('message', async (slice: Slice) => {
+    await ready
+    const done = await report(slice)
+    send({ cpuMs: cpuMs(), report: done })
+  })
+}

@@ -1,0 +1,101 @@
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../../base/clock.ts'
+import type { Slice, SliceReport, ThreadMessage } from './expression-thread.ts'
+
+export interface MachineThreadOptions {
+  readonly file: URL
+  /** Whether its slices are long: the thread then gives way to all others. */
+  readonly isLong: boolean
+  readonly clock: Pick<Clock, 'after'>
+}
+
+/** A thread that runs one slice at a time, and that can be stopped whatever the script does. */
+export interface MachineThread {
+  readonly isBusy: boolean
+  run(slice: Slice): Promise<SliceReport>
+  /** Ends the thread. The slice that it runs is reported as late. */
+  stop(): Promise<void>
+}
+
+/** How often a thread that has not reported in time is looked at. */
+const LOOK_EVERY_MS = 50
+
+interface Running {
+  readonly slice: Slice
+  readonly report: (report: SliceReport) => void
+}
+
+/** Starts the thread with its first slice, and starts another one after it was stopped. */
+export function machineThread({ file, isLong, clock }: MachineThreadOptions): MachineThread {
+  let worker: Worker | undefined
+  let running: Running | undefined
+  /** Processor time of the thread when it began the slice; undefined while it starts. */
+  let baseMs: number | undefined
+  const settle = (report: SliceReport): void => {
+    const ended = running
+    running = undefined
+    worker?.unref()
+    ended?.report(report)
+  }
+  const leave = (report: SliceReport): void => {
+    worker = undefined
+    baseMs = undefined
+    settle(report)
+  }
+  const stop = async (usedMs: number): Promise<void> => {
+    const thread = worker
+    leave({ end: { isLate: true }, usedMs })
+    await thread?.terminate()
+  }
+  /** Stops the thread when it has used the slice and reports nothing: QuickJS does not interrupt its own loops. */
+  const watch = (mine: Running): void => {
+    const thread = worker
+    const look = async (): Promise<void> => {
+      const usedMs = running === mine && thread !== undefined ? await cpuMsOf(thread) : undefined
+      if (running !== mine || thread !== worker || usedMs === undefined || baseMs === undefined) return
+      if (usedMs - baseMs > mine.slice.sliceMs + LOOK_EVERY_MS) void stop(usedMs - baseMs)
+      else clock.after(LOOK_EVERY_MS, () => void look())
+    }
+    clock.after(mine.slice.sliceMs + LOOK_EVERY_MS, () => void look())
+  }
+  const start = (): Worker => {
+    const thread = new Worker(file, { workerData: { isLong } })
+    thread.on('message', ({ cpuMs, report }: ThreadMessage) => {
+      if (thread !== worker) return
+      baseMs = cpuMs
+      if (report !== undefined) settle(report)
+      else if (running !== undefined) watch(running)
+    })
+    onEnd(thread, (trouble) => {
+      if (thread === worker) leave({ end: { trouble }, usedMs: 0 })
+    })
+    return thread
+  }
+  return {
+    get isBusy() {
+      return running !== undefined
+    },
+    run(slice) {
+      const { promise, resolve } = Promise.withResolvers<SliceReport>()
+      const mine: Running = { slice, report: resolve }
+      running = mine
+      worker ??= start()
+      worker.ref() // a process that waits for nothing else must not end here
+      worker.postMessage(slice)
+      if (baseMs !== undefined) watch(mine)
+      return promise
+    },
+    stop: () => stop(0),
+  }
+}
+
+function onEnd(thread: Worker, ended: (trouble: string) => void): void {
+  thread.on('error', (error) => ended(`its thread broke: ${error instanceof Error ? error.message : String(error)}`))
+  thread.on('exit', () => ended('its thread ended'))
+}
+
+/** Undefined for a thread that has ended. */
+async function cpuMsOf(thread: Worker): Promise<number | undefined> {
+  const used = await thread.cpuUsage().catch(() => undefined)
+  return used && (used.user + used.system) / 1000
+}
