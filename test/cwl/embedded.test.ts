@@ -233,6 +233,19 @@ describe('a run that is watched', () => {
     expect(existsSync(room ?? '')).toBe(false)
   })
 
+  test('Ctrl+C ends an expression that does not end by itself', async () => {
+    const endless = 'Array.prototype.indexOf.call({ length: Number.MAX_SAFE_INTEGER }, 1)'
+    const at = folderOf({
+      'tool.cwl': JSON.stringify({
+        ...{ cwlVersion: 'v1.2', class: 'ExpressionTool', requirements: { InlineJavascriptRequirement: {} } },
+        ...{ inputs: {}, outputs: { out: 'Any' }, expression: `$({ out: ${endless} })` },
+      }),
+    })
+    const running = startCwl(['run', `--outdir=${at}/out`, join(at, 'tool.cwl')])
+    setTimeout(() => running.signals.emit('SIGINT', 'SIGINT'), 1000)
+    expect((await running.ended).exitCode).toBe(130)
+  })
+
   test('shows a person how far it is, and lets no command move their cursor', async () => {
     const at = folderOf({ 'tool.cwl': shellTool(String.raw`printf 'up\033[2Aand away\n' >&2`) })
     const words = ['run', '--no-container', `--outdir=${at}/out`, join(at, 'tool.cwl')]
