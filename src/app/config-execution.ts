@@ -27,6 +27,29 @@ const scheduler = z
   })
   .prefault({})
 
+const retry = z
+  .strictObject({
+    max_retries: field(
+      z.int().min(0).max(1000).default(3),
+      'How often a task is tried again after faults of the grid; a task may ask for another number.',
+    ),
+    retry_on_failure: field(
+      z.boolean().default(false),
+      'Whether a command that ends without success is tried again, within max_retries.',
+    ),
+    retry_on_timeout: field(
+      z.boolean().default(false),
+      'Whether a command that ran for longer than it may is tried again, within max_retries.',
+    ),
+    max_lost_workers: field(
+      z.int().min(0).max(1000).default(3),
+      'A task that was lost together with more workers than that fails; preempted workers do not count.',
+    ),
+    first_delay_seconds: field(seconds(1), 'The wait before the first further attempt; it doubles with each one.'),
+    max_delay_seconds: field(seconds(60), 'The longest wait between two attempts.'),
+  })
+  .prefault({})
+
 export const execution = z
   .strictObject({
     backend: field(z.enum(['scheduler']).default('scheduler'), 'How tasks are run: a queue that workers take from.'),
@@ -38,6 +61,7 @@ export const execution = z
         .default(86_400),
       'How long finished tasks can be asked after, and what they made is kept.',
     ),
+    retry,
     scheduler,
   })
   .prefault({})

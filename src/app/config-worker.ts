@@ -113,7 +113,11 @@ export const worker = z
     ),
     drain_timeout_seconds: field(
       z.number().min(0).max(86_400).default(300),
-      'How long a stopping worker lets its tasks finish.',
+      'How long a worker lets its tasks finish after Ctrl+C (SIGINT) or an order of the server.',
+    ),
+    drain_seconds: field(
+      z.number().min(0).max(86_400).default(25),
+      'How long a worker has after SIGTERM to report that it is preempted, end its commands and clean up.',
     ),
     backend: field(
       z.enum(BACKENDS).default('auto'),

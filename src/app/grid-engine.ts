@@ -36,7 +36,7 @@ export interface OpenEngine {
 /** The engine over its journal, on this machine's disk. */
 export async function openEngine(config: Config, tools: GridTools): Promise<OpenEngine> {
   const { clock, log, storage, registry } = tools
-  const { scheduler, retention_seconds } = config.execution
+  const { scheduler, retry, retention_seconds } = config.execution
   const folder = join(config.server.data_dir, 'journal')
   mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users have no business there
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
@@ -55,7 +55,7 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
     meter,
     retentionMs: retention_seconds * 1000,
     noWaiterGraceMs: scheduler.no_waiter_grace_seconds * 1000,
-    scheduler: { ...schedulerOptions(scheduler), limits: instanceLimits(config.limits) },
+    scheduler: { ...schedulerOptions(scheduler), retry: retryOptions(retry), limits: instanceLimits(config.limits) },
   }).catch(async (error: unknown) => {
     await journal.close()
     throw error
@@ -70,6 +70,15 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
     },
   }
 }
+
+const retryOptions = (set: Config['execution']['retry']) => ({
+  maxRetries: set.max_retries,
+  maxLostWorkers: set.max_lost_workers,
+  firstDelayMs: set.first_delay_seconds * 1000,
+  maxDelayMs: set.max_delay_seconds * 1000,
+  onTimeout: set.retry_on_timeout,
+  onFailure: set.retry_on_failure,
+})
 
 const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   leaseMs: set.lease_duration_seconds * 1000,

@@ -37,8 +37,8 @@ test('it is told to stop, and waited for', async () => {
   })
   await until(() => calls().length === 1)
   expect(calls()).toEqual(['worker daemon --while-input --slots 2'])
-  await worker.stop()
-  await worker.stop()
+  await worker.stop('SIGINT')
+  await worker.stop('SIGINT')
   expect(calls()).toHaveLength(1)
 })
 
@@ -55,7 +55,7 @@ test('one that ends unasked is started again, after a pause that grows', async (
   }
   expect(pauses).toEqual([1000, 2000, 4000])
   await until(() => pauses.length === 4)
-  await worker.stop()
+  await worker.stop('SIGINT')
 })
 
 test('what it reports is heard, and one whose cause is lasting is not started again', async () => {
@@ -72,6 +72,6 @@ test('what it reports is heard, and one whose cause is lasting is not started ag
   await until(() => ends.length === 1)
   expect([heard, ends]).toEqual([[status], [['exit code 2', undefined]]])
   clock.advance(1_000_000)
-  await worker.stop()
+  await worker.stop('SIGTERM')
   expect(calls()).toHaveLength(1)
 })

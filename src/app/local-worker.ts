@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { StopSignal } from './shutdown.ts'
 import { statusFromLine, type WorkerStatus } from './worker-status.ts'
 
 /** A worker on this machine, in a process of its own, that is there for as long as it is wanted. */
 export interface LocalWorker {
-  /** Lets its tasks finish; resolves when it has ended. */
-  stop(): Promise<void>
+  /** Passes the signal on: SIGINT lets its tasks finish, SIGTERM ends them. Resolves when it has ended. */
+  stop(signal: StopSignal): Promise<void>
 }
 
 export interface LocalWorkerOptions {
@@ -33,7 +34,7 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
   const ended = Promise.withResolvers<void>()
   let isWanted = true
   let pauseMs = FIRST_PAUSE_MS
-  let endChild: () => void = () => {}
+  let endChild: (signal: StopSignal) => void = () => {}
   let cancelPause: () => void = () => {}
 
   const start = (): void => {
@@ -58,18 +59,18 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
       cancelPause = clock.after(pauseMs, start)
     }
     const child = spawnWorker(options, { heard, gone })
-    endChild = () => {
+    endChild = (signal) => {
       if (isGone) ended.resolve()
-      else child.kill('SIGTERM')
+      else child.kill(signal)
     }
   }
   start()
   return {
-    stop() {
+    stop(signal) {
       if (isWanted) {
         isWanted = false
         cancelPause()
-        endChild()
+        endChild(signal)
       }
       return ended.promise
     },

@@ -9,14 +9,15 @@ export interface SignalSource {
 }
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
-type StopSignal = keyof typeof EXIT_CODES
+export type StopSignal = keyof typeof EXIT_CODES
 
 /** One Ctrl+C may come twice, from the terminal and passed on by npm; no person asks again so soon. */
 const ECHO_MS = 50
 
 /** Something that runs until it is told to stop. */
 export interface Stoppable {
-  stop(): Promise<void>
+  /** By which signal: SIGTERM mostly means that little time is left. */
+  stop(signal: StopSignal): Promise<void>
 }
 
 export interface Surroundings {
@@ -45,8 +46,9 @@ export async function runUntilSignal(
   for (const signal of names) signals.on(signal, heed)
   try {
     const running = await start()
-    log.info({ signal: await asked }, 'stopping: letting calls in hand finish, a second signal ends them')
-    await running.stop()
+    const signal = await asked
+    log.info({ signal }, 'stopping: letting calls in hand finish, a second signal ends them')
+    await running.stop(signal)
     log.info({}, 'stopped')
   } finally {
     for (const signal of names) signals.off(signal, heed)

@@ -29,6 +29,8 @@ export interface RunningWorker {
   readonly ended: Promise<void>
   /** Takes nothing new, lets tasks finish for as long as is configured, and says goodbye. */
   stop(): Promise<void>
+  /** The machine is being taken away: its tasks go to other workers at once. */
+  preempt(): Promise<void>
 }
 
 /** What the server has on record of this worker. */
@@ -89,7 +91,8 @@ export async function startWorker(
     const close = (): Promise<void> => (closed ??= opened.disposeAsync()) // who asks second waits for the first
     const ended = daemon.ended.finally(close)
     ended.catch(() => {}) // told to whoever asks
-    return { id, slots, ended, stop: () => daemon.stop().finally(close) }
+    const stop = (): Promise<void> => daemon.stop().finally(close)
+    return { id, slots, ended, stop, preempt: () => daemon.preempt().finally(close) }
   } catch (error) {
     await opened.disposeAsync()
     throw error
@@ -167,6 +170,7 @@ function work(
     },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,
     drainMs: settings.drain_timeout_seconds * 1000,
+    preemptMs: settings.drain_seconds * 1000,
     load: machineLoad,
   })
 }

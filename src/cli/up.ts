@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { RunningServer } from '../app/server.ts'
+import type { StopSignal } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { invalid } from '../base/fault.ts'
 import { bazelAddress } from './bazel-address.ts'
@@ -61,10 +62,10 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       tellReady(server, words, terminal)
     })
     return {
-      async stop() {
+      async stop(signal: StopSignal) {
         gate.close()
         server.refuseTasks()
-        await worker.stop()
+        await worker.stop(signal)
         await server.stop()
       },
     }

@@ -1,7 +1,7 @@
 import { systemClock } from '../app/clock.ts'
 import type { FlagSetting } from '../app/config-load.ts'
 import { whenInputEnds } from '../app/parent.ts'
-import { runUntilSignal, type SignalSource } from '../app/shutdown.ts'
+import { runUntilSignal, type SignalSource, type Stoppable } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { type RegisteredWorker, startWorker } from '../app/worker.ts'
 import { languagesToOffer } from '../app/worker-languages.ts'
@@ -61,7 +61,7 @@ async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> 
   if (flags.whileInput === true) whenInputEnds(end)
   let failure: Error | undefined
   let isStopping = false
-  const start = async () => {
+  const start = async (): Promise<Stoppable> => {
     const languages = languagesToOffer(config.server.data_dir, config.worker.languages)
     const registered = reporter(flags, terminal, config.worker.server_url)
     const worker = await startWorker(config, { clock: systemClock, log, env: terminal.env, languages, registered })
@@ -73,9 +73,10 @@ async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> 
         if (!isStopping) end()
       })
     return {
-      async stop() {
+      async stop(signal) {
         isStopping = true
-        if (failure === undefined) await worker.stop()
+        // SIGTERM is how clouds, Slurm and Kubernetes take a machine away; Ctrl+C lets tasks finish.
+        if (failure === undefined) await (signal === 'SIGTERM' ? worker.preempt() : worker.stop())
       },
     }
   }

@@ -7,8 +7,10 @@ import type { DaemonFlags } from './worker-daemon.ts'
 import type { ExecuteFlags } from './worker-execute.ts'
 
 const DAEMON_HELP = `
-A worker takes tasks from a server and runs them here. The first SIGTERM or Ctrl+C lets its tasks finish (300 seconds at
-most, see worker.drain_timeout_seconds) and hands back those that have not started; a second one ends it at once.
+A worker takes tasks from a server and runs them here. Ctrl+C lets its tasks finish (300 seconds at most, see
+worker.drain_timeout_seconds) and hands back those that have not started; a second one ends it at once. SIGTERM says that
+the machine is taken away: the server gives the tasks to other workers at once, and the worker ends within 25 seconds
+(worker.drain_seconds).
 Commands run in the strongest room that works here, a sandbox if there is bubblewrap; --backend host asks for none.
 
 Examples:

@@ -53,8 +53,6 @@ export interface WorkerDesk {
   disconnected(worker: string, session: WorkerSession): void
   /** It leaves: what it holds is queued again. */
   unregister(worker: string): boolean
-  /** It is being taken away (spot). */
-  preempted(worker: string): boolean
   list(): readonly WorkerView[]
   /** Workers that the server lost in the last ten minutes and that did not come back, as OFFLINE. */
   lost(): readonly WorkerView[]
@@ -83,8 +81,13 @@ export const workerDesk = (shell: Shell): WorkerDesk => ({
     link.isCutOff = true
     shell.dispatch({ kind: 'disconnected', worker })
   },
-  unregister: (worker) => goes(shell, 'unregister', worker),
-  preempted: (worker) => goes(shell, 'preempted', worker),
+  unregister(worker) {
+    const link = shell.links.get(worker)
+    if (link === undefined) return false
+    link.isLeaving = true
+    shell.dispatch({ kind: 'unregister', worker })
+    return true
+  },
   list: () => views(shell),
   lost: () => shell.lost.views(shell.clock.now()),
   attemptOf: (worker, operation) => heldAttempt(shell, worker, operation),
@@ -94,14 +97,6 @@ function heldAttempt(shell: Shell, worker: string, operation: string): HeldAttem
   const task = shell.operations.get(operation)?.task
   if (task?.worker !== worker || task.fencing === undefined || task.ending !== undefined) return undefined
   return { attemptId: attemptId(task.id, task.fencing), attempt: task.attempt }
-}
-
-function goes(shell: Shell, kind: 'unregister' | 'preempted', worker: string): boolean {
-  const link = shell.links.get(worker)
-  if (link === undefined) return false
-  link.isLeaving = true
-  shell.dispatch({ kind, worker })
-  return true
 }
 
 function views(shell: Shell): WorkerView[] {

@@ -72,6 +72,8 @@ export interface WorkerPulse {
   readonly holds?: readonly string[]
   readonly load?: number
   readonly draining?: boolean
+  /** Its machine is being taken away: what it holds goes to other workers at once. */
+  readonly preempted?: boolean
 }
 
 /** How an attempt ended. */

@@ -55,9 +55,18 @@ function attemptsOf(ids: readonly string[]): Attempt[] {
 }
 
 /** False for a worker that is not known, and has to register. */
-export function heartbeat(shell: Shell, worker: string, { holds, load, draining }: WorkerPulse = {}): boolean {
+export function heartbeat(
+  shell: Shell,
+  worker: string,
+  { holds, load, draining, preempted }: WorkerPulse = {},
+): boolean {
   const link = shell.links.get(worker)
   if (link === undefined) return false
+  if (preempted) {
+    shell.log.info({ worker }, 'worker is preempted, its tasks are queued again')
+    shell.dispatch({ kind: 'preempted', worker })
+    return true
+  }
   const attempts = holds && attemptsOf(holds)
   link.heardAt = shell.clock.now()
   link.isCutOff = false

@@ -103,6 +103,7 @@ export function newTask(
     waiters: undefined,
     faults: 0,
     lostWorkers: NOTHING,
+    avoids: NOTHING,
     yields: 0,
   }
   grid.tasks.add(task)

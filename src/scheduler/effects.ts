@@ -13,7 +13,7 @@ export type EndWhy =
   | 'cancelled'
   /** Nothing fits it, and the grace time is over. */
   | 'no-worker'
-  /** It was lost together with two different workers. */
+  /** It was lost together with more different workers than may be. */
   | 'poison'
   /** Grid faults, more often than may be. */
   | 'faults'

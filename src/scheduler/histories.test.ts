@@ -104,7 +104,14 @@ function driven({
   onFailure: boolean
 }) {
   const { below } = randomFrom(seed)
-  const retry = { maxRetries: 2, firstDelayMs: 1000, maxDelayMs: 8000, onTimeout: onFailure, onFailure }
+  const retry = {
+    maxRetries: 2,
+    maxLostWorkers: 3,
+    firstDelayMs: 1000,
+    maxDelayMs: 8000,
+    onTimeout: onFailure,
+    onFailure,
+  }
   const core = createScheduler({ epoch: 1, random: () => below(1e6) / 1e6, strategy, retry, maxQueued: 1000 })
   const witness = new Witness()
   let now = 0

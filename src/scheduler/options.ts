@@ -26,8 +26,10 @@ export const reserversIn = ({ limitsOf }: Pick<SchedulerOptions, 'limitsOf'>): r
   Object.entries(limitsOf).flatMap(([name, { reserved = 0 }]) => (reserved > 0 ? [{ name, slots: reserved }] : []))
 
 export interface RetryOptions {
-  /** Grid faults that a task survives. */
+  /** How often a task is tried again after faults of the grid, and after ends that the two last settings name. */
   readonly maxRetries: number
+  /** A task that was lost together with more workers than that is taken for the cause. */
+  readonly maxLostWorkers: number
   readonly firstDelayMs: number
   readonly maxDelayMs: number
   /** Try again what ran out of its own time. */
@@ -97,7 +99,14 @@ export const DEFAULT_OPTIONS = {
   stopGraceMs: 30_000,
   timeoutGraceMs: 10_000,
   noWorkerGraceMs: 60_000,
-  retry: { maxRetries: 3, firstDelayMs: 1000, maxDelayMs: 60_000, onTimeout: false, onFailure: false },
+  retry: {
+    maxRetries: 3,
+    maxLostWorkers: 3,
+    firstDelayMs: 1000,
+    maxDelayMs: 60_000,
+    onTimeout: false,
+    onFailure: false,
+  },
   agingMs: 30_000,
   reserveAfterMs: 5000,
   strategy: 'weighted',

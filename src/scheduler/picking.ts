@@ -1,4 +1,5 @@
 import { hasSlot, mayStage, refresh } from './availability.ts'
+import { avoids, nextFor } from './avoiding.ts'
 import { within } from './demand.ts'
 import type { Grid } from './grid.ts'
 import { moveTask } from './grid.ts'
@@ -20,7 +21,7 @@ export function fill(grid: Grid, worker: Worker): void {
     // one task a round
   }
   while (mayStage(grid, worker)) {
-    const task = pickHead(grid, worker, worker.total)
+    const task = nextFor(worker, () => pickHead(grid, worker, worker.total))
     if (task === undefined) break
     grant(grid, task, { worker, staged: true })
   }
@@ -42,7 +43,7 @@ function takeNext(grid: Grid, worker: Worker): boolean {
   }
   // Of those that lack no slot of theirs one may take this if any may.
   if (!mayAnyHaveSlot(grid)) return false
-  const task = recallStaged(grid, worker) ?? pickHead(grid, worker, worker.free)
+  const task = recallStaged(grid, worker) ?? nextFor(worker, () => pickHead(grid, worker, worker.free))
   if (task === undefined) return false
   grant(grid, task, { worker, staged: false })
   return true
@@ -74,7 +75,7 @@ function recallStaged(grid: Grid, worker: Worker): Task | undefined {
     if (pool.staged.size === 0 || !within(pool.floor, worker.free)) continue
     for (const lease of pool.staged.oldest(LOOK_AHEAD)) {
       const { task, workerId } = lease
-      if (task?.state !== 'assigned' || !within(task.demand, worker.free)) continue
+      if (task?.state !== 'assigned' || !within(task.demand, worker.free) || avoids(task, worker)) continue
       const { fencing } = lease
       awaitConfirmation(grid, lease)
       release(grid, task, 0)

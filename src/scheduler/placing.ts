@@ -1,5 +1,6 @@
 import { firstWarm } from './affinity.ts'
 import { mayStage, refresh } from './availability.ts'
+import { avoids } from './avoiding.ts'
 import { within } from './demand.ts'
 import type { Grid } from './grid.ts'
 import { grant } from './leases.ts'
@@ -39,7 +40,7 @@ export function place(grid: Grid, task: Task): void {
 function chooseWorker(grid: Grid, task: Task): Worker | undefined {
   const { pool } = task.lane
   // What was queued before it and asks for no more has found nothing either, unless a slot is kept for this one.
-  const mayBeKept = grid.reservers.length > 0
+  const mayBeKept = grid.reservers.length > 0 || pool.avoiding > 0
   if (!mayBeKept && pool.queued > 0 && pool.lastDemand !== undefined && within(pool.lastDemand, task.demand))
     return undefined
   const fitting = candidates(grid, task)
@@ -52,7 +53,7 @@ function chooseWorker(grid: Grid, task: Task): Worker | undefined {
   return warmEnough(grid, task, cold) ?? cold
 }
 
-const fits = (worker: Worker, { demand }: Task): boolean => within(demand, worker.free)
+const fits = (worker: Worker, task: Task): boolean => within(task.demand, worker.free) && !avoids(task, worker)
 
 /** A worker that had the inputs before, unless it is so much fuller that fetching them elsewhere is better. */
 function warmEnough(grid: Grid, task: Task, cold: Worker | undefined): Worker | undefined {
@@ -114,7 +115,8 @@ function chooseStager(grid: Grid, task: Task): Worker | undefined {
   for (const { stagers } of task.lane.pool.classes) {
     if (stagers.length === 0) continue
     const worker = stagers[Math.floor(grid.options.random() * stagers.length)]
-    if (worker !== undefined && mayStage(grid, worker) && within(task.demand, worker.total)) return worker
+    if (worker !== undefined && mayStage(grid, worker) && within(task.demand, worker.total) && !avoids(task, worker))
+      return worker
   }
   return undefined
 }

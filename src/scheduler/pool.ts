@@ -31,6 +31,8 @@ export interface Pool {
   searched: number
   /** In its lines. */
   queued: number
+  /** How many of them avoid a worker: that they found no slot says nothing of those that come after them. */
+  avoiding: number
   /** Classes that have a worker which takes tasks. */
   live: number
   /** Since when nothing serves it. */
@@ -77,6 +79,7 @@ export function makePool(grid: Grid, bucket: number, classes: readonly WorkerCla
     agingMs,
     searched: -1,
     queued: 0,
+    avoiding: 0,
     live,
     unservedSince: live === 0 ? now : undefined,
     staged: new StagedList(),
@@ -99,6 +102,7 @@ export function joinPool(pool: Pool, task: Task, front: boolean): void {
   }
   joinLine(line, task, front)
   pool.queued++
+  if (task.avoids.length > 0) pool.avoiding++
   pool.lastDemand = task.demand
   pool.order.add(line)
 }
@@ -107,4 +111,5 @@ export function leavePool(pool: Pool, task: Task): void {
   if (task.strand === undefined) return
   leaveLine(task)
   pool.queued--
+  if (task.avoids.length > 0) pool.avoiding--
 }

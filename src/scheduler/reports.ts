@@ -14,6 +14,9 @@ import { confirmEnd, noteFree } from './unconfirmed.ts'
 import { review } from './upkeep.ts'
 import { timeoutAt, watchWorker } from './worker-watch.ts'
 
+/** Handing back is nobody's fault, but does not go on for ever. */
+const MOST_RETURNS = 32
+
 interface Report extends Attempt {
   readonly worker: string
 }
@@ -108,7 +111,8 @@ export function returned(grid: Grid, report: Returned): void {
     noteAttempt(worker.health, true, grid.now)
     review(grid, worker)
   }
-  yieldTask(grid, held.task, report.what)
+  if (++held.task.yields > MOST_RETURNS) lapse(grid, held.task, { what: report.what })
+  else yieldTask(grid, held.task, report.what)
 }
 
 /** The worker has less room than we thought: it gets nothing more until it has ended something or says what it holds. */

@@ -18,6 +18,7 @@ export function restore(grid: Grid, event: Restore): void {
   for (const waiter of event.waiters) addWaiter(task, waiter)
   task.faults = event.faults
   task.lostWorkers = [...event.lostWorkers]
+  task.avoids = task.lostWorkers
   moveTask(grid, task, 'enqueue')
   if (event.lease !== undefined) awaitWorker(grid, task, event.lease)
   else if (event.retryInMs !== undefined && event.retryInMs > 0) {

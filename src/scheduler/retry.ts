@@ -1,13 +1,9 @@
+import { avoidHolder } from './avoiding.ts'
 import { finishTask } from './endings.ts'
 import type { Grid } from './grid.ts'
 import { moveTask } from './grid.ts'
 import { release } from './leases.ts'
 import type { Task } from './task.ts'
-
-/** A task that was lost together with so many different workers is taken for the cause. */
-const POISON_WORKERS = 2
-/** Nobody's fault, but not for ever. */
-const MOST_YIELDS = 32
 
 export interface Lapse {
   readonly what: string
@@ -23,13 +19,14 @@ export function lapse(grid: Grid, task: Task, { what, lostWorker, final = false 
     finishTask(grid, task, { move: 'lapse', why: 'cancelled', what: 'cancelled' })
     return
   }
+  avoidHolder(task)
   release(grid, task, 0)
   moveTask(grid, task, 'lapse')
   task.faults++
   if (lostWorker !== undefined && !task.lostWorkers.includes(lostWorker)) {
     task.lostWorkers = [...task.lostWorkers, lostWorker]
   }
-  const end = finalFault(task, what, final)
+  const end = finalFault(grid, task, { what, final })
   if (end !== undefined) {
     finishTask(grid, task, { move: 'giveUp', ...end })
     return
@@ -47,10 +44,11 @@ export function retryAt(grid: Grid, task: Task, dueAt: number): void {
   grid.timers.push(dueAt, { look: 'retry', task })
 }
 
-function finalFault(task: Task, what: string, final: boolean) {
+/** Decided before anything is recorded: a task that has ended is never opened again. */
+function finalFault({ options }: Grid, task: Task, { what, final = false }: Lapse) {
   if (final) return { why: 'hopeless', what } as const
   if (task.interactive) return { why: 'faults', what: `${what}; an interactive run is not tried again` } as const
-  if (task.lostWorkers.length >= POISON_WORKERS)
+  if (task.lostWorkers.length > options.retry.maxLostWorkers)
     return { why: 'poison', what: `it was lost with ${task.lostWorkers.join(' and ')}: ${what}` } as const
   if (task.faults > task.maxRetries)
     return { why: 'faults', what: `${what} (attempt ${task.attempt}, the last)` } as const
@@ -79,7 +77,7 @@ export function takeBack(grid: Grid, task: Task, what: string): void {
 export function yieldTask(grid: Grid, task: Task, what: string): void {
   if (task.lease?.staged) return takeBack(grid, task, what)
   const begun = task.lease?.startedAt !== undefined
-  if (task.state === 'stopping' || (task.interactive && begun) || ++task.yields > MOST_YIELDS) {
+  if (task.state === 'stopping' || (task.interactive && begun)) {
     lapse(grid, task, { what })
     return
   }

@@ -34,8 +34,10 @@ export interface Task extends Inputs {
   waiters: Waiter | Set<Waiter> | undefined
   faults: number
   lostWorkers: readonly string[]
+  /** Workers on which an attempt at it came to nothing: it goes to another one if there is any. */
+  avoids: readonly string[]
   attempt: number
-  /** How often it came back without anybody's fault. */
+  /** How often a worker handed it back. */
   yields: number
   /** How often a task behind it was taken first, for what a worker had already. */
   passedOver: number

@@ -1,4 +1,3 @@
-import { finishTask } from './endings.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
 import { ailment } from './health.ts'
@@ -49,9 +48,10 @@ function endLease(grid: Grid, task: Task, lease: Lease): void {
     lapse(grid, task, lease.staged ? { what } : { what, lostWorker: workerId })
     return
   }
-  const what = 'its time was up, and its worker did not end it'
-  if (options.retry.onTimeout && !task.interactive) lapse(grid, task, { what })
-  else finishTask(grid, task, { move: 'expire', why: 'timeout', what, ranMs: now - (lease.startedAt ?? now) })
+  // A worker ends a command that ran too long, and reports it. One that does not is at fault: another one is tried.
+  const limit = seconds(task.timeoutMs ?? 0)
+  const what = `worker ${workerId} did not report the end of a task with a limit of ${limit}`
+  lapse(grid, task, { what, lostWorker: workerId })
 }
 
 /** Sets the timer for whatever may befall the worker next. */

@@ -16,7 +16,13 @@ export interface TaskUpdate {
 /** Results are serialised ActionResults, passed on as they came. */
 export type TaskNews =
   | { readonly kind: 'started' }
-  | { readonly kind: 'result'; readonly result: Uint8Array | undefined; readonly fn: DigestFunction | undefined }
+  | {
+      readonly kind: 'result'
+      readonly result: Uint8Array | undefined
+      readonly fn: DigestFunction | undefined
+      /** For the worker itself: the signal that ended the command. It is not sent. */
+      readonly signal?: string | undefined
+    }
   | {
       readonly kind: 'timeout'
       readonly result: Uint8Array | undefined

@@ -44,7 +44,13 @@ export async function runLease(run: LeaseRun, signal: AbortSignal): Promise<Task
     if (isCommandTask(run.lease)) return await runCommandTask(run, signal)
     const { digest, outcome } = await runAction(run, signal)
     const kind = outcome.end.cause === 'timeout' ? 'timeout' : 'result'
-    return { kind, result: actionResultToProto(outcome.result), fn: digest.fn }
+    const { signal: endedBy } = outcome.end
+    return {
+      kind,
+      result: actionResultToProto(outcome.result),
+      fn: digest.fn,
+      ...(kind === 'result' && { signal: endedBy }),
+    }
   } catch (error) {
     return newsOf(error, signal)
   }
@@ -58,8 +64,9 @@ async function runCommandTask(run: LeaseRun, signal: AbortSignal): Promise<TaskN
   const task = commandTaskFromProto(lease.spec)
   const { timeoutMs, queuedAt } = lease
   const result = await attemptCommand({ name, task, queuedAt, hooks, timeoutMs, begun }, tools, signal)
-  const kind = result.stages.at(-1)?.cause === 'timeout' ? 'timeout' : 'result'
-  return { kind, result: commandResultToProto(result), fn: task.fn }
+  const { cause, signal: endedBy } = result.stages.at(-1) ?? {}
+  const kind = cause === 'timeout' ? 'timeout' : 'result'
+  return { kind, result: commandResultToProto(result), fn: task.fn, ...(kind === 'result' && { signal: endedBy }) }
 }
 
 /** From the lease to a result, or a fault. */

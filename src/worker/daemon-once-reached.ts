@@ -12,13 +12,15 @@ export function daemonOnceReached(start: () => Daemon, reach: (signal: AbortSign
   })
   const ended = started.then(() => daemon?.ended)
   ended.catch(() => {}) // told to whoever asks
+  const leave = async (): Promise<Daemon | undefined> => {
+    leaving.abort()
+    await started.catch(() => {})
+    return daemon
+  }
   return {
     ended,
-    async stop() {
-      leaving.abort()
-      await started.catch(() => {})
-      await daemon?.stop()
-    },
+    stop: async () => (await leave())?.stop(),
+    preempt: async () => (await leave())?.preempt(),
     offerAgain: () => daemon?.offerAgain(),
   }
 }

@@ -5,7 +5,7 @@ import type { WorkerRegistration } from '../wire/worker-registration.ts'
 import type { TaskNews } from '../wire/worker-status.ts'
 import { type LiveInput, liveInput } from './command-task/live-input.ts'
 import type { StageHooks } from './command-task/run-stages.ts'
-import { drainSlots } from './daemon-drain.ts'
+import { drainSlots, giveUpSlots } from './daemon-drain.ts'
 import type { LinkListener, WorkerLink } from './links/worker-link.ts'
 import { type HeldAttempt, openSlots, type Slots } from './slots.ts'
 
@@ -26,6 +26,8 @@ export interface DaemonOptions {
   readonly drainMs: number
   /** The server has the registration that was read last. */
   readonly registered?: () => void
+  /** How long the machine is still there once it is being taken away. */
+  readonly preemptMs: number
   /** 0 idle to 1 full; undefined where it cannot be told. */
   readonly load: () => number | undefined
 }
@@ -35,6 +37,8 @@ export interface Daemon {
   readonly ended: Promise<void>
   /** Takes nothing new, lets attempts finish, hands back the rest and says goodbye. Asking twice is asking once. */
   stop(): Promise<void>
+  /** The machine is being taken away: reports it at once, ends all attempts, and does not report how they ended. */
+  preempt(): Promise<void>
   /** Says anew what is offered: the registration has changed. What runs goes on. */
   offerAgain(): void
 }
@@ -49,6 +53,8 @@ interface Work {
   /** The server wants us to take nothing new. */
   isDraining: boolean
   isStopping: boolean
+  /** The machine is being taken away: the server has been told that other workers must run what we run. */
+  isPreempted: boolean
 }
 
 /** A worker at work: takes leases as they come, and keeps the server informed. */
@@ -61,10 +67,12 @@ export function startDaemon(options: DaemonOptions): Daemon {
     inputs: new Map(),
     isDraining: false,
     isStopping: false,
+    isPreempted: false,
   }
   const ended = Promise.withResolvers<void>()
   ended.promise.catch(() => {})
   let stopping: Promise<void> | undefined
+  let preempting: Promise<void> | undefined
   let forgetBeat = (): void => {}
   let isOver = false
 
@@ -88,6 +96,18 @@ export function startDaemon(options: DaemonOptions): Daemon {
     ended.resolve()
   }
   const stop = (): Promise<void> => (stopping ??= end())
+  const endPreempted = async (): Promise<void> => {
+    work.isStopping = true
+    work.isPreempted = true
+    const report = async (): Promise<boolean> => {
+      if (!(await beat(work, stop))) return false
+      link.close() // or it would register again: the server does not know us any more
+      return true
+    }
+    if (!isOver) await giveUpSlots(work.slots, { clock, preemptMs: options.preemptMs, report })
+    leave()
+    ended.resolve()
+  }
   const refused = (error: Error): void => {
     for (const { lease } of work.slots.all()) work.slots.end(lease.attemptId, 'left')
     leave()
@@ -96,7 +116,8 @@ export function startDaemon(options: DaemonOptions): Daemon {
 
   link.open(listenerOf(work, { stop: () => void stop(), refused }))
   beatOn()
-  return { ended: ended.promise, stop, offerAgain: () => link.again?.() }
+  const preempt = (): Promise<void> => (preempting ??= endPreempted())
+  return { ended: ended.promise, stop, preempt, offerAgain: () => link.again?.() }
 }
 
 interface Ends {
@@ -169,13 +190,15 @@ function take(work: Work, lease: LeaseMessage): void {
   })
 }
 
-async function carryOut({ options, slots, stats, inputs }: Work, held: HeldAttempt): Promise<void> {
+async function carryOut(work: Work, held: HeldAttempt): Promise<void> {
+  const { options, slots, stats, inputs } = work
   const { link, log, run } = options
   const { lease, signal } = held
   const { attemptId } = lease
   log.debug({ attempt: attemptId, operation: lease.operation }, 'an attempt begins')
   const ran = await run(held, hooksFor(link, held, inputs.get(attemptId)), signal)
-  const news = newsFor(held, ran)
+  if (mayBePreemption(ran)) await new Promise<void>((resolve) => void options.clock.after(SIGTERM_HOLD_MS, resolve))
+  const news = work.isPreempted ? undefined : newsFor(held, ran)
   slots.reporting(held)
   if (news === undefined) return
   const isDone = news.kind === 'result' || news.kind === 'timeout'
@@ -184,6 +207,11 @@ async function carryOut({ options, slots, stats, inputs }: Work, held: HeldAttem
   const fields = { attempt: attemptId, ended: news.kind, ...('what' in news && { what: news.what }), answer }
   log[news.kind === 'fault' ? 'warn' : 'info'](fields, 'an attempt ended')
 }
+
+/** Slurm and others send SIGTERM to all processes of a job at once, and a command may end sooner than we hear of it. */
+const SIGTERM_HOLD_MS = 250
+
+const mayBePreemption = (ran: TaskNews): boolean => ran.kind === 'result' && ran.signal === 'SIGTERM'
 
 const inputFor = (link: WorkerLink, attemptId: string): LiveInput =>
   liveInput({
@@ -209,8 +237,8 @@ function newsFor({ endedBy }: HeldAttempt, ran: TaskNews): TaskNews | undefined 
   return endedBy === 'timeout' ? { kind: 'timeout', result: undefined, fn: undefined } : ran
 }
 
-/** Renews what we hold, and hears what the server could not tell otherwise. */
-async function beat(work: Work, stop: () => Promise<void>): Promise<void> {
+/** Renews what we hold, and hears what the server could not tell otherwise. False when the server did not answer. */
+async function beat(work: Work, stop: () => Promise<void>): Promise<boolean> {
   const { options, slots, stats } = work
   const running = slots.ids()
   const at = options.clock.monotonic()
@@ -219,10 +247,12 @@ async function beat(work: Work, stop: () => Promise<void>): Promise<void> {
     stats: { active: running.length, ...stats },
     running,
     load: options.load(),
+    ...(work.isPreempted && { preempted: true }),
   })
-  if (answer === undefined) return
+  if (answer === undefined) return false
   slots.renewed(running, at)
   for (const id of answer.cancel) slots.end(id, 'cancelled')
   work.isDraining = answer.drain
   if (answer.shouldShutdown && !work.isStopping) void stop()
+  return true
 }

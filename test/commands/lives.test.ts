@@ -22,7 +22,7 @@ import { ended, fileOf, runCommand, sh, stageOf, submitCommand, textOf } from '.
 const BARE = { WINDLASS_WORKER_BACKEND: 'host' }
 const QUICK_RETRY = {
   disconnectGraceMs: 100,
-  retry: { maxRetries: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+  retry: { maxRetries: 3, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
 }
 
 test('a worker that is killed in the second stage loses the task: another begins anew, and its result alone counts', async () => {

@@ -276,7 +276,14 @@ test('a task that the grid could not run, as often as it tried, is UNAVAILABLE',
   expect(response?.status).toMatchObject({ code: 14, message: expect.stringContaining('the disk is full') })
 })
 
-const RETRY_ONCE = { maxRetries: 1, firstDelayMs: 1000, maxDelayMs: 1000, onTimeout: false, onFailure: false }
+const RETRY_ONCE = {
+  maxRetries: 1,
+  maxLostWorkers: 3,
+  firstDelayMs: 1000,
+  maxDelayMs: 1000,
+  onTimeout: false,
+  onFailure: false,
+}
 
 test('a fault that trying again would not help is FAILED_PRECONDITION, after one try', async () => {
   const grid = await executionGrid()

@@ -15,7 +15,7 @@ test('however often its connections are cut, every task has one result', async (
   const grid = await startHttpGrid({
     scheduler: {
       deliveryGraceMs: 200, // a lease that got lost on its way is found out soon
-      retry: { maxRetries: 100, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+      retry: { maxRetries: 100, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
     },
   })
   const { address, cut } = await roughWay(grid.httpPort)

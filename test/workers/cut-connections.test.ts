@@ -9,7 +9,7 @@ test('however often its connection is cut, every task has one result', async () 
     scheduler: {
       disconnectGraceMs: 5000,
       deliveryGraceMs: 200, // a lease that got lost on its way is found out soon
-      retry: { maxRetries: 100, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+      retry: { maxRetries: 100, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
     },
   })
   const { address, cut } = await roughWay(grid.port)

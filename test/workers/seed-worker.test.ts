@@ -144,7 +144,9 @@ describe('a worker written from the seed alone', () => {
 
   test('that fails hands its task to another, with the words that it gave', async () => {
     const { client, submit, engine, end } = await grid({
-      scheduler: { retry: { maxRetries: 1, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false } },
+      scheduler: {
+        retry: { maxRetries: 1, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+      },
     })
     await register(client, 'w1')
     await register(client, 'w2')

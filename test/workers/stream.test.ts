@@ -93,7 +93,7 @@ describe('the stream of leases', () => {
     const grid = await startGrid({
       scheduler: {
         disconnectGraceMs: 50,
-        retry: { maxRetries: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+        retry: { maxRetries: 3, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
       },
     })
     const { next, call } = stream(channelTo(grid.port), register())

@@ -2,12 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { putAction, startGrid, until } from './grid.ts'
+import { resultOf } from './told-results.ts'
 import { ownFolder, workerHere } from './worker-here.ts'
 import { startWorkerProcess, windlass } from './worker-process.ts'
 
 const QUICK_RETRY = {
   disconnectGraceMs: 100,
-  retry: { maxRetries: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+  retry: { maxRetries: 3, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
 }
 
 describe('windlass worker daemon', () => {
@@ -26,7 +27,7 @@ describe('windlass worker daemon', () => {
     expect(await grid.end(operation)).toMatchObject({ state: 'completed', worker: 'second', attempt: 2 })
   })
 
-  test('told to stop, finishes its task, says goodbye and ends well', async () => {
+  test('by Ctrl+C, finishes its task, says goodbye and ends well', async () => {
     const grid = await startGrid()
     const worker = await startWorkerProcess(grid.address)
     const folder = ownFolder()
@@ -34,12 +35,32 @@ describe('windlass worker daemon', () => {
     const { operation } = await grid.submit({ script: `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.02; done` })
     await until(() => existsSync(begun))
     await grid.running(operation)
-    worker.signal('SIGTERM')
+    worker.signal('SIGINT')
     await until(() => grid.engine.workers.list()[0]?.state === 'DRAINING')
     writeFileSync(go, '')
     expect(await worker.gone).toBe(0)
     expect(await grid.end(operation)).toMatchObject({ state: 'completed', attempt: 1 })
     expect(grid.engine.workers.list()).toEqual([])
+  })
+
+  test('by SIGTERM, reports that it is preempted, and another worker runs its task at once', async () => {
+    const grid = await startGrid()
+    const worker = await startWorkerProcess(grid.address, ['--id', 'spot'])
+    const folder = ownFolder()
+    const marks = join(folder, 'marks')
+    // A command that ends well when its job gets SIGTERM, as under Slurm: its result must not count.
+    const script = `echo $$ >> ${marks}; [ $(wc -l < ${marks}) -gt 1 ] && exit 7; trap 'exit 0' TERM; sleep 600 & wait`
+    const { operation } = await grid.submit({ script })
+    await grid.running(operation)
+    await until(() => existsSync(marks))
+    await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'own' })
+    worker.signal('SIGTERM')
+    process.kill(Number(readFileSync(marks, 'utf8').split('\n')[0]), 'SIGTERM')
+    const ended = await grid.end(operation)
+    expect(ended).toMatchObject({ state: 'completed', worker: 'own', attempt: 2 })
+    expect(resultOf(ended).exitCode).toBe(7)
+    expect(await worker.gone).toBe(0)
+    expect(grid.engine.workers.list().map((one) => one.worker)).toEqual(['own'])
   })
 
   test('ends with words when the server will not have it', async () => {

@@ -93,12 +93,13 @@ async function register(c: Context, tools: HttpWorkersTools): Promise<Response> 
 async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const { crew, door } = tools
   const { session, given, id } = askerOf(c, tools.crew)
-  const { running, load, draining } = heartbeatFromJson(await bodyOf(c))
+  const { running, load, draining, preempted } = heartbeatFromJson(await bodyOf(c))
   const now = door.clock.now()
   const holds = session.attempts.renewedBy(running, now)
   const held = new Set(holds)
   for (const [attempt, task] of given) if (!held.has(attempt) && !isOnItsWay(task, now)) given.delete(attempt)
-  if (!door.desk.heartbeat(id, { holds, draining, ...(load !== undefined && { load }) })) crew.known(id)
+  const pulse = { holds, draining, ...(load !== undefined && { load }), ...(preempted && { preempted }) }
+  if (!door.desk.heartbeat(id, pulse)) crew.known(id)
   const answer = session.answer()
   const state = answer.drain || draining ? 'draining' : 'online'
   return tellBoth(c, tools, { worker_id: id, state, ...heartbeatAnswerToJson(answer) })

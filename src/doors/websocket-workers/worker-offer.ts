@@ -74,5 +74,6 @@ export function pulseOf({ load, status }: HeartbeatMessage, { given, holds }: He
     load: Math.min(1, heaviest),
     ...(holds && { holds }),
     ...(word === 'draining' && { draining: true }),
+    ...(word === 'preempted' && { preempted: true }),
   }
 }

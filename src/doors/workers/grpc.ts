@@ -92,11 +92,16 @@ const updateTaskStatus = (door: WorkersDoor): UnaryMethod => ({
 const reportHeartbeat = (door: WorkersDoor): UnaryMethod => ({
   kind: 'unary',
   handle(bytes) {
-    const { worker, state, running, load } = heartbeatFromProto(bytes)
+    const { worker, state, running, load, preempted } = heartbeatFromProto(bytes)
     const session = door.sessionOf(worker)
     if (session === undefined) throw notRegistered(worker)
     const holds = session.attempts.renewedBy(running, door.clock.now())
-    const pulse = { holds, draining: state === 'draining', ...(load !== undefined && { load }) }
+    const pulse = {
+      holds,
+      draining: state === 'draining',
+      ...(load !== undefined && { load }),
+      ...(preempted && { preempted }),
+    }
     if (!door.desk.heartbeat(worker, pulse)) throw notRegistered(worker)
     return heartbeatAnswerToProto(session.answer())
   },

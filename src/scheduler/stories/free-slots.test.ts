@@ -20,7 +20,7 @@ test('a task that the server ended for its worker keeps the slot until the worke
   const grid = story()
     .worker('w1', linux)
     .beats('w1')
-    .submits('loop', { timeoutMs: 1000 })
+    .submits('loop', { timeoutMs: 1000, maxRetries: 0 })
     .starts('loop')
     .submits('next')
   const ended = grid.attempt('loop')
@@ -33,7 +33,7 @@ test('a heartbeat that does not list the attempt confirms its end too', () => {
   const grid = story()
     .worker('w1', linux)
     .beats('w1')
-    .submits('loop', { timeoutMs: 1000 })
+    .submits('loop', { timeoutMs: 1000, maxRetries: 0 })
     .starts('loop')
     .submits('next')
   const { task, fencing } = grid.attempt('loop')
@@ -46,7 +46,7 @@ test('a worker that never confirms gets its slot back after the time that it has
   const grid = story()
     .worker('w1', linux)
     .beats('w1')
-    .submits('loop', { timeoutMs: 1000 })
+    .submits('loop', { timeoutMs: 1000, maxRetries: 0 })
     .starts('loop')
     .submits('next')
   expect(grid.after('40s')).toShow('next  queued')
@@ -65,7 +65,10 @@ test('what a worker brings back and nobody wants takes its slots until it has en
 
 test('a worker that asks for tasks is asked for nothing more: it knows its own slots', () => {
   const grid = story().worker('w1', linux, { pulls: true }).beats('w1')
-  grid.submits('loop', { timeoutMs: 1000 }).happens({ kind: 'ask', worker: 'w1', tasks: 1 }).starts('loop')
+  grid
+    .submits('loop', { timeoutMs: 1000, maxRetries: 0 })
+    .happens({ kind: 'ask', worker: 'w1', tasks: 1 })
+    .starts('loop')
   grid.submits('next').after('12s').happens({ kind: 'ask', worker: 'w1', tasks: 1 })
   expect(grid).toShow('next  assigned to w1')
 })

@@ -122,7 +122,7 @@ test('a worker that registers again without its tasks has lost them', () => {
 test('a task whose worker does not hold it to its time-out is ended by us', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('loop', { timeoutMs: 5000 }).starts('loop')
   expect(grid.after('14s')).toShow('loop  running on w1')
-  expect(grid.after('2s')).toShow('loop  timeout: its time was up, and its worker did not end it')
+  expect(grid.after('2s')).toShow('loop  queued  attempt 2')
   expect(grid.log.some((effect) => effect.kind === 'stop' && effect.why === 'timeout')).toBe(true)
 })
 

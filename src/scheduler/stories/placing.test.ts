@@ -91,7 +91,9 @@ test('and does not pass over the first for ever', () => {
 })
 
 test('a worker with many faults of the grid is degraded, gets less work, and recovers', () => {
-  const grid = story({ retry: { maxRetries: 99, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false } })
+  const grid = story({
+    retry: { maxRetries: 99, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
+  })
   grid.worker('w1', linux, { slots: 4 }).beats('w1').submits('unlucky')
   for (let i = 0; i < 4; i++) grid.fails('unlucky').after('1ms')
   expect(grid).toShow('w1  DEGRADED')

@@ -91,10 +91,10 @@ test('a task between two attempts waits for the rest of that time', () => {
 test('the workers that it was lost with before the restart still count', () => {
   const grid = story({ epoch: 2 })
     .worker('w2', linux)
-    .restores('bomb', { faults: 1, lostWorkers: ['w1'] })
+    .restores('bomb', { faults: 3, lostWorkers: ['w0', 'w1', 'w3'] })
     .starts('bomb')
   grid.happens({ kind: 'disconnected', worker: 'w2' })
-  expect(grid.after('11s')).toShow('bomb  failed: it was lost with w1 and w2')
+  expect(grid.after('11s')).toShow('bomb  failed: it was lost with w0 and w1 and w3 and w2')
 })
 
 test('restored tasks are merged with like any other, and every waiter counts', () => {

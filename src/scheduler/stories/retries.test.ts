@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { linux, story } from './story.fixture.ts'
 
-const noRetry = { maxRetries: 3, firstDelayMs: 1000, maxDelayMs: 60_000, onTimeout: false, onFailure: false }
+const noRetry = {
+  maxRetries: 3,
+  maxLostWorkers: 3,
+  firstDelayMs: 1000,
+  maxDelayMs: 60_000,
+  onTimeout: false,
+  onFailure: false,
+}
 
 test('a command that exits with 1 is a result, and not tried again', () => {
   const grid = story().worker('w1', linux).submits('test').finishes('test', { kind: 'result', succeeded: false })
@@ -42,8 +49,13 @@ test('a fault that would only happen again ends the task at once', () => {
   expect(grid.log.find((effect) => effect.kind === 'finished')).toMatchObject({ why: 'hopeless' })
 })
 
-test('a task that lost two different workers is taken for the cause', () => {
-  const grid = story().worker('w1', linux).worker('w2', linux).worker('w3', linux).submits('bomb').starts('bomb')
+test('a task that lost more workers than it may is taken for the cause', () => {
+  const grid = story({ retry: { ...noRetry, maxLostWorkers: 1 } })
+    .worker('w1', linux)
+    .worker('w2', linux)
+    .worker('w3', linux)
+    .submits('bomb')
+    .starts('bomb')
   const first = grid.holder('bomb') ?? ''
   grid.happens({ kind: 'disconnected', worker: first }).after('11s').starts('bomb')
   const second = grid.holder('bomb') ?? ''
@@ -133,4 +145,78 @@ test('a worker that says goodbye gives its tasks back', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile').worker('w2', linux)
   expect(grid.happens({ kind: 'unregister', worker: 'w1' })).toShow(`w1       gone
                                                                      compile  assigned to w2`)
+})
+
+test('a task survives the loss of three workers, and is taken for the cause with the fourth', () => {
+  const grid = story({ retry: { ...noRetry, maxRetries: 100 } })
+  for (const worker of ['w1', 'w2', 'w3', 'w4', 'w5']) grid.worker(worker, linux).beats(worker)
+  grid.submits('bomb')
+  for (let i = 0; i < 3; i++) {
+    const worker = grid.starts('bomb').holder('bomb') ?? ''
+    grid.falls(worker).happens({ kind: 'disconnected', worker }).after('11s')
+    expect(grid).toShow(`bomb  assigned`)
+  }
+  const worker = grid.starts('bomb').holder('bomb') ?? ''
+  expect(grid.falls(worker).happens({ kind: 'disconnected', worker }).after('11s')).toShow(
+    'bomb  failed: it was lost with',
+  )
+  expect(grid.log.find((effect) => effect.kind === 'finished')).toMatchObject({ why: 'poison' })
+})
+
+test('a worker that is silent past the limit of a task is at fault, and another one is tried', () => {
+  const grid = story().worker('w1', linux, { slots: 4 }).beats('w1').submits('loop', { timeoutMs: 1000 }).starts('loop')
+  grid.worker('w2', linux).beats('w2').after('12s')
+  expect(grid).toShow('loop  assigned to w2  attempt 2')
+  expect(grid.log.find((effect) => effect.kind === 'retrying')).toMatchObject({
+    what: 'worker w1 did not report the end of a task with a limit of 1 s',
+    lostWorkers: ['w1'],
+  })
+  expect(grid.starts('loop').finishes('loop', { kind: 'timeout' }), 'ran too long: a result').toShow('loop  timeout')
+})
+
+test('a task that failed on one worker goes to another, though the first has a slot free and other work waits', () => {
+  const grid = story({ degradedShare: 1 }).worker('w1', linux).worker('w2', linux).submits('busy').submits('compile')
+  const failing = grid.holder('compile') ?? ''
+  const other = failing === 'w1' ? 'w2' : 'w1'
+  grid.fails('compile').after('1s')
+  expect(grid, 'it waits for the other').toShow('compile  queued  attempt 2')
+  expect(grid.submits('small'), 'the first serves others meanwhile').toShow(`small  assigned to ${failing}`)
+  expect(grid.finishes('busy')).toShow(`compile  assigned to ${other}  attempt 2`)
+})
+
+test('where there is no other worker, the same one tries again', () => {
+  const grid = story({ degradedShare: 1 }).worker('w1', linux).submits('compile').fails('compile').after('1s')
+  expect(grid).toShow('compile  assigned to w1  attempt 2')
+})
+
+test('a task that has ended is never opened again, whatever its retries would allow', () => {
+  const retry = { ...noRetry, onFailure: true, onTimeout: true }
+  const grid = story({ retry }).worker('w1', linux).beats('w1').submits('flaky')
+  const first = grid.attempt('flaky')
+  grid.finishes('flaky', { kind: 'result', succeeded: false })
+  expect(grid.count('finished'), 'a retry is decided before the end is told').toBe(0)
+  expect(grid.after('1s').finishes('flaky')).toShow('flaky  completed')
+  for (const outcome of [
+    { kind: 'timeout' },
+    { kind: 'result', succeeded: false },
+    { kind: 'fault', what: 'x' },
+  ] as const)
+    grid
+      .happens({ kind: 'finished', ...first, outcome })
+      .happens({ kind: 'finished', ...grid.attempt('flaky'), outcome })
+  expect(grid.after('120s')).toShow('flaky  completed')
+  expect([grid.count('finished'), grid.count('retrying')]).toEqual([1, 1])
+})
+
+test('what a preempted worker reports afterwards does not count, and fifty preemptions are not held against a task', () => {
+  const grid = story().submits('compile')
+  for (let i = 0; i < 50; i++) {
+    grid.worker(`s${i}`, linux, { preemptible: true }).starts('compile')
+    const attempt = grid.attempt('compile')
+    grid.happens({ kind: 'preempted', worker: `s${i}` })
+    grid.happens({ kind: 'finished', ...attempt, outcome: { kind: 'result', succeeded: true } })
+    expect(grid).toShow('compile  queued')
+  }
+  expect(grid.worker('own', linux).finishes('compile')).toShow('compile  completed')
+  expect([grid.count('retrying'), grid.count('finished')]).toEqual([0, 1])
 })
