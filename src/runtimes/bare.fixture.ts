@@ -30,7 +30,7 @@ export function launcherBy(way: Way, options: LocalLauncherOptions): Launcher {
 }
 
 /** A user that nobody else on this machine is. */
-const ORDINARY_USER = { uid: 65_530, gid: 65_530 }
+export const ORDINARY_USER = { uid: 65_530, gid: 65_530 }
 export const IS_ROOT = host.getuid?.() === 0
 const SETPRIV = '/usr/bin/setpriv'
 
@@ -51,6 +51,7 @@ function nodeOfOrdinaryUser(folder: string): string {
 export interface BareUnderTest extends RuntimeUnderTest, AsyncDisposable {
   /** Of its launcher. */
   readonly name: string
+  readonly launcher: Launcher
 }
 
 export function bareBy(way: Way, useGroups: boolean, more: Partial<BareOptions> = {}): BareUnderTest {
@@ -61,5 +62,5 @@ export function bareBy(way: Way, useGroups: boolean, more: Partial<BareOptions> 
     rmSync(options.folder, { recursive: true, force: true })
   }
   const runtime = bareRuntime({ launcher, clock: realClock, env: [], user: undefined, outputBytes: 16 << 20, ...more })
-  return { name: options.name, runtime, close, [Symbol.asyncDispose]: close }
+  return { name: options.name, launcher, runtime, close, [Symbol.asyncDispose]: close }
 }

@@ -80,7 +80,7 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
 
 /** Until one of the two has had enough. A source that fails has ended: what the command makes of that is its affair. */
 async function feed(launch: Launch, stdin: RunHooks['stdin'], ended: Promise<LaunchEnd>): Promise<void> {
-  if (stdin === undefined) return
+  if (stdin === undefined) return launch.endInput()
   const pieces = stdin[Symbol.asyncIterator]()
   const over = ended.then((): IteratorResult<Uint8Array> => ({ done: true, value: undefined }))
   try {

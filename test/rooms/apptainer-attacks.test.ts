@@ -21,4 +21,11 @@ function start(): Attacked {
   return { runtime: by.runtime, uid: NOBODY.uid, launcher: by.name, close }
 }
 
-attackSuite([{ room: 'apptainer', why: whyNoAttacks('apptainer', 'busybox') ?? whyNoAttackedImage(), start }])
+attackSuite([
+  {
+    room: 'apptainer',
+    how: 'as another user',
+    why: whyNoAttacks('apptainer', 'busybox') ?? whyNoAttackedImage(),
+    start,
+  },
+])

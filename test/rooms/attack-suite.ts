@@ -17,11 +17,17 @@ export interface Attacked {
   readonly uid: number
   /** Of its launcher, where it has one. */
   readonly launcher?: string
+  /** Processes of that user that belong to the worker: its spawner, where the worker is an ordinary user. */
+  readonly own?: readonly string[]
   close(): Promise<void>
 }
 
 export interface AttackTarget {
   readonly room: AttackedRoom
+  /** What sets it apart from others of its kind. */
+  readonly how: string
+  /** The attacks that are tried; all, unless said. */
+  readonly only?: (attack: Attack) => boolean
   /** Why it cannot be attacked here; undefined when it can. */
   readonly why: string | undefined
   readonly start: () => Attacked | Promise<Attacked>
@@ -44,7 +50,7 @@ export function attackSuite(targets: readonly AttackTarget[]): void {
   }, 180_000)
   afterAll(() => tools?.close())
 
-  describe.each(targets)('attacks on a room by $room', ({ room, why, start }) => {
+  describe.each(targets)('attacks on a room by $room, $how', ({ room, why, start, only = () => true }) => {
     const options = why === undefined ? {} : { skip: true, meta: { skipReason: why } }
     let attacked: Attacked | undefined
     beforeAll(async () => {
@@ -52,7 +58,7 @@ export function attackSuite(targets: readonly AttackTarget[]): void {
     }, 180_000)
     afterAll(() => attacked?.close())
 
-    for (const attack of ATTACKS)
+    for (const attack of ATTACKS.filter(only))
       test(`${attack.file}: ${aboutAttack(attack.file)} ${attack.expected[room]}`, options, () =>
         tried(attack, room, { attacked: attacked as Attacked, tools: tools as Tools }),
       )
@@ -65,13 +71,13 @@ interface Scene {
 }
 
 async function tried(attack: Attack, kind: AttackedRoom, { attacked, tools }: Scene): Promise<void> {
-  const { runtime, uid, launcher = 'none' } = attacked
+  const { runtime, uid, launcher = 'none', own = [] } = attacked
   const room = emptyRoom()
   const folder = join(room.path, '..')
   try {
     tools.programs.put(attack.file, room.path)
     const end = await runtime.run(runOf(attack, room, tools.env), new AbortController().signal)
-    const left = await leftBehind({ uid, launcher, folders: [folder] })
+    const left = await leftBehind({ uid, launcher, own, folders: [folder] })
     expect(fineFor(attack, kind), words(end)).toContain(left.includes('shared memory') ? 'through' : outcomeOf(end))
     if (attack.file === 'core-dump.c') expect(readdirSync(room.path)).toEqual(['attack'])
     // A bare room is known to leave files and memory that it shared with everybody.

@@ -1,7 +1,9 @@
-import { bareBy } from '../../src/runtimes/bare.fixture.ts'
+import { type BareUnderTest, bareBy, ORDINARY_USER, whyNotOrdinary } from '../../src/runtimes/bare.fixture.ts'
 import { sandboxBy } from '../../src/runtimes/sandbox/sandbox.fixture.ts'
 import { unshareBy } from '../../src/runtimes/unshare/unshare.fixture.ts'
-import { attackSuite, whyNoAttacks } from './attack-suite.ts'
+import { type Attacked, attackSuite, whyNoAttacks } from './attack-suite.ts'
+import type { Attack } from './attack-table.ts'
+import { processesOf } from './host-state.ts'
 
 /** Each of its own, so that whose process is left can be told. */
 const users = { bare: at(65_525), unshare: at(65_526), sandbox: at(65_527) }
@@ -10,25 +12,60 @@ function at(id: number) {
   return { uid: id, gid: id }
 }
 
+/** Attacks that reach for what rooms have in common with each other and with the worker. */
+const CROSSING = ['write-init.c', 'false-end.c', 'device-modes.c']
+const WITHOUT_GROUPS = ({ part }: Attack): boolean => part === 'processes' || part === 'files'
+
 attackSuite([
   {
     room: 'bare',
+    how: 'of a worker that is root',
     why: whyNoAttacks(),
     start: () => attacked(bareBy('spawner', true, { user: users.bare }), users.bare.uid),
   },
   {
     room: 'unshare',
+    how: 'of a worker that is root',
     why: whyNoAttacks('unshare'),
     start: () =>
       attacked(unshareBy({ way: 'spawner', useGroups: true, more: { user: users.unshare } }), users.unshare.uid),
   },
   {
     room: 'sandbox',
+    how: 'of a worker that is root',
     why: whyNoAttacks('bwrap'),
     start: () =>
       attacked(sandboxBy({ way: 'spawner', useGroups: true, more: { user: users.sandbox } }), users.sandbox.uid),
   },
+  {
+    room: 'bare',
+    how: 'of a worker without root',
+    // Without control groups a bare room is held by marks, which a process can wipe: such a room says so when it starts.
+    only: ({ file }) => CROSSING.includes(file),
+    why: whyNoAttacks() ?? whyNotOrdinary(),
+    start: () => attackedAsUser(bareBy('ordinary', true)),
+  },
+  {
+    room: 'unshare',
+    how: 'of a worker without root',
+    only: WITHOUT_GROUPS,
+    why: whyNoAttacks('unshare') ?? whyNotOrdinary(),
+    start: () => attackedAsUser(unshareBy({ way: 'ordinary', useGroups: true })),
+  },
+  {
+    room: 'sandbox',
+    how: 'of a worker without root',
+    only: WITHOUT_GROUPS,
+    why: whyNoAttacks('bwrap') ?? whyNotOrdinary(),
+    start: () => attackedAsUser(sandboxBy({ way: 'ordinary', useGroups: true })),
+  },
 ])
+
+/** A worker whose user is also that of its rooms, and which may not make control groups. */
+async function attackedAsUser(rooms: BareUnderTest): Promise<Attacked> {
+  await rooms.launcher.facts()
+  return { ...attacked(rooms, ORDINARY_USER.uid), own: processesOf(ORDINARY_USER.uid) }
+}
 
 const attacked = ({ runtime, name, close }: ReturnType<typeof bareBy>, uid: number) => ({
   runtime,

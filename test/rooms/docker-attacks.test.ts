@@ -21,11 +21,13 @@ async function attackedOn(engine: RunningEngine): Promise<Attacked> {
 attackSuite([
   {
     room: 'docker',
+    how: 'of a worker that is root',
     why: whyNoDocker() ?? whyNoAttackedImage(),
     start: async () => attackedOn(await startDocker()),
   },
   {
     room: 'podman',
+    how: 'of a worker that is root',
     why: whyNoPodman('rootful') ?? whyNoAttackedImage(),
     start: async () => attackedOn(await startPodman()),
   },

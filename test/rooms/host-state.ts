@@ -13,6 +13,8 @@ export interface Suspects {
   readonly uid: number
   /** Of the launcher: control groups are named for it. */
   readonly launcher: string
+  /** Its processes that belong to the worker. */
+  readonly own: readonly string[]
   /** In whose paths a mount would be ours. */
   readonly folders: readonly string[]
 }
@@ -23,12 +25,12 @@ export async function leftBehind(suspects: Suspects): Promise<string[]> {
   return look(suspects)
 }
 
-function look({ uid, launcher, folders }: Suspects): string[] {
+function look({ uid, launcher, own, folders }: Suspects): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return [
-    ...processesOf(uid).map(
-      (pid) => `process ${pid} ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 100)}`,
-    ),
+    ...processesOf(uid)
+      .filter((pid) => !own.includes(pid))
+      .map((pid) => `process ${pid} ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 100)}`),
     ...mounts.filter((line) => folders.some((folder) => line.includes(folder))).map((line) => `mount ${line}`),
     ...groupsOf(launcher).map((path) => `control group ${path}`),
     ...PLACES.filter((path) => existsSync(path)).map((path) => `file ${path}`),
@@ -47,7 +49,8 @@ const hasSegment = (): boolean =>
     .split('\n')
     .some((line) => line.trim().startsWith(`${SEGMENT} `))
 
-function processesOf(uid: number): string[] {
+/** Those that are not dead. */
+export function processesOf(uid: number): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false
     const status = read(`/proc/${pid}/status`)

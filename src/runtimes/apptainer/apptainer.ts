@@ -132,6 +132,7 @@ function orderOf(run: Run, { kit, options, cwd, image }: OrderParts): LaunchOrde
     ...{ cwd: '/', user: options.user, hasInput: hooks.stdin !== undefined, folders: foldersOf(room) },
     outputBytes: limits.outputBytes ?? options.outputBytes,
     limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_THREADS },
+    hidesInit: true,
   }
 }
 

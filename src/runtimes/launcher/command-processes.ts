@@ -23,10 +23,11 @@ function programOf(pid: number): string | undefined {
   }
 }
 
-function firstChild(pid: number): number | undefined {
-  const first = tryRead(`/proc/${pid}/task/${pid}/children`).split(' ')[0]
-  return first === undefined || first === '' ? undefined : Number(first)
-}
+const firstChild = (pid: number): number | undefined => childrenOf(pid)[0]
+
+/** Those of its first thread, in the order of their birth. */
+export const childrenOf = (pid: number): number[] =>
+  tryRead(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
 
 export interface TerminalOfTree {
   /** Of /dev/pts, as the room sees it. */

@@ -38,8 +38,13 @@ export interface LaunchOrder {
   readonly limits: LaunchLimits
   /** What it finds open to read beyond its standard streams: file descriptors 3, 4, … */
   readonly handed?: readonly Handed[]
-  /** After those comes one that it may write a few words to, told at its end. */
+  /**
+   * After those comes one that it may write a few words to, told at its end. `"child-pid": N` in them names the first process of
+   * the pid namespace that it made, before the command runs there.
+   */
   readonly hasStatus?: boolean
+  /** It makes a pid namespace and does not name its first process, which has to be looked for. */
+  readonly hidesInit?: boolean
   /** What counts as its disk space. */
   readonly folders?: readonly string[]
   /** How far below its first process the command's own is: those between make its room. */

@@ -3,11 +3,13 @@ import type { TerminalSize } from '../../model/live-input.ts'
 import type { RoomGroup } from '../cgroups/room-groups.ts'
 import { commandProcess, terminalOf } from './command-processes.ts'
 import { watchDisk } from './disk-watch.ts'
+import type { LaunchRecord } from './launch-records.ts'
 import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
 import type { LaunchTools } from './local-launcher.ts'
 import { MARKER, startOf } from './marked-processes.ts'
 import { type ProcessStreams, processStreams } from './process-streams.ts'
-import { groupTree, markedTree, type ProcessTree } from './process-tree.ts'
+import { groupTree, markedTree, type ProcessTree, roomTree } from './process-tree.ts'
+import { initBelow, RoomInitWatch } from './room-init.ts'
 import { watchLimits } from './watch-limits.ts'
 
 /** Rounds of killing, a few milliseconds apart, until those who are left are taken to be beyond our reach. */
@@ -26,6 +28,8 @@ export class LocalLaunch implements Launch {
   readonly #order: LaunchOrder
   readonly #tools: LaunchTools
   readonly #listener: LaunchListener
+  readonly #record: LaunchRecord
+  readonly #room: RoomInitWatch
   readonly #over = Promise.withResolvers<void>()
   readonly #begun = Promise.withResolvers<void>()
   readonly #released = Promise.withResolvers<void>()
@@ -42,6 +46,8 @@ export class LocalLaunch implements Launch {
     this.#order = order
     this.#tools = tools
     this.#listener = listener
+    this.#record = tools.records.open()
+    this.#room = new RoomInitWatch((init) => this.#record.init(init), tools.send)
   }
 
   begin(): void {
@@ -117,7 +123,8 @@ export class LocalLaunch implements Launch {
     try {
       group = this.#tools.groups?.create(this.#order.limits)
       const flooded = (): void => this.#exceeded('output')
-      const streams = processStreams(this.#order, this.#tools.pipes, { listener: this.#listener, flooded })
+      const status = (words: string): void => this.#roomTold(words)
+      const streams = processStreams(this.#order, this.#tools.pipes, { listener: this.#listener, flooded, status })
       this.#streams = streams
       const start = (): ChildProcess => this.#spawn(streams)
       const child = group === undefined ? start() : group.bear(start)
@@ -148,15 +155,29 @@ export class LocalLaunch implements Launch {
   #follow(child: ChildProcess, leader: number, group: RoomGroup | undefined): void {
     const { send, markerPrefix } = this.#tools
     const mark = markerPrefix + this.#order.name
-    const tree = group ? groupTree(group) : markedTree({ mark, leader, since: startOf(leader) }, send)
+    const since = startOf(leader)
+    const all = group ? groupTree(group) : markedTree({ mark, leader, since }, send)
+    const tree = roomTree(all, this.#room, group !== undefined)
     this.#tree = tree
     this.#leader = leader
+    if (group === undefined) this.#record.leader({ pid: leader, startedAt: since })
+    if (this.#order.hidesInit === true) void this.#whenThere(() => this.#findInit(leader))
     child.once('exit', (code, signal) => void this.#end(tree, { code, signal }))
     if (this.#isStopped) tree.kill() // before it had begun
     queueMicrotask(() => this.#listener.started())
     // Nothing happens in there before, and several that are looked at again and again would cost something.
     if (this.#order.isHeld === true) void this.#released.promise.then(() => this.#watch(tree))
     else this.#watch(tree)
+  }
+
+  #roomTold(words: string): void {
+    this.#room.heard(words)
+    if (this.#isStopped) this.#room.kill() // who stopped it did not know the room's init
+  }
+
+  #findInit(leader: number): boolean {
+    this.#room.found(initBelow(leader))
+    return this.#room.init !== undefined
   }
 
   #watch(tree: ProcessTree): void {
@@ -179,6 +200,8 @@ export class LocalLaunch implements Launch {
   async #end(tree: ProcessTree, { code, signal }: Pick<LaunchExit, 'code' | 'signal'>): Promise<void> {
     this.#isEnding = true
     const wallMs = this.#tools.monotonic() - this.#startedAt
+    await this.#streams?.spoken(DRAIN_MS, this.#tools.after)
+    this.#room.kill()
     const isQuiet = await this.#killRest(tree)
     const isDrained = await this.#streams?.drained(isQuiet ? DRAIN_MS : 0, this.#tools.after)
     const { outOfMemory, pidsRefused } = tree.events()
@@ -190,6 +213,7 @@ export class LocalLaunch implements Launch {
     this.#listener.ended({ kind: 'exited', exit })
     // Who waits for the end need not wait for this.
     await this.#remove(tree)
+    if (isQuiet) this.#record.remove()
     this.#streams?.finish()
     this.#over.resolve()
   }
@@ -213,6 +237,7 @@ export class LocalLaunch implements Launch {
 
   #refuse(error: NodeJS.ErrnoException, group: RoomGroup | undefined): void {
     group?.remove()
+    this.#record.remove()
     this.#streams?.finish()
     this.#over.resolve()
     this.#listener.ended({ kind: 'refused', code: error.code ?? 'UNKNOWN', what: error.message })

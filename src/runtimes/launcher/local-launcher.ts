@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { ownGroups } from '../cgroups/own-groups.ts'
 import { type RoomGroups, roomGroups } from '../cgroups/room-groups.ts'
 import { Warmth } from '../cgroups/warmth.ts'
+import { type LaunchRecords, launchRecords, sweepRecords } from './launch-records.ts'
 import type { Launch, Launcher, LauncherFacts, SendSignal } from './launcher.ts'
 import { LocalLaunch } from './local-launch.ts'
 import { markedSince } from './marked-processes.ts'
@@ -23,6 +24,7 @@ export interface LaunchTools {
   readonly groups: RoomGroups | undefined
   readonly warmth: Warmth | undefined
   readonly pipes: PipePool
+  readonly records: LaunchRecords
   readonly after: Clock['after']
   readonly monotonic: Clock['monotonic']
   readonly pause: (ms: number) => Promise<void>
@@ -49,6 +51,7 @@ export function localLauncher(options: LocalLauncherOptions): Launcher {
         (ms, callback) => clock.after(ms, callback),
       ),
     pipes: pipePool(options.folder),
+    records: launchRecords(options.folder),
     after: (ms, callback) => clock.after(ms, callback),
     monotonic: () => clock.monotonic(),
     pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
@@ -71,14 +74,16 @@ export function localLauncher(options: LocalLauncherOptions): Launcher {
       await Promise.all([...running].map((launch) => launch.over))
       tools.warmth?.close()
       groups?.close()
+      tools.records.close()
       await tools.pipes.close()
     },
   }
 }
 
 /** Kills what was started under this name before and has lost its launcher. */
-export function sweep(options: Pick<LocalLauncherOptions, 'name' | 'send' | 'useGroups'>): void {
+export function sweep(options: Pick<LocalLauncherOptions, 'name' | 'folder' | 'send' | 'useGroups'>): void {
   const send = forgiving(options.send)
+  sweepRecords(options.folder, send)
   if (options.useGroups) {
     const groups = groupsOf(options.name, send)
     groups?.sweep()

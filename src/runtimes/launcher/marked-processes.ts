@@ -16,8 +16,8 @@ export interface MarkedProcess {
 }
 
 export interface MarkedTree {
-  /** The value of the marker. */
-  readonly mark: string
+  /** The value of the marker; undefined where only the session is known. */
+  readonly mark: string | undefined
   /** The first process: its session is the tree's. */
   readonly leader: number
   /** When it started: nobody in the tree is older, and most processes of a machine are. */
@@ -50,7 +50,8 @@ export function markedProcesses({ mark, leader, since }: MarkedTree): MarkedProc
   }
   return [...young].flatMap(([pid, stat]): MarkedProcess[] => {
     if (stat.isDead) return []
-    const isOurs = stat.session === leader || isBelow(pid, stat) || carries(pid, `${MARKER}=${mark}`)
+    const isMarked = (): boolean => mark !== undefined && carries(pid, `${MARKER}=${mark}`)
+    const isOurs = stat.session === leader || isBelow(pid, stat) || isMarked()
     return isOurs ? [{ pid, ...stat }] : []
   })
 }

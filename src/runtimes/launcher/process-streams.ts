@@ -21,6 +21,8 @@ export interface ProcessStreams {
   drained(ms: number, after: Clock['after']): Promise<boolean>
   /** It has written to its status, or has none: its room is made. */
   hasSpoken(): boolean
+  /** Resolves when that is so, or it never will be: its status has ended, or says nothing for so long. */
+  spoken(ms: number, after: Clock['after']): Promise<unknown>
   /** What it wrote to its status, when all is drained. */
   status(): string | undefined
   finish(): void
@@ -33,6 +35,8 @@ const STATUS_BYTES = 4096
 export interface StreamEars {
   readonly listener: LaunchListener
   readonly flooded: () => void
+  /** Words of its status, as they come. */
+  readonly status: (words: string) => void
 }
 
 export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamEars): ProcessStreams {
@@ -42,6 +46,8 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
   let ended: Promise<unknown> = Promise.resolve()
   let status: string | undefined
   let hasSpoken = order.hasStatus !== true
+  const spoken = Promise.withResolvers<void>()
+  if (hasSpoken) spoken.resolve()
   const flow = new Flow(order, ears)
   reader?.on('error', () => {}) // the process has closed its end: nobody minds
   return {
@@ -62,8 +68,13 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
         child.stderr,
       ]
       const words = told?.ours ?? (child.stdio[3 + handed.fds.length] as Socket | null | undefined)
-      words?.once('data', () => (hasSpoken = true))
-      const heard = order.hasStatus === true ? wordsOf(words ?? null).then((text) => (status = text)) : undefined
+      const hear = (text: string): void => {
+        hasSpoken = true
+        ears.status(text)
+        spoken.resolve()
+      }
+      const heard = order.hasStatus === true ? wordsOf(words ?? null, hear).then((text) => (status = text)) : undefined
+      void heard?.then(() => spoken.resolve())
       ended = Promise.all([...sources.map((source, i) => flow.handOver(source, NAMES[i] as OutputName)), heard])
     },
     write: (bytes) =>
@@ -75,6 +86,7 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
     tellTerminal: terminal.tell,
     drained: (ms, after) => within(ended, ms, after),
     hasSpoken: () => hasSpoken,
+    spoken: (ms, after) => (hasSpoken ? spoken.promise : within(spoken.promise, ms, after)),
     status: () => status,
     finish() {
       handed.close()
@@ -154,12 +166,15 @@ class Flow {
 }
 
 /** The first few of them: who writes there may be anybody. */
-function wordsOf(source: Readable | null): Promise<string> {
+function wordsOf(source: Readable | null, hear: (words: string) => void): Promise<string> {
   let words = ''
   return new Promise((resolve) => {
     if (source === null) return resolve(words)
     source.on('data', (bytes: Buffer) => {
-      if (words.length < STATUS_BYTES) words += bytes.toString('latin1').slice(0, STATUS_BYTES)
+      if (words.length >= STATUS_BYTES) return
+      const more = bytes.toString('latin1').slice(0, STATUS_BYTES)
+      words += more
+      hear(more)
     })
     source.on('error', () => {})
     source.once('close', () => resolve(words))

@@ -1,6 +1,7 @@
 import type { RoomGroup } from '../cgroups/room-groups.ts'
 import type { LaunchUsage, SendSignal } from './launcher.ts'
 import { killMarked, type MarkedTree, markedProcesses, residentBytes, statOf, usageOf } from './marked-processes.ts'
+import { isDead, type RoomInitWatch } from './room-init.ts'
 
 /** All processes of one order. */
 export interface ProcessTree {
@@ -55,6 +56,21 @@ export function groupTree(group: RoomGroup): ProcessTree {
 function areLeaving(group: RoomGroup): boolean {
   const seen = group.pids()
   return seen.every((pid) => statOf(pid)?.isLeaving !== false) && group.pids().every((pid) => seen.includes(pid))
+}
+
+/**
+ * A tree that is a room with a pid namespace, once its init is known. Without a control group the namespace tells best whether
+ * anybody is left: all others are found by traces that a process can wipe.
+ */
+export function roomTree(inner: ProcessTree, room: RoomInitWatch, isGroup: boolean): ProcessTree {
+  return {
+    ...inner,
+    isEmpty: () => (room.init === undefined || isGroup ? inner.isEmpty() : isDead(room.init)),
+    kill() {
+      room.kill()
+      inner.kill()
+    },
+  }
 }
 
 /** Remembers the most that was seen: who has died is not there to be asked. */

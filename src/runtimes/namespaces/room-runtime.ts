@@ -21,6 +21,13 @@ export interface RoomRuntimeOptions {
   readonly readable?: readonly string[]
 }
 
+/**
+ * Rooms belong to root under another number, and what root owns on this machine is theirs to change if they get hold of it. So
+ * they are given no descriptor of a file that others use: not even /dev/null, whose mode they could change, as their input.
+ */
+export const belongsToRoot = ({ isRoot, user }: Pick<RoomRuntimeOptions, 'isRoot' | 'user'>): boolean =>
+  isRoot && (user === undefined || user.uid === 0)
+
 export const keptLimits = (facts: LauncherFacts, { isRoot, user }: RoomRuntimeOptions): KeptLimits => ({
   wallMs: 'all',
   cpuMs: 'watched',

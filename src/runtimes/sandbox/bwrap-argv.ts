@@ -7,6 +7,16 @@ import type { Room } from '../runtime.ts'
 const FILTER_FD = 3
 const STATUS_FD = 4
 
+/**
+ * Parts of /proc that a command must not reach. The first process of the room runs as the user of the command: one that writes
+ * to its memory could report a false end and outlive it. Switches of the kernel belong to root, as the user of a room may, and
+ * those of the room's own IPC namespace are limits; bubblewrap itself leaves them open where it cannot write to the directory.
+ */
+const PROC_COVERS = [
+  ...['--tmpfs', '/proc/1', '--remount-ro', '/proc/1'],
+  ...['--ro-bind', '/proc/sys', '/proc/sys', '--ro-bind-try', '/proc/sysrq-trigger', '/proc/sysrq-trigger'],
+]
+
 const SHM_BYTES = 64 << 20
 /** For rooms without a folder for temporary files. */
 const TMP_BYTES = 256 << 20
@@ -37,7 +47,7 @@ export function bwrapArgv({ system, room, env, cwd, network, takesSizes }: Bwrap
     ...['--seccomp', `${FILTER_FD}`, '--json-status-fd', `${STATUS_FD}`],
     ...system.flatMap(systemFlags),
     ...(network && room.rootfs === undefined ? NETWORK_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
-    ...['--proc', '/proc', '--dev', '/dev'],
+    ...['--proc', '/proc', ...PROC_COVERS, '--dev', '/dev'],
     // The rest of /dev would else be memory that nobody counts.
     ...[...memory('/dev/shm', SHM_BYTES), '--remount-ro', '/dev'],
     ...(room.tmp === undefined ? memory(INSIDE.tmp, TMP_BYTES) : ['--bind', room.tmp, INSIDE.tmp]),

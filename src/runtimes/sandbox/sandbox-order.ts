@@ -1,7 +1,7 @@
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { environmentInside, rootfsOf } from '../namespaces/inside.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
-import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { belongsToRoot, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { type SystemPart, systemOf } from '../namespaces/system-view.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
@@ -51,7 +51,8 @@ export function sandboxOrder(run: Run, kit: SandboxKit, options: RoomRuntimeOpti
   if (argv.length > MOST_ARGUMENTS) return { code: 'E2BIG', what: `${argv.length} arguments are too many (E2BIG)` }
   const { pids } = limits
   return {
-    ...{ name: room.name, argv, env: [], cwd: '/', user: options.user, hasInput: hooks.stdin !== undefined },
+    ...{ name: room.name, argv, env: [], cwd: '/', user: options.user },
+    hasInput: hooks.stdin !== undefined || belongsToRoot(options),
     outputBytes: limits.outputBytes ?? options.outputBytes,
     limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + ownProcesses(run) },
     ...{ ...fds, folders: foldersOf(room), depth: DEPTH, hasTerminal: run.terminal !== undefined },

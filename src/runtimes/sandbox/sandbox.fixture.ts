@@ -2,7 +2,6 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BareUnderTest, IS_ROOT, launcherBy, launcherOptions, type Way } from '../bare.fixture.ts'
-import type { Launcher } from '../launcher/launcher.ts'
 import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { realClock } from '../rooms.fixture.ts'
 import type { Runtime } from '../runtime.ts'
@@ -23,7 +22,7 @@ export interface RoomsBy {
 export function roomsBy(
   { way, useGroups, more = {} }: RoomsBy,
   make: (options: RoomRuntimeOptions) => Runtime,
-): BareUnderTest & { readonly launcher: Launcher } {
+): BareUnderTest {
   const options = launcherOptions(useGroups)
   const launcher = launcherBy(way, options)
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-rooms-')))

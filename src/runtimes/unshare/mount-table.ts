@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { NETWORK_FILES } from '../namespaces/etc-folder.ts'
 import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
 import type { SystemPart } from '../namespaces/system-view.ts'
@@ -6,6 +6,9 @@ import type { Room } from '../runtime.ts'
 
 /** What is at the places where devices go: empty files to lay them over, made once. */
 export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const
+
+/** Those that this kernel has. */
+const SWITCHES = ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/sysrq-trigger'].filter((path) => existsSync(path))
 
 const SHM = 'size=64m,mode=1777,nosuid,nodev'
 const TMP = 'size=256m,mode=1777,nosuid,nodev'
@@ -19,10 +22,12 @@ export interface MountOrder {
   readonly system: readonly SystemPart[]
   readonly room: Room
   readonly network: boolean
+  /** The room belongs to root, under another number. */
+  readonly isRoots: boolean
 }
 
 /** Everything that a room sees, as fstab(5): one program then mounts it all. */
-export function mountTable({ root, dev, system, room, network }: MountOrder): string {
+export function mountTable({ root, dev, system, room, network, isRoots }: MountOrder): string {
   const at = (path: string): string => root + path
   const bind = (from: string, to: string, options = BOUND): string => line(from, at(to), 'none', options)
   const closed = readOnlyPaths(room)
@@ -33,11 +38,11 @@ export function mountTable({ root, dev, system, room, network }: MountOrder): st
     ...(network ? NETWORK_FILES.map((path) => bind(path, path, 'bind,ro,nosuid,nodev')) : []),
     line('proc', at('/proc'), 'proc', 'nosuid,nodev,noexec,X-mount.mkdir'),
     // What root may change there it may change under any name.
-    ...['/proc/sys', '/proc/irq', '/proc/bus'].map((path) =>
-      bind(at(path), path, 'bind,ro,nosuid,nodev,noexec,nofail'),
-    ),
+    ...SWITCHES.map((path) => bind(at(path), path, 'bind,ro,nosuid,nodev,noexec,nofail')),
+    // The first process of the room: nothing of it is the command's business.
+    line('tmpfs', at('/proc/1'), 'tmpfs', 'ro,size=4k,mode=555,nosuid,nodev,noexec'),
     bind(dev, '/dev', `${BOUND},ro`),
-    ...DEVICES.map((name) => bind(`/dev/${name}`, `/dev/${name}`, 'bind,nosuid')),
+    ...DEVICES.map((name) => bind(`/dev/${name}`, `/dev/${name}`, isRoots ? 'bind,ro,nosuid' : 'bind,nosuid')),
     line('tmpfs', at('/dev/shm'), 'tmpfs', SHM),
     line('devpts', at('/dev/pts'), 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
     room.tmp === undefined

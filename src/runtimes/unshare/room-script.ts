@@ -8,18 +8,20 @@ export const MADE = 'made'
 
 /**
  * The first process of a room, with all rights in namespaces of its own: makes the room, gives up every right, and
- * starts the command as its child. As pid 1 it buries who dies in the room, and when it ends, all others do.
+ * starts the command as its child. The /proc that it finds is the worker's: there it reads by which pid the worker
+ * knows it. As pid 1 it buries who dies in the room, and when it ends, all others do.
  *
  * The second user namespace gives the command another number than that of root, and no rights; a third cannot be made.
  */
 export const ROOM_SCRIPT = `
 set -e
+read -r init rest </proc/self/stat
 mount -a -T /proc/self/fd/${TABLE_FD}
 mount -o remount,bind,ro "$1"
 echo 1 > /proc/sys/user/max_user_namespaces
 hostname ${INSIDE.hostname} 2>/dev/null || :
 ip link set lo up 2>/dev/null || :
-echo ${MADE} >&${STATUS_FD}
+echo "{"child-pid": $init}" ${MADE} >&${STATUS_FD}
 exec ${TABLE_FD}<&- ${STATUS_FD}>&-
 set +e
 root=$1 cwd=$2

@@ -7,7 +7,7 @@ import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
 import { environmentInside, pathInside } from '../namespaces/inside.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
-import { keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { belongsToRoot, keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { type SystemPart, systemOfMachine } from '../namespaces/system-view.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
@@ -93,7 +93,10 @@ function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder |
   const { pids } = limits
   const own = run.terminal === undefined ? 0 : TERMINAL_PROCESSES
   const inside = pids === undefined || kit.facts.pids === 'all' ? [] : [`--nproc=${pids + own}`]
-  const fds = { handed: [{ text: mountTable({ ...kit, room, network }) }], hasStatus: true }
+  const fds = {
+    handed: [{ text: mountTable({ ...kit, room, network, isRoots: belongsToRoot(options) }) }],
+    hasStatus: true,
+  }
   const argv = [
     ...[kit.unshare, ...NAMESPACES, ...(network ? [] : ['--net'])],
     ...['/bin/sh', '-c', ROOM_SCRIPT, 'sh', kit.root, pathInside(cwd, room)],
@@ -108,7 +111,7 @@ function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder |
       env: [['PATH', PATH]],
       cwd: '/',
       user: options.user,
-      hasInput: hooks.stdin !== undefined,
+      hasInput: hooks.stdin !== undefined || belongsToRoot(options),
     },
     outputBytes: limits.outputBytes ?? options.outputBytes,
     limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + OWN_PROCESSES + own },

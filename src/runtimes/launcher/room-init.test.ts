@@ -1,0 +1,79 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished } from 'vitest'
+import { testWith } from '../../testing/require.ts'
+import { launcherOptions } from '../bare.fixture.ts'
+import { isGone } from '../contract.ts'
+import { realClock } from '../rooms.fixture.ts'
+import type { LaunchEnd, LaunchOrder } from './launcher.ts'
+import { localLauncher } from './local-launcher.ts'
+
+/**
+ * A maker of rooms that a hostile command has taken over: it names the first process of its pid namespace, reports a good end,
+ * and leaves the namespace behind. Nothing in there carries a mark, and its session and its parent are others.
+ */
+const taken = (file: string, end: string): string => `
+inside='read -r pid rest </proc/self/stat; echo "{\\"child-pid\\": $pid}" >&3; echo $pid > ${file}; exec 0<&- 1>&- 2>&- 3>&-; exec sleep 300'
+setsid unshare --user --map-root-user --pid --fork env -i /bin/sh -c "$inside" &
+while [ ! -s ${file} ]; do sleep 0.02; done
+${end}`
+
+const orderOf = (script: string): LaunchOrder => ({
+  ...{ name: 'taken', argv: ['/bin/sh', '-c', script], env: [['PATH', '/usr/bin:/bin']], cwd: '/', user: undefined },
+  ...{ hasInput: false, hasStatus: true, outputBytes: 4096 },
+  limits: { memoryBytes: undefined, pids: undefined, cpuMs: undefined },
+})
+
+const IGNORED = { started() {}, output() {}, dropped() {} }
+
+async function pidIn(file: string): Promise<number> {
+  while (!existsSync(file) || readFileSync(file, 'utf8') === '')
+    await new Promise<void>((resolve) => void realClock.after(20, resolve))
+  return Number(readFileSync(file, 'utf8'))
+}
+
+describe('a room whose maker was taken over', () => {
+  const begin = () => {
+    const folder = mkdtempSync(join(tmpdir(), 'windlass-taken-'))
+    const options = launcherOptions(false)
+    onTestFinished(() => {
+      for (const each of [folder, options.folder]) rmSync(each, { recursive: true, force: true })
+    })
+    return { file: join(folder, 'pid'), options, launcher: localLauncher(options) }
+  }
+
+  testWith('unshare', 'ends with its launch, though nothing marks its processes', async () => {
+    const { file, launcher } = begin()
+    const end = await new Promise<LaunchEnd>(
+      (ended) => void launcher.start(orderOf(taken(file, 'exit 0')), { ...IGNORED, ended }),
+    )
+    expect(end).toMatchObject({ kind: 'exited', exit: { code: 0, hasSurvivors: false } })
+    expect(await isGone(await pidIn(file))).toBe(true)
+    await launcher.close()
+  })
+
+  testWith('unshare', 'ends when it is stopped', async () => {
+    const { file, launcher } = begin()
+    const ended = Promise.withResolvers<LaunchEnd>()
+    const launch = launcher.start(orderOf(taken(file, 'exec sleep 300')), { ...IGNORED, ended: ended.resolve })
+    const pid = await pidIn(file)
+    launch.stop()
+    await ended.promise
+    expect(await isGone(pid)).toBe(true)
+    await launcher.close()
+  })
+
+  testWith('unshare', 'that outlived its launcher ends when the next one starts', async () => {
+    const { file, launcher, options } = begin()
+    const ended = Promise.withResolvers<LaunchEnd>()
+    launcher.start(orderOf(taken(file, 'exec sleep 300')), { ...IGNORED, ended: ended.resolve })
+    const pid = await pidIn(file)
+    expect(existsSync(`/proc/${pid}`)).toBe(true)
+    const next = localLauncher({ ...options, name: `${options.name}-next` })
+    expect(await isGone(pid)).toBe(true)
+    await ended.promise
+    await next.close()
+    await launcher.close()
+  })
+})
