@@ -21,7 +21,7 @@ export interface RoomInit {
 const NAMED = /"child-pid":\s*(\d+)/
 
 /** Checked, for the number came through a pipe: only the first process of a namespace below ours has the pid 1 in there. */
-export function initWith(pid: number): RoomInit | undefined {
+function initWith(pid: number): RoomInit | undefined {
   const startedAt = statOf(pid)?.startedAt
   const inside = /^NSpid:\s+\d+.*\s1$/m.test(tryRead(`/proc/${pid}/status`))
   return startedAt !== undefined && inside ? { pid, startedAt } : undefined
