@@ -93,7 +93,8 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   const toolsOver = (blobs: BlobStore): InstanceTools => {
     const source = storeSource(blobs)
     const placement = safePlacement(user, process.getuid?.() ?? 0)
-    const staged = { source, cache, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
+    const files = placement === 'link' ? cache.of(instance) : cache // copies share no inode
+    const staged = { source, cache: files, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
     const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
     const fixed = {
       rooms,

@@ -8,7 +8,7 @@ import { atOnce } from '../at-once.ts'
 import { Turns } from '../turns.ts'
 import type { BlobSource } from './blob-source.ts'
 import { batchesOf, wrongBytes } from './directory-cache.ts'
-import { type CachedFile, type FileCache, fileKey } from './file-cache.ts'
+import type { CachedFile, FileCache } from './file-cache.ts'
 import { type VouchedBlobs, vouchedBlobs } from './vouched-blobs.ts'
 
 /** Up to this a blob travels with others. */
@@ -36,7 +36,7 @@ export function fileFetch(tools: FetchTools): FileFetch {
     async bring(files, signal) {
       const absent = new Map<string, Digest>()
       const ours = vouched.forTree()
-      const isHere = (file: CachedFile): boolean => cache.shelf.has(fileKey(file)) && ours.has(file.digest)
+      const isHere = (file: CachedFile): boolean => cache.shelf.has(cache.keyOf(file)) && ours.has(file.digest)
       for (;;) {
         const wanted = files.filter((file) => !isHere(file) && !absent.has(formatDigest(file.digest)))
         if (wanted.length === 0) return [...absent.values()]
@@ -46,14 +46,14 @@ export function fileFetch(tools: FetchTools): FileFetch {
           for (const lost of await ours.check(digestsOf(brought), signal)) absent.set(formatDigest(lost), lost)
           continue
         }
-        const others = wanted.flatMap((file) => underWay.get(fileKey(file)) ?? [])
-        const left = wanted.filter((file) => !underWay.has(fileKey(file)))
+        const others = wanted.flatMap((file) => underWay.get(cache.keyOf(file)) ?? [])
+        const left = wanted.filter((file) => !underWay.has(cache.keyOf(file)))
         if (left.length > 0) {
           const fetched = fetchAll(left, { tools, absent, vouched }, signal)
           const settled = fetched
             .catch(() => {})
-            .finally(() => left.forEach((file) => void underWay.delete(fileKey(file))))
-          for (const file of left) underWay.set(fileKey(file), settled)
+            .finally(() => left.forEach((file) => void underWay.delete(cache.keyOf(file))))
+          for (const file of left) underWay.set(cache.keyOf(file), settled)
           await fetched
         } else await Promise.race([Promise.all(others), aborted(signal)]) // whether it went well is looked at anew
       }
@@ -73,8 +73,8 @@ const digestsOf = (files: readonly CachedFile[]): Digest[] => [
 ]
 
 /** In one of its two forms. */
-const isCached = ({ shelf }: FileCache, file: CachedFile): boolean =>
-  shelf.has(fileKey(file)) || shelf.has(fileKey(twinOf(file)))
+const isCached = (cache: FileCache, file: CachedFile): boolean =>
+  cache.shelf.has(cache.keyOf(file)) || cache.shelf.has(cache.keyOf(twinOf(file)))
 
 async function fetchAll(
   files: readonly CachedFile[],
@@ -84,7 +84,7 @@ async function fetchAll(
   const { cache, source } = tools
   // Of a file that is wanted in both ways one is fetched, and the other copied from it.
   const first = new Map(files.map((file) => [formatDigest(file.digest), file]))
-  const wanted = [...first.values()].filter((file) => !cache.shelf.has(fileKey(twinOf(file))))
+  const wanted = [...first.values()].filter((file) => !cache.shelf.has(cache.keyOf(twinOf(file))))
   const [small, large] = [wanted.filter(isSmall(source)), wanted.filter((file) => !isSmall(source)(file))]
   const batches = [
     ...batchesOf(
@@ -168,15 +168,15 @@ async function takePieces(
 
 async function copyTwin(cache: FileCache, file: CachedFile): Promise<void> {
   const twin = twinOf(file)
-  if (cache.shelf.has(fileKey(file)) || !cache.shelf.has(fileKey(twin))) return
-  cache.shelf.hold(fileKey(twin))
+  if (cache.shelf.has(cache.keyOf(file)) || !cache.shelf.has(cache.keyOf(twin))) return
+  cache.shelf.hold(cache.keyOf(twin))
   try {
     const part = cache.partPath()
     await copyFile(cache.pathOf(twin), part, constants.COPYFILE_FICLONE)
     await chmod(part, modeOf(file))
     cache.adopt(file, part)
   } finally {
-    cache.shelf.release(fileKey(twin))
+    cache.shelf.release(cache.keyOf(twin))
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,12 +16,19 @@ import { FileShelf } from './file-shelf.ts'
 export interface FileCache {
   readonly folder: string
   readonly shelf: FileShelf
+  /** The name of a file on the shelf. */
+  keyOf(file: CachedFile): string
   /** Where a file is, or will be. */
   pathOf(file: CachedFile): string
   /** Another name for a file while it is being written. */
   partPath(): string
   /** Takes in a file that was written at `part`, whole and checked. */
   adopt(file: CachedFile, part: string): void
+  /**
+   * The part of the cache that belongs to one instance. Rooms that are given links share an inode, and with it locks,
+   * inotify events and a link count: those must not pass from one instance to another.
+   */
+  of(instance: string): FileCache
   /** Notes that all is well: without it nothing is believed after the machine has restarted. */
   close(): Promise<void>
 }
@@ -30,8 +38,12 @@ export interface CachedFile {
   readonly executable: boolean
 }
 
-export const fileKey = ({ digest: { fn, hash, size }, executable }: CachedFile): string =>
+const fileKey = ({ digest: { fn, hash, size }, executable }: CachedFile): string =>
   `${fn}/${hash.slice(0, 2)}/${hash}-${size}${executable ? 'x' : ''}`
+
+/** Names of instances are chosen by clients: their hash is safe as the name of a folder. */
+const partOf = (instance: string): string =>
+  `instance-${createHash('sha256').update(instance).digest('hex').slice(0, 32)}`
 
 /** Changes whenever the machine starts. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
@@ -50,21 +62,24 @@ export async function openFileCache(folder: string, maxBytes: number): Promise<F
   for (const { key, size } of await found(folder)) shelf.add(key, size)
   let made = 0
   const folders = new Set<string>()
-  return {
+  const below = (prefix: string): FileCache => ({
     folder,
     shelf,
-    pathOf: (file) => join(folder, fileKey(file)),
+    keyOf: (file) => prefix + fileKey(file),
+    pathOf: (file) => join(folder, prefix + fileKey(file)),
     partPath: () => join(parts, `${made++}`),
     adopt(file, part) {
-      const path = join(folder, fileKey(file))
+      const path = join(folder, prefix + fileKey(file))
       const parent = dirname(path)
       if (!folders.has(parent)) mkdirSync(parent, { recursive: true })
       folders.add(parent)
       renameSync(part, path)
-      shelf.add(fileKey(file), file.digest.size)
+      shelf.add(prefix + fileKey(file), file.digest.size)
     },
+    of: (instance) => below(`${partOf(instance)}/`),
     close: () => note(folder, { boot, isClean: true }),
-  }
+  })
+  return below('')
 }
 
 interface Note {
@@ -88,13 +103,13 @@ const note = (folder: string, what: Note): Promise<void> => writeFile(join(folde
 async function found(folder: string): Promise<{ key: string; size: number }[]> {
   const entries: { key: string; size: number; usedAt: number }[] = []
   for (const name of await readdir(folder, { recursive: true })) {
-    const match = /^([a-z0-9]+)\/[0-9a-f]{2}\/([0-9a-f]+)-(\d+)(x?)$/.exec(name)
+    const match = /^(?:instance-[0-9a-f]{32}\/)?([a-z0-9]+)\/[0-9a-f]{2}\/([0-9a-f]+)-(\d+)(x?)$/.exec(name)
     const fn = digestFunctionByName(match?.[1] ?? '')
     if (match === null || fn === undefined) continue
     const digest = checkedDigest(fn, match[2] as string, Number(match[3]))
     const { size, ctimeMs, mode } = await stat(join(folder, name))
     const isWhole = size === digest.size && (mode & 0o222) === 0
-    if (isWhole) entries.push({ key: fileKey({ digest, executable: match[4] === 'x' }), size, usedAt: ctimeMs })
+    if (isWhole) entries.push({ key: name, size, usedAt: ctimeMs })
     else await unlink(join(folder, name))
   }
   return entries.sort((one, other) => one.usedAt - other.usedAt)

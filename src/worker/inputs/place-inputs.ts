@@ -21,9 +21,9 @@ import type { FileCache } from './file-cache.ts'
 import type { InputPlan, PlannedFile } from './input-plan.ts'
 
 /**
- * How files get into a room. `link` shares the cache's own file, read-only: free of cost, and safe only where the
- * command's user is neither root nor the owner of the cache, for those can write in spite of permissions, and would change it for
- * every room to come. `copy` gives each room its own (without copying anything where the file system can share blocks).
+ * How files get into a room. `link` shares the cache's own file, read-only, with the rooms of one instance: free of cost,
+ * and safe only where the command's user is neither root nor the owner of the cache, for those can write in spite of
+ * permissions, and would change it for every room to come. `copy` gives each room its own (without copying anything where the file system can share blocks).
  */
 export type Placement = 'link' | 'copy'
 
@@ -148,7 +148,8 @@ function makeEmpty(path: string, file: PlannedFile, { user }: Placing): void {
 
 function finishFile(path: string, file: PlannedFile, user: User | undefined): void {
   own(path, user)
-  chmodSync(path, (file.executable ? 0o755 : 0o644) & (file.writable === false ? 0o555 : PERMISSIONS))
+  // Closed to writing unless the task says otherwise, as files that are linked always are.
+  chmodSync(path, (file.executable ? 0o755 : 0o644) & (file.writable === true ? PERMISSIONS : 0o555))
   if (file.properties !== undefined) setProperties(path, file.properties)
 }
 

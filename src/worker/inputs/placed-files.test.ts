@@ -2,8 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
-import { link, putBlob, putTree } from '../trees.fixture.ts'
-import { fileKey } from './file-cache.ts'
+import { link, program, putBlob, putTree } from '../trees.fixture.ts'
 import { bench, bulk, commandWith, never } from './stage-inputs.fixture.ts'
 
 afterAll(() => bulk.close())
@@ -36,9 +35,18 @@ test.each(['link', 'copy'] as const)(
     )
     writeFileSync(join(root, 'a/open'), 'changed')
     expect(readFileSync(staged.pathOf(digest) ?? '', 'utf8')).toBe('content')
-    expect(at.cache.shelf.has(fileKey({ digest, executable: false }))).toBe(true)
+    expect(at.cache.shelf.has(at.cache.keyOf({ digest, executable: false }))).toBe(true)
   },
 )
+
+test.each(['link', 'copy'] as const)('files of a tree are closed to writing (%s)', async (placement) => {
+  using at = await bench({ placement })
+  const tree = await putTree(at.store, { 'a.txt': 'content', tool: program('run'), below: { empty: '' } })
+  const root = at.room()
+  using _ = await at.stage.stage(commandWith(tree), root, never)
+  const modes = ['a.txt', 'tool', 'below/empty'].map((path) => (statSync(join(root, path)).mode & 0o777).toString(8))
+  expect(modes).toEqual(['444', '555', '444'])
+})
 
 test('a file cannot be placed through a symlink of the tree, nor over something', async () => {
   using at = await bench()

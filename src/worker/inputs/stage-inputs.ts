@@ -7,12 +7,13 @@ import { checkedPath } from '../checked-path.ts'
 import type { BlobSource } from './blob-source.ts'
 import { type DirectoryCache, directoryCache } from './directory-cache.ts'
 import { fileFetch } from './fetch-files.ts'
-import { type CachedFile, type FileCache, fileKey } from './file-cache.ts'
+import type { CachedFile, FileCache } from './file-cache.ts'
 import { type InputPlan, type PlannedFile, type PlanRules, planInputs } from './input-plan.ts'
 import { type Placement, placeInputs, type User } from './place-inputs.ts'
 
 export interface InputOptions {
   readonly source: BlobSource
+  /** Where files are linked, the part of the cache of one instance. */
   readonly cache: FileCache
   readonly bulk: BulkPool
   readonly placement: Placement
@@ -47,7 +48,7 @@ export interface InputStage {
 const NO_INPUTS: InputPlan = { directories: [], files: [], symlinks: [], missing: [] }
 
 export function inputStage(options: InputOptions): InputStage {
-  const { source, cache, rules, placement } = options
+  const { source, cache, rules } = options
   const directories: DirectoryCache = directoryCache(source, options.directoryBytes)
   const fetch = fileFetch(options)
   return {
@@ -63,7 +64,7 @@ export function inputStage(options: InputOptions): InputStage {
       const plan =
         inputs.root === undefined ? NO_INPUTS : await planInputs(inputs.root, { cache: directories, rules }, signal)
       const apart = (wanted.apart ?? []).map((digest) => ({ digest, executable: false }))
-      const held = holdAll(cache, [...filesOf([...plan.files, ...placed], placement), ...filesOf(apart, placement)])
+      const held = holdAll(cache, [...filesOf([...plan.files, ...placed], options), ...filesOf(apart, options)])
       try {
         const missing = [...plan.missing, ...(await fetch.bring(held.files, signal))]
         if (missing.length > 0) throw new FaultError({ kind: 'missing', digests: missing })
@@ -87,12 +88,12 @@ function parentOf(path: string): string[] {
 }
 
 /** Empty files are made on the spot. */
-function filesOf(files: readonly CachedFile[], placement: Placement): CachedFile[] {
+function filesOf(files: readonly CachedFile[], { cache, placement }: InputOptions): CachedFile[] {
   const unique = new Map<string, CachedFile>()
   for (const { digest, executable } of files) {
     if (digest.size === 0) continue
     const file = { digest, executable: executable && placement === 'link' } // of copies one form will do for both
-    unique.set(fileKey(file), file)
+    unique.set(cache.keyOf(file), file)
   }
   return [...unique.values()]
 }
@@ -110,12 +111,12 @@ function holdAll(
   files: readonly CachedFile[],
 ): StagedInputs & { readonly files: readonly CachedFile[] } {
   let isHeld = true
-  for (const file of files) cache.shelf.hold(fileKey(file))
+  for (const file of files) cache.shelf.hold(cache.keyOf(file))
   return {
     files,
     pathOf: (digest) => (digest.size === 0 ? undefined : cache.pathOf({ digest, executable: false })),
     [Symbol.dispose]() {
-      if (isHeld) for (const file of files) cache.shelf.release(fileKey(file))
+      if (isHeld) for (const file of files) cache.shelf.release(cache.keyOf(file))
       isHeld = false
     },
   }
