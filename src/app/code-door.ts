@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
+import { addressRules, anyAddress } from '../base/address-rules.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { WebSocketRoute } from '../doors/http/web-sockets.ts'
@@ -12,14 +13,17 @@ import { pistonDoor } from '../doors/piston/piston-door.ts'
 import { playgroundDoor } from '../doors/playground/playground-door.ts'
 import { fileDeliveryLog } from '../doors/snippets/callbacks/file-delivery-log.ts'
 import { snippetDesk } from '../doors/snippets/desk/engine-desk.ts'
+import { grantingNetwork } from '../doors/snippets/desk/granting-network.ts'
 import { snippetsDoor } from '../doors/snippets/snippets-door.ts'
 import type { Engine } from '../engine/engine.ts'
 import { findLanguage } from '../languages/find-language.ts'
 import { loadLanguages } from '../languages/load-languages.ts'
 import { snippetTaskUnder } from '../languages/snippet-task.ts'
+import type { NetworkGrants } from '../model/network-grants.ts'
 import type { Config } from './config.ts'
 import { languageFoldersHere } from './language-folders.ts'
 import { newId } from './new-id.ts'
+import { ownAddresses } from './own-addresses.ts'
 import { serverSecret, stageSalt } from './server-secret.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
@@ -32,6 +36,9 @@ export interface CodeDoorOptions {
   readonly dataDir: string
   readonly settings: Config['snippets']
   readonly maxQueueSize: number
+  readonly grants: NetworkGrants
+  /** What callbacks may reach beside public addresses. */
+  readonly reach: readonly string[]
   readonly ending: AbortSignal
   /** Aborted when the server takes no new tasks; `ending` follows. */
   readonly draining: AbortSignal
@@ -53,12 +60,13 @@ export interface CodeDoor {
 
 /** Callbacks that were owed when the server stopped are sent. */
 export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> {
-  const { engine, storage, clock, log, dataDir, settings, maxQueueSize, ending } = options
+  const { engine, storage, clock, log, dataDir, settings, maxQueueSize, grants, reach, ending } = options
   const { draining, noWorkerGraceMs, isWorkerComing } = options
   const { instances } = storage
   const deliveries = await fileDeliveryLog(join(dataDir, 'callbacks', 'deliveries.jsonl'))
   const languages = loadLanguages(languageFoldersHere(dataDir).own)
   const { callback_secret: secret, callbacks_to_private_addresses: mayBePrivate } = settings
+  const addresses = mayBePrivate ? anyAddress : addressRules({ reach, own: ownAddresses })
   const desk = snippetDesk({
     engine,
     instances,
@@ -70,18 +78,21 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     draining,
     noWorkerGraceMs,
     ...(isWorkerComing && { isWorkerComing }),
-    callbacks: { secret, mayBePrivate, log: deliveries, forms: { [JUDGE0_FORM]: judge0Form({ instances }) } },
+    callbacks: { secret, addresses, log: deliveries, forms: { [JUDGE0_FORM]: judge0Form({ instances }) } },
   })
-  const common = { desk, instances, clock, log, ending, version: version() }
-  const live = { desk, clock, log, ending, input: engine.input }
+  const rest = grantingNetwork(desk, 'rest', grants)
+  const common = { desk: rest, instances, clock, log, ending, version: version() }
+  const live = { desk: rest, clock, log, ending, input: engine.input }
   return {
     doors: [
       snippetsDoor(common),
       pistonDoor(common),
       judge0Door({
         ...common,
+        desk: grantingNetwork(desk, 'judge0', grants),
         figures: engine.figures,
-        callbacks: { mayBePrivate },
+        callbacks: { addresses },
+        mayUseNetwork: (instance) => grants('judge0', instance),
         limits: { mostQueued: maxQueueSize },
       }),
       playgroundDoor({ languages, newNonce: () => randomBytes(16).toString('base64') }),

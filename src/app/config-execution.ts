@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { STRATEGIES } from '../scheduler/options.ts'
 import { field } from './config-field.ts'
+import { network } from './config-network.ts'
 
 const seconds = (standard: number) => z.number().positive().max(86_400).default(standard)
 
@@ -63,6 +64,7 @@ export const execution = z
     ),
     retry,
     scheduler,
+    network,
   })
   .prefault({})
 

@@ -8,6 +8,7 @@ import { pinnedRoots } from '../doors/execution/pinned-roots.ts'
 import { engineSteps } from '../doors/submissions/engine-steps.ts'
 import { submissionsDoor } from '../doors/submissions/submissions-door.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { NetworkGrants } from '../model/network-grants.ts'
 import { fileSubmissions } from '../submissions/file-submissions.ts'
 import { openSubmissions } from '../submissions/submissions.ts'
 import { type RunLimits, threadDriver } from '../submissions/thread-driver.ts'
@@ -22,6 +23,7 @@ export interface CwlSubmissionsOptions {
   readonly dataDir: string
   readonly retentionMs: number
   readonly limits: RunLimits
+  readonly grants: NetworkGrants
   readonly ending: AbortSignal
   readonly draining: AbortSignal
 }
@@ -43,7 +45,7 @@ const LEAST_THREADS = 2
 
 /** Workflows on this server: those that were open when it stopped go on. */
 export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promise<CwlSubmissions> {
-  const { engine, storage, clock, log, retentionMs, ending, draining } = options
+  const { engine, storage, clock, log, retentionMs, grants, ending, draining } = options
   const submissions = await openSubmissions({
     store: fileSubmissions(join(options.dataDir, 'submissions')),
     driver: threadDriver({
@@ -52,7 +54,7 @@ export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promis
       threads: Math.min(MOST_THREADS, Math.max(LEAST_THREADS, availableParallelism())),
       clock,
     }),
-    grid: engineSteps({ engine, clock }),
+    grid: engineSteps({ engine, clock, grants }),
     blobsOf: (instance) => storage.instances(instance).blobs,
     roots: pinnedRoots(storage.pins, storage.spaces),
     clock,

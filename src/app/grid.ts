@@ -12,6 +12,7 @@ import { websocketWorkers } from '../doors/websocket-workers/websocket-workers.t
 import { workersDoor } from '../doors/workers/grpc.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
+import { networkGrants } from '../model/network-grants.ts'
 import { openCodeDoor } from './code-door.ts'
 import type { Config } from './config.ts'
 import { runLimits } from './config-cwl.ts'
@@ -65,7 +66,8 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const open = refusingTasks(engine, draining.signal)
   const noWorkerGraceMs = execution.scheduler.no_worker_grace_seconds * 1000
   const waiting = { draining: draining.signal, noWorkerGraceMs, isWorkerComing: tools.isWorkerComing }
-  const parts = { ...common, storage, dataDir: server.data_dir, draining: draining.signal }
+  const grants = networkGrants(execution.network.allow)
+  const parts = { ...common, storage, grants, dataDir: server.data_dir, draining: draining.signal }
   const opening = async () => ({
     code: opened.adopt(
       await openCodeDoor({
@@ -73,6 +75,7 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
         ...waiting,
         engine: open,
         settings,
+        reach: execution.network.reach,
         maxQueueSize: execution.scheduler.max_queue_size,
       }),
       (code) => code.close(),
@@ -100,7 +103,7 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
     doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],
     sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
     services: [
-      ...executionDoor({ engine: open, instances, clock, logStreams: logs.namesFor }),
+      ...executionDoor({ engine: open, instances, clock, grants, logStreams: logs.namesFor }),
       ...logs.services,
       ...workersDoor(working),
       gridAdmin({ ...common, engine, tally }),

@@ -25,6 +25,7 @@ import { trialInRooms } from '../worker/languages/trial-in-rooms.ts'
 import { openRooms } from '../worker/rooms.ts'
 import type { Backend } from './backends.ts'
 import { lastingClock, systemClock } from './clock.ts'
+import { network } from './config-network.ts'
 import { worker } from './config-worker.ts'
 import { toolchainFolders } from './language-folders.ts'
 import { version } from './version.ts'
@@ -94,7 +95,13 @@ async function toolsIn(folder: string, options: LanguageMachineOptions, opening:
   const uid = process.getuid?.() ?? 0
   const user = uid === 0 ? OWN_USER : undefined
   const { runtime, probe, close } = await openBackend(options.backend, {
-    ...{ worker: basename(folder), containers: worker.parse({}).docker, surroundings: options.env, launcher },
+    ...{
+      worker: basename(folder),
+      containers: worker.parse({}).docker,
+      network: network.parse({}),
+      surroundings: options.env,
+      launcher,
+    },
     ...{ clock: systemClock, env: [], outputBytes: OUTPUT_BYTES, folder: join(folder, 'runtime'), arch: process.arch },
     ...{ uid, user, readable: toolchainFolders() },
   })

@@ -8,6 +8,7 @@ import type { RunEnd } from '../runtimes/runtime.ts'
 import { actionSpecToProto } from '../wire/action-spec.ts'
 import { runAction } from '../worker/daemon-attempt.ts'
 import type { Backend } from './backends.ts'
+import { network } from './config-network.ts'
 import { worker } from './config-worker.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { channelTo, workerTarget } from './worker-target.ts'
@@ -50,6 +51,7 @@ export async function executeOnce(
       env: order.env,
       user,
       containers: worker.parse({}).docker, // as they are where nothing is set
+      network: network.parse({}),
       surroundings: process.env,
       cas: channel,
       clock,

@@ -40,6 +40,7 @@ export interface WorkerToolsOptions {
   /** What commands find in their environment where they do not say otherwise. */
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly containers: Config['worker']['docker']
+  readonly network: Config['execution']['network']
   /** Where engines of containers are is told by variables. */
   readonly surroundings: Readonly<Record<string, string | undefined>>
   /** Who commands run as; undefined for the worker's own user. */
@@ -90,7 +91,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   const store = storesAt(cas, { clock, bulk })
   const ready = roomsReady(options, { rooms, runtime })
 
-  const toolsOver = (blobs: BlobStore): InstanceTools => {
+  const toolsOver = (instance: string, blobs: BlobStore): InstanceTools => {
     const source = storeSource(blobs)
     const placement = safePlacement(user, process.getuid?.() ?? 0)
     const files = placement === 'link' ? cache.of(instance) : cache // copies share no inode
@@ -112,8 +113,8 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   return {
     runtime,
     store,
-    of: remembering((instance) => toolsOver(store(instance))),
-    offline: () => toolsOver(memoryStore()),
+    of: remembering((instance) => toolsOver(instance, store(instance))),
+    offline: () => toolsOver('', memoryStore()),
     async close() {
       await ready?.close()
       await close()
@@ -149,10 +150,11 @@ function storesAt(
 }
 
 const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
-  const { backend, folder, user, env, clock, worker, containers, surroundings } = options
+  const { backend, folder, user, env, clock, worker, containers, network, surroundings } = options
   return openBackend(backend, {
     worker,
     containers,
+    network,
     surroundings,
     launcher,
     clock,

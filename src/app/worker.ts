@@ -6,6 +6,7 @@ import { PLACES_PROPERTY } from '../model/command-task.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
 import type { Language } from '../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../model/live-input.ts'
+import { NETWORK_PROPERTY } from '../model/network-grants.ts'
 import type { NamedValue, WorkerRegistration } from '../wire/worker-registration.ts'
 import { type Daemon, startDaemon } from '../worker/daemon.ts'
 import { runLease } from '../worker/daemon-attempt.ts'
@@ -67,7 +68,8 @@ export async function startWorker(
     const alive = setInterval(() => {}, 2 ** 30)
     opened.defer(() => clearInterval(alive))
     const ways = opened.adopt(openWays(settings, { clock, env }), ({ close }) => close())
-    const here = { settings, id, folder: folder.path, user, cas: ways.cas }
+    const { network } = config.execution
+    const here = { settings, id, folder: folder.path, user, cas: ways.cas, network }
     const tools = opened.adopt(await openToolsOf(here, { clock, env }), ({ close }) => close())
     const { runtime } = tools
     const probe = await selfCheck({ runtime, folder: folder.path, leastFreeBytes: settings.host.min_free_bytes })
@@ -79,8 +81,8 @@ export async function startWorker(
     opened.defer(spoken.close)
     const warm = openWarmRooms({ wanted: settings.warm_interpreters, slots, spoken, here: tools.of(''), clock, log })
     opened.defer(warm.close)
-    const holdsReins = probe.keeps.reins
-    const parts = { ...{ settings, id, slots, tools, ways }, ...{ isolation, holdsReins, languages: spoken, warm } }
+    const offers = { isolation, holdsReins: probe.keeps.reins, hasNetwork: await hasNetwork(probe, network, log) }
+    const parts = { ...{ settings, id, slots, tools, ways }, ...offers, languages: spoken, warm }
     const daemon = daemonOnceReached(
       () => work(parts, { clock, log, registered }),
       (signal) =>
@@ -99,13 +101,13 @@ export async function startWorker(
   }
 }
 
-interface ToolParts extends Pick<WorkerToolsOptions, 'folder' | 'user' | 'cas'> {
+interface ToolParts extends Pick<WorkerToolsOptions, 'folder' | 'user' | 'cas' | 'network'> {
   readonly settings: Config['worker']
   readonly id: string
 }
 
 const openToolsOf = (
-  { settings, id, folder, user, cas }: ToolParts,
+  { settings, id, folder, user, cas, network }: ToolParts,
   { clock, env }: Pick<WorkerSurroundings, 'clock' | 'env'>,
 ): Promise<WorkerTools> =>
   openWorkerTools({
@@ -116,10 +118,25 @@ const openToolsOf = (
     env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
     user,
     containers: settings.docker,
+    network,
     surroundings: env,
     cas,
     clock,
   })
+
+/** A grant that cannot be kept is refused here: tasks that use a network do not come to this worker. */
+async function hasNetwork(
+  { networkProblem }: Probed,
+  { allow }: Config['execution']['network'],
+  log: Log,
+): Promise<boolean> {
+  const reason = await networkProblem()
+  if (reason === undefined) return true
+  log[allow.length > 0 ? 'warn' : 'info']({ reason }, 'tasks that use a network are not offered a room here')
+  return false
+}
+
+type Probed = Awaited<ReturnType<typeof selfCheck>>
 
 /** What must stand between the machine and code from anybody. */
 const leastRoom = ({ snippets }: Config): IsolationLevel => (snippets.allow_bare ? 'none' : 'namespaces')
@@ -136,17 +153,19 @@ interface Parts {
   readonly isolation: IsolationLevel
   /** What is done to commands while they run can reach them. */
   readonly holdsReins: boolean
+  /** Rooms can have a network, where a task may use one. */
+  readonly hasNetwork: boolean
   readonly languages: WorkerLanguages
   readonly warm: WorkerWarmRooms
 }
 
 function work(
-  { settings, id, slots, tools, ways, isolation, holdsReins, languages, warm }: Parts,
+  { settings, id, slots, tools, ways, isolation, holdsReins, hasNetwork, languages, warm }: Parts,
   { clock, log, registered }: Pick<WorkerSurroundings, 'clock' | 'log' | 'registered'>,
 ): Daemon {
   let rooms = 0
   let spoken = languages.spoken()
-  const said = registrationOf({ settings, id, slots, isolation })
+  const said = registrationOf({ settings, id, slots, isolation, hasNetwork })
   const link = ways.link(id, hostname())
   const canBeTypedTo = holdsReins && link.inputTaken !== undefined
   return startDaemon({
@@ -183,13 +202,15 @@ const registrationOf = ({
   id,
   slots,
   isolation,
-}: Pick<Parts, 'settings' | 'id' | 'slots' | 'isolation'>): Omit<WorkerRegistration, 'running'> => ({
+  hasNetwork,
+}: Pick<Parts, 'settings' | 'id' | 'slots' | 'isolation' | 'hasNetwork'>): Omit<WorkerRegistration, 'running'> => ({
   worker: id,
   slots,
   resources: { cpu: availableParallelism(), memoryBytes: totalmem() },
   platform: pairs({
     ...machine(),
     isolation,
+    ...(hasNetwork && { [NETWORK_PROPERTY]: 'yes' }),
     ...(takesImages(settings.backend) && { 'container-image': '*' }),
     ...(settings.backend === 'docker' && { [PLACES_PROPERTY]: 'yes' }),
     ...settings.platform,

@@ -4,6 +4,7 @@ import type { Command, EnvVariable } from '../model/command.ts'
 import { firstRunnable } from './first-runnable.ts'
 import { launchRun } from './launch-run.ts'
 import type { Launcher, LauncherFacts, LaunchOrder } from './launcher/launcher.ts'
+import type { RoomNetworks } from './network/room-networks.ts'
 import { mustBeName, mustBeRunnable, programProblem, workingDirectoryOf } from './program.ts'
 import { foldersOf, launchLimits, limitedArgv } from './resource-limits.ts'
 import { cancelledBeforeStart, notStarted, runEnd } from './run-end.ts'
@@ -19,6 +20,8 @@ export interface BareOptions {
   readonly user: { readonly uid: number; readonly gid: number } | undefined
   /** Of each stream, where no limit is said. */
   readonly outputBytes: number
+  /** A bare room has the network of the machine: it is offered where that is what the operator grants. */
+  readonly networks?: Pick<RoomNetworks, 'isMachine'>
 }
 
 /**
@@ -56,6 +59,9 @@ export function bareRuntime(options: BareOptions): Runtime {
   }
 }
 
+const NO_NETWORK =
+  'commands without a room have the network of the machine: set mode = "host" under [execution.network] to offer that'
+
 interface OrderParts {
   readonly argv: readonly string[]
   readonly env: ReadonlyMap<string, string>
@@ -85,7 +91,7 @@ function environmentOf({ env }: Command, { tmp }: Room, defaults: readonly EnvVa
   return new Map(all.map(({ name, value }) => [name, value]))
 }
 
-function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user }: BareOptions): Probe {
+function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user, networks }: BareOptions): Probe {
   const each = prlimit === undefined ? 'not' : 'each'
   const limits: KeptLimits = {
     wallMs: 'all',
@@ -110,5 +116,6 @@ function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user }: Ba
     user === undefined && 'commands run as the user of the worker',
   ].filter((note) => note !== false)
   const keeps = { network: false, readOnly: false, rootfs: false, reins: true, terminal: true }
-  return { works: true, isolation: 'none', limits, keeps, notes }
+  const networkProblem = async () => (networks?.isMachine === true ? undefined : NO_NETWORK)
+  return { works: true, isolation: 'none', limits, keeps, notes, networkProblem }
 }

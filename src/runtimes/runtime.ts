@@ -31,6 +31,8 @@ export type Probe =
       readonly limits: KeptLimits
       readonly keeps: Kept
       readonly notes: readonly string[]
+      /** Why a command that may use a network cannot have one here; undefined when it can. Makes one to find out. */
+      readonly networkProblem: () => Promise<string | undefined>
     }
   | { readonly works: false; readonly reason: string }
 

@@ -121,10 +121,10 @@ function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: Run
   const madeBy = async (call: Call): Promise<StepYield> => {
     const before = done.get(call.path)
     if (before !== undefined) return before
-    const { command, task } = await prepareStep(call, { stager, trees, runsImages: ports.runsImages })
+    const { command, task, requiresNetwork } = await prepareStep(call, { stager, trees, runsImages: ports.runsImages })
     const { instance, priority } = order
-    const step = { submission: id, instance, path: call.path, priority, task, mayBeKnown: isResumed }
-    const { result } = await ports.runStep(step)
+    const named = { submission: id, instance, path: call.path, priority }
+    const { result } = await ports.runStep({ ...named, task, requiresNetwork, mayBeKnown: isResumed })
     recognizeOutputs(result.outputs, trees)
     const outputs = await stepOutputs(call, { command, result }, reading)
     return { outputs, replaced: replacedBy(command, result) }

@@ -10,6 +10,8 @@ export interface StepTask {
   readonly task: CommandTask
   /** An earlier start of the server may have asked for it already. */
   readonly mayBeKnown: boolean
+  /** The document requires a network; where it only hints at one, the step runs without when there is none. */
+  readonly requiresNetwork: boolean
 }
 
 export interface StepResult {

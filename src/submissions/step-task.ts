@@ -2,7 +2,7 @@ import { type FaultError, invalid } from '../base/fault.ts'
 import type { PlatformProperty } from '../model/command.ts'
 import { type CommandTask, commandTaskOf, isFreePlace } from '../model/command-task.ts'
 import { type LayOutTools, layOut } from '../stagers/lay-out.ts'
-import { findRequirement } from '../workflow/process/requirement.ts'
+import { findRequirement, isRequired } from '../workflow/process/requirement.ts'
 import type { Call } from '../workflow/run/drive.ts'
 import { type Docker, dockerOf } from '../workflow/tool/docker.ts'
 import { redirected } from '../workflow/tool/redirected.ts'
@@ -24,6 +24,7 @@ export interface StepTools extends LayOutTools {
 export interface PreparedStep {
   readonly command: ToolCommand
   readonly task: CommandTask
+  readonly requiresNetwork: boolean
 }
 
 /** A tool with its inputs as a task that any worker can run. */
@@ -70,7 +71,7 @@ export async function prepareStep(call: Call, tools: StepTools): Promise<Prepare
     isolation: image === undefined ? 'namespaces' : 'container',
     cacheable: command.reuse,
   })
-  return { command, task }
+  return { command, task, requiresNetwork: command.network && isRequired(scope, 'NetworkAccess') }
 }
 
 /** The container that it runs in; undefined to run it on the system of the worker. */

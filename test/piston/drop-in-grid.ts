@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/clock.ts'
+import { anyAddress } from '../../src/base/address-rules.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
@@ -44,7 +45,7 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
     newId: randomUUID,
     callbacks: {
       log: memoryDeliveryLog(),
-      mayBePrivate: true,
+      addresses: anyAddress,
       delaysMs: [20, 200],
       forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
     },
@@ -62,7 +63,7 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
   const shared = { desk, instances, clock, ending: ending.signal }
   app.route('/', pistonDoor(shared))
   const { figures } = engine
-  app.route('/', judge0Door({ ...shared, version: '1.2.3', figures, callbacks: { mayBePrivate: true } }))
+  app.route('/', judge0Door({ ...shared, version: '1.2.3', figures, callbacks: { addresses: anyAddress } }))
   const sockets = pistonConnect({ desk, input: engine.input, clock, initMs })
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog, sockets })
   onTestFinished(async () => {

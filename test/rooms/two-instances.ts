@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/app/clock.ts'
+import { network } from '../../src/app/config-network.ts'
 import { worker } from '../../src/app/config-worker.ts'
 import { openWorkerTools } from '../../src/app/worker-tools.ts'
 import { commandUser } from '../../src/app/worker-user.ts'
@@ -22,7 +23,7 @@ export async function sharedWorker(backend: 'sandbox' | 'unshare') {
   const store = memoryStore()
   const tools = await openWorkerTools({
     ...{ worker: 'w1', backend, folder, cacheBytes: 1 << 24, env: [] },
-    ...{ containers: worker.parse({}).docker, surroundings: process.env },
+    ...{ containers: worker.parse({}).docker, network: network.parse({}), surroundings: process.env },
     ...{ user: commandUser(undefined, process.getuid?.() ?? 0), cas: () => store, clock: systemClock },
   })
   let rooms = 0

@@ -2,6 +2,12 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { onTestFinished } from 'vitest'
 
+/** Settings of a grid whose steps may call: this test is on the loopback of the machine. */
+export const CALLS_MAY_LEAVE = {
+  WINDLASS_EXECUTION_NETWORK_ALLOW: 'cwl',
+  WINDLASS_EXECUTION_NETWORK_MODE: 'host',
+} as const
+
 /** Hears from commands wherever they run: each says its name when it starts. */
 export interface CallingHome {
   readonly port: number

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { folderOf, type Told } from '../cwl/documents.ts'
 import { type CwlEnd, startCwl } from '../cwl/run-here.ts'
-import { callingHome, callingTool } from './calling-home.ts'
+import { CALLS_MAY_LEAVE, callingHome, callingTool } from './calling-home.ts'
 import { startWorkflowServer } from './workflow-server.ts'
 
 const CHAIN = 20
@@ -36,7 +36,7 @@ test('a server that is killed in the middle of a run loses nothing, and runs not
   timeout: 120_000,
 }, async () => {
   const home = await callingHome()
-  const server = await startWorkflowServer({ workers: WORKERS, slots: SLOTS })
+  const server = await startWorkflowServer({ workers: WORKERS, slots: SLOTS, env: CALLS_MAY_LEAVE })
   onTestFinished(() => server.stop())
   const names = Array.from({ length: WIDTH }, (_, at) => `name${at}`)
   const at = folderOf({ 'flow.cwl': JSON.stringify(workflow(home.port)), 'job.json': JSON.stringify({ names }) })

@@ -10,6 +10,7 @@ import {
   PLACES_PROPERTY,
 } from '../../model/command-task.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
+import { NETWORK_PROPERTY } from '../../model/network-grants.ts'
 import type { TaskForm } from '../../model/task-form.ts'
 import { commandKeyOf } from '../../wire/command-key.ts'
 import { commandTaskFromProto, commandTaskToProto } from '../../wire/command-task.ts'
@@ -55,9 +56,13 @@ export function commandSubmission(
  * Workers offer the level of their rooms, and all below it, and whether those can be of an image. One that was written
  * for snippets alone says nothing of its rooms: whoever lets it in answers for them.
  */
-const roomNeeds = ({ isolation, image, platform, places = [] }: CommandTask, form: TaskForm): PlatformProperty[] => [
+const roomNeeds = (
+  { isolation, image, platform, stages, places = [] }: CommandTask,
+  form: TaskForm,
+): PlatformProperty[] => [
   ...(isolation === 'none' || form === 'snippet' ? [] : [{ name: 'isolation', value: isolation }]),
   ...(image === undefined || platform.some(({ name }) => name === IMAGE) ? [] : [{ name: IMAGE, value: image }]),
+  ...(stages.some(({ network }) => network) ? [{ name: NETWORK_PROPERTY, value: 'yes' }] : []),
   ...(places.length === 0 ? [] : [{ name: PLACES_PROPERTY, value: 'yes' }]),
 ]
 

@@ -30,9 +30,9 @@ export const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
 })
 
 async function submit(request: ExecuteRequest, call: ServerCall, tools: ExecutionTools): Promise<OperationStatus> {
-  const { engine, instances, limits } = tools
+  const { engine, instances, limits, grants } = tools
   const work = await readWork(request, instances(request.instance), tools)
-  const submission = submissionOf(request, work, { invocation: invocationOf(call), limits })
+  const submission = submissionOf(request, work, { invocation: invocationOf(call), limits, grants })
   return await engine.submit(submission).catch(tooMuch)
 }
 

@@ -1,4 +1,5 @@
 import type { Service } from '../../grpc/service.ts'
+import { noNetwork } from '../../model/network-grants.ts'
 import { tellingFaults } from '../telling-faults.ts'
 import { execute, waitExecution } from './execute.ts'
 import { DEFAULT_EXECUTION_LIMITS, type ExecutionDoorOptions, type ExecutionTools } from './execution-tools.ts'
@@ -7,13 +8,14 @@ import { recentTreesOf } from './recent-trees.ts'
 
 /** Remote execution as build tools speak it, over the grid. */
 export function executionDoor(options: ExecutionDoorOptions): Service[] {
-  const { engine, instances, clock, limits, logStreams } = options
+  const { engine, instances, clock, limits, logStreams, grants = noNetwork } = options
   const tools: ExecutionTools = {
     engine,
     instances,
     clock,
     limits: { ...DEFAULT_EXECUTION_LIMITS, ...limits },
     logStreams,
+    grants,
     recentTrees: recentTreesOf(clock),
   }
   const services: Service[] = [

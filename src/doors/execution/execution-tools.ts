@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
+import type { NetworkGrants } from '../../model/network-grants.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { Instances } from '../reapi/instances.ts'
 import type { RecentTrees } from './recent-trees.ts'
@@ -12,6 +13,8 @@ export interface ExecutionDoorOptions {
   readonly limits?: Partial<ExecutionLimits>
   /** The names under which the output of an operation can be followed, where it can. */
   readonly logStreams?: LogStreams
+  /** No action may use a network when left out. */
+  readonly grants?: NetworkGrants
 }
 
 export type LogStreams = (operation: { readonly instance: InstanceName; readonly id: string }) => {
@@ -48,6 +51,7 @@ export interface ExecutionTools {
   readonly clock: Clock
   readonly limits: ExecutionLimits
   readonly logStreams: LogStreams | undefined
+  readonly grants: NetworkGrants
   readonly recentTrees: (blobs: BlobStore) => RecentTrees
 }
 

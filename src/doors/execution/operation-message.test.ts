@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationEnd, OperationStatus } from '../../engine/status.ts'
+import { noNetwork } from '../../model/network-grants.ts'
 import type { TaskState } from '../../model/task-state.ts'
 import { memoryActionCache } from '../../storage/memory-action-cache.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
@@ -21,6 +22,7 @@ const tools: ExecutionTools = {
   clock,
   limits: DEFAULT_EXECUTION_LIMITS,
   logStreams: undefined,
+  grants: noNetwork,
   recentTrees: recentTreesOf(clock),
 }
 

@@ -1,9 +1,12 @@
-import { invalid } from '../../base/fault.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
 import type { Submission } from '../../engine/submission.ts'
 import type { ServerCall } from '../../grpc/service.ts'
+import type { PlatformProperty } from '../../model/command.ts'
+import { NETWORK_PROPERTY, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
 import { actionKeyOf } from '../../wire/action-key.ts'
 import { actionSpecToProto } from '../../wire/action-spec.ts'
 import type { Action } from '../../wire/execution-action.ts'
+import { asksForNetwork, isAboutNetwork } from '../../wire/execution-command.ts'
 import type { ExecuteRequest } from '../../wire/execution-request.ts'
 import { actionWishToProto } from '../../wire/execution-wish.ts'
 import { REQUEST_METADATA_HEADER, requestMetadataFromProto } from '../../wire/request-metadata.ts'
@@ -23,7 +26,7 @@ export function submissionOf(request: ExecuteRequest, work: Work, options: Submi
     priority,
     origin: ORIGIN,
     spec: actionSpecToProto({ actionDigest, inline }),
-    ...needing('action', platformNeeds(action.platform ?? command.platform)),
+    ...needing('action', platformNeeds(roomNeeds(action.platform ?? command.platform, request, options.grants))),
     affinity: [action.inputRootDigest.hash],
     timeoutMs: timeoutOf(action, options.limits),
     // What must not be cached must not be shared with an identical one either.
@@ -41,6 +44,19 @@ export function submissionOf(request: ExecuteRequest, work: Work, options: Submi
 export interface SubmissionOptions {
   readonly invocation: string
   readonly limits: ExecutionLimits
+  readonly grants: NetworkGrants
+}
+
+/** Clients have several words for a network; workers offer one. */
+function roomNeeds(
+  platform: readonly PlatformProperty[],
+  { instance }: ExecuteRequest,
+  grants: NetworkGrants,
+): readonly PlatformProperty[] {
+  const others = platform.filter((property) => !isAboutNetwork(property))
+  if (!asksForNetwork(platform)) return others
+  if (!grants('reapi', instance)) throw new FaultError({ kind: 'denied', what: networkRefusal('reapi', instance) })
+  return [...others, { name: NETWORK_PROPERTY, value: 'yes' }]
 }
 
 function timeoutOf({ timeoutMs }: Action, { defaultTimeoutMs, maxTimeoutMs }: ExecutionLimits): number {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openGrid, turns, until } from '../../engine/grid.fixture.ts'
+import { noNetwork } from '../../model/network-grants.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { memoryActionCache } from '../../storage/memory-action-cache.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
@@ -23,6 +24,7 @@ async function waiting(call: FakeCall = fakeCall()) {
     clock,
     limits: DEFAULT_EXECUTION_LIMITS,
     logStreams: undefined,
+    grants: noNetwork,
     recentTrees: recentTreesOf(clock),
   }
   const out = fakeOutgoing(call)

@@ -1,7 +1,8 @@
+import type { AddressRules } from '../../base/address-rules.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import { isOver, type SnippetStatus } from '../../model/snippet.ts'
-import { callbackProblem } from '../snippets/callbacks/public-address.ts'
+import { callbackProblem } from '../snippets/callbacks/callback-url.ts'
 import type { SnippetDesk } from '../snippets/snippet-desk.ts'
 import { JUDGE0_FORM } from './judge0-form.ts'
 import { Judge0Problem } from './judge0-problem.ts'
@@ -13,7 +14,7 @@ import { taskIdOf } from './token.ts'
 export interface Judge0DeskOptions {
   readonly desk: Pick<SnippetDesk, 'submit' | 'find' | 'wait' | 'cancel'>
   readonly clock: Clock
-  readonly callbacks: { readonly mayBePrivate: boolean } | undefined
+  readonly callbacks: { readonly addresses: AddressRules } | undefined
 }
 
 /** Submissions of one run or of several, over the desk for single ones. */
@@ -31,7 +32,7 @@ export function judge0Desk({ desk, clock, callbacks }: Judge0DeskOptions): Judge
     await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(id)))
   }
   const mustBeCallable = (url: string | undefined): void => {
-    const problem = url === undefined ? undefined : callbackProblem(url, callbacks?.mayBePrivate ?? false)
+    const problem = url === undefined || callbacks === undefined ? undefined : callbackProblem(url, callbacks.addresses)
     if (problem !== undefined) throw new Judge0Problem(422, { callback_url: [problem] })
   }
   return {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { AddressRules } from '../../base/address-rules.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Log, silentLog } from '../../base/log.ts'
 import type { EngineFigures } from '../../engine/inquiring.ts'
@@ -31,8 +32,9 @@ export interface Judge0DoorOptions {
   readonly instanceOf?: (c: Context) => InstanceName
   readonly limits?: Partial<Judge0Limits>
   /** Without this nobody may ask for callbacks. The desk sends them: it must have `judge0Form` among its forms. */
-  readonly callbacks?: { readonly mayBePrivate: boolean }
-  readonly mayUseNetwork?: boolean
+  readonly callbacks?: { readonly addresses: AddressRules }
+  /** Nobody may when left out. */
+  readonly mayUseNetwork?: (instance: InstanceName) => boolean
   /** Where it is served; the root is where Judge0 has it. */
   readonly prefixes?: readonly string[]
   readonly mostWaitMs?: number
@@ -59,7 +61,7 @@ export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOp
   const set = {
     instanceOf: () => '',
     log: silentLog,
-    mayUseNetwork: false,
+    mayUseNetwork: () => false,
     prefixes: ['', '/judge0'],
     mostWaitMs: 60_000,
     mostOutputBytes: 1024 * 1024,
@@ -94,7 +96,9 @@ function hang(app: Hono, prefix: string, tools: Tools): void {
   )
   app.get(`${prefix}/languages/:id`, (c) => language(c, tools))
   app.get(`${prefix}/statuses`, (c) => c.json(Object.values(STATUSES)))
-  app.get(`${prefix}/config_info`, (c) => c.json(configInfo(tools.limits, tools)))
+  app.get(`${prefix}/config_info`, (c) =>
+    c.json(configInfo(tools.limits, { ...tools, mayUseNetwork: tools.mayUseNetwork(tools.instanceOf(c)) })),
+  )
   app.get(`${prefix}/workers`, (c) => c.json([workers(tools)]))
   app.get(`${prefix}/version`, (c) => c.text(JUDGE0_VERSION))
   app.get(`${prefix}/about`, (c) =>
@@ -228,7 +232,7 @@ const rulesFor = (c: Context, { languages, awaited, instanceOf, limits, hasCallb
   instance: instanceOf(c),
   limits,
   hasCallbacks,
-  mayUseNetwork,
+  mayUseNetwork: mayUseNetwork(instanceOf(c)),
 })
 
 function mustBeOpen({ ending, desk }: Tools): void {

@@ -137,6 +137,10 @@ function amountsIn(body: Body, limits: Judge0Limits, wrong: Complaints): Partial
   return amounts
 }
 
+/** Judge0's own words, and the way out. */
+const NO_NETWORK =
+  'enabling network is not allowed: the operator can grant it with allow = ["judge0"] under [execution.network]'
+
 function wordsIn(body: Body, { hasCallbacks, mayUseNetwork }: SubmissionRules, wrong: Complaints): Partial<KeptWish> {
   const line = textIn(body, 'command_line_arguments', wrong)
   if (line !== undefined && line.length > MOST_ARGUMENTS)
@@ -145,7 +149,7 @@ function wordsIn(body: Body, { hasCallbacks, mayUseNetwork }: SubmissionRules, w
   const callback = textIn(body, 'callback_url', wrong)
   if (callback && !hasCallbacks) wrong.add('callback_url', 'setting callback is not allowed')
   const network = flagIn(body, 'enable_network')
-  if (network && !mayUseNetwork) wrong.add('enable_network', 'enabling network is not allowed')
+  if (network && !mayUseNetwork) wrong.add('enable_network', NO_NETWORK)
   for (const each of ['enable_per_process_and_thread_time_limit', 'enable_per_process_and_thread_memory_limit'])
     if (flagIn(body, each)) wrong.add(each, 'this option cannot be enabled')
   return {

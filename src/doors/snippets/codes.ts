@@ -78,6 +78,13 @@ export const API_CODES = {
     means:
       'A web page of another origin asked, or the request was for a host that is not served here; `detail` names the setting that would allow it.',
   },
+  network: {
+    code: 40302,
+    status: 403,
+    message: 'Network not granted',
+    means:
+      'The task asks for a network, and the operator does not grant one to this instance and door; `detail` names the setting. Ask the operator, or send the task without `network`.',
+  },
   noTask: {
     code: 40401,
     status: 404,
@@ -179,4 +186,5 @@ export const CODE_OF_REFUSAL = {
   'no-worker': 'noWorker',
   key: 'key',
   callback: 'callback',
+  network: 'network',
 } as const satisfies Record<RefusalReason, ApiCodeName>

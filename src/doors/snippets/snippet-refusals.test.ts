@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { addressRules } from '../../base/address-rules.ts'
 import { memoryDeliveryLog } from './callbacks/delivery-log.ts'
 import { submittedAnswer } from './rest/answers.ts'
 import { dataOf, HELLO, snippetsGrid, submitted } from './snippets.fixture.ts'
@@ -67,7 +68,7 @@ describe('what is refused', () => {
     ],
   ])('%s', async (_, body, [code, words]) => {
     const grid = await snippetsGrid({
-      callbacks: { log: memoryDeliveryLog() },
+      callbacks: { log: memoryDeliveryLog(), addresses: addressRules({ reach: [], own: () => [] }) },
     })
     grid.worker('w1')
     const { status, json } = await grid.ask('/api/v1/tasks', { method: 'POST', body })

@@ -11,6 +11,7 @@ import type { TaskLease, WorkerSession } from '../../engine/worker-session.ts'
 import { snippetTask } from '../../languages/snippet-task.ts'
 import type { CommandResult, CommandTask, StageCause, StageResult } from '../../model/command-task.ts'
 import type { Language } from '../../model/language.ts'
+import { NETWORK_PROPERTY } from '../../model/network-grants.ts'
 import { digestOf, listOf } from '../../storage/blobs.fixture.ts'
 import type { Journal } from '../../storage/journal/journal.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
@@ -165,6 +166,7 @@ export interface TestWorker {
 const PROPERTIES = [
   ...['action', 'command', 'plain', 'snippet'].map((value) => ({ name: 'runs', value })),
   ...['none', 'namespaces', 'sandbox'].map((value) => ({ name: 'isolation', value })),
+  { name: NETWORK_PROPERTY, value: 'yes' },
 ]
 
 function testWorker(engine: Engine, worker: string, wish: WorkerWish = {}): TestWorker {

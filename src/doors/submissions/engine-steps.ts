@@ -3,7 +3,8 @@ import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import { PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
+import { type CommandTask, PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
+import { NETWORK_PROPERTY, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
 import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from '../../submissions/step-grid.ts'
 import { commandResultFromProto } from '../../wire/command-task-result.ts'
 import { commandSubmission } from '../command-tasks/command-submission.ts'
@@ -11,24 +12,25 @@ import { commandSubmission } from '../command-tasks/command-submission.ts'
 export interface EngineStepsOptions {
   readonly engine: Engine
   readonly clock: Clock
+  readonly grants: NetworkGrants
 }
 
 /** When the grid refuses for now and does not say when to come back. */
 const RETRY_MS = 1000
 
 /** Steps as tasks of the grid, under names that follow from the submission and the path: found again after any stop. */
-export const engineSteps = ({ engine, clock }: EngineStepsOptions): StepGrid => ({
+export const engineSteps = ({ engine, clock, grants }: EngineStepsOptions): StepGrid => ({
   async run(step, told, signal) {
     const operation = operationOf(step)
     const known = step.mayBeKnown ? await engine.find(operation) : undefined
-    const status = known ?? (await submitted(step, { engine, clock, signal }))
+    const status = known ?? (await submitted(step, { engine, clock, grants, signal }))
     return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status, step)
   },
-  runsImages: (inPlaces) =>
-    engine.workers
-      .list()
-      .some(({ properties }) => properties.some(({ name }) => name === (inPlaces ? PLACES_PROPERTY : IMAGE))),
+  runsImages: (inPlaces) => isOffered(engine, inPlaces ? PLACES_PROPERTY : IMAGE),
 })
+
+const isOffered = (engine: Engine, wanted: string): boolean =>
+  engine.workers.list().some(({ properties }) => properties.some(({ name }) => name === wanted))
 
 const IMAGE = 'container-image'
 
@@ -40,8 +42,23 @@ interface Submitting extends EngineStepsOptions {
   readonly signal: AbortSignal
 }
 
-async function submitted(step: StepTask, { engine, clock, signal }: Submitting): Promise<OperationStatus> {
-  const { instance, submission, path, priority, task } = step
+/**
+ * The step with or without a network. Every tool of CWL v1.0 implies a network, and a hint may be ignored: only a
+ * requirement fails where the operator grants none.
+ */
+function networked(step: StepTask, { engine, grants }: Submitting): CommandTask {
+  const { task, instance, requiresNetwork } = step
+  if (task.stages.every(({ network }) => !network)) return task
+  const isGranted = grants('cwl', instance)
+  if (requiresNetwork && !isGranted) throw new FaultError({ kind: 'denied', what: networkRefusal('cwl', instance) })
+  if (isGranted && (requiresNetwork || isOffered(engine, NETWORK_PROPERTY))) return task
+  return { ...task, stages: task.stages.map((stage) => ({ ...stage, network: false })) }
+}
+
+async function submitted(step: StepTask, tools: Submitting): Promise<OperationStatus> {
+  const { engine, clock, signal } = tools
+  const { instance, submission, path, priority } = step
+  const task = networked(step, tools)
   const order = commandSubmission(task, {
     ...{ instance, invocation: submission, priority, origin: 'step' },
     operation: operationOf(step),

@@ -1,4 +1,5 @@
 import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
+import type { RoomNetwork } from '../network/room-networks.ts'
 import type { Room } from '../runtime.ts'
 
 export interface ApptainerOrder {
@@ -6,7 +7,8 @@ export interface ApptainerOrder {
   readonly room: Room
   /** The working directory, as it is called outside. */
   readonly cwd: string
-  readonly network: boolean
+  /** The network that Apptainer is started in, for the container to keep; undefined for a container without one. */
+  readonly network: RoomNetwork | undefined
   /** A SIF file or a directory of this machine. */
   readonly image: string
   /** The file with the filter of system calls. */
@@ -21,9 +23,10 @@ export function apptainerArgv({ program, room, cwd, network, image, profile }: A
     ...['--userns', '--containall', '--no-home', '--cleanenv', '--no-eval', '--no-privs'],
     // Nothing of the machine that its configuration would put into every container.
     ...['--no-mount', 'bind-paths,hostfs,cwd,home,tmp,sys'],
-    ...(network ? [] : ['--net', '--network', 'none']),
+    ...(network === undefined ? ['--net', '--network', 'none'] : []),
     ...['--hostname', INSIDE.hostname, '--security', `seccomp:${profile}`],
     ...mounts(room),
+    ...(network?.files ?? []).flatMap(({ from, to }) => mount(from, to, true)),
     ...['--pwd', pathInside(cwd, room), image],
   ]
 }

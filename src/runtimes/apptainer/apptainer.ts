@@ -8,7 +8,8 @@ import { tryContainer } from '../images/try-container.ts'
 import { type LaunchOutcome, launchRun } from '../launch-run.ts'
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { environmentInside } from '../namespaces/inside.ts'
-import { keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import type { RoomNetwork } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart } from '../run-end.ts'
@@ -74,7 +75,8 @@ export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
       if (signal.aborted) return cancelledBeforeStart
       using image = await images.hold(command.image, signal)
       if (image === undefined || signal.aborted) return cancelledBeforeStart
-      const order = orderOf(run, { kit: made, options, cwd, image: image.source })
+      await using network = await networkFor(run, options)
+      const order = orderOf(run, { kit: made, options, cwd, image: image.source, network })
       const outcome = await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks }, signal)
       return apptainerEnd(outcome, limits, command.argv[0] as string)
     },
@@ -90,7 +92,7 @@ async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOp
     const notes = [version, ...(tried === undefined ? [] : [tried]), more, ...notesOn(facts, options)]
     const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
     const limits = { ...keptLimits(facts, options), pids: facts.pids }
-    return { works: true, isolation: 'container', limits, keeps, notes }
+    return { works: true, isolation: 'container', limits, keeps, notes, networkProblem: () => networkProblem(options) }
   } catch (error) {
     return { works: false, reason: error instanceof Error ? error.message : String(error) }
   }
@@ -109,9 +111,10 @@ interface OrderParts {
   readonly options: ApptainerOptions
   readonly cwd: string
   readonly image: string
+  readonly network: RoomNetwork | undefined
 }
 
-function orderOf(run: Run, { kit, options, cwd, image }: OrderParts): LaunchOrder {
+function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): LaunchOrder {
   const { command, room, limits, hooks } = run
   const { program, profile, prlimit } = kit
   const wanted = new Map(environmentInside(command, options.env))
@@ -123,8 +126,9 @@ function orderOf(run: Run, { kit, options, cwd, image }: OrderParts): LaunchOrde
   return {
     name: room.name,
     argv: [
+      ...(network?.join ?? []),
       ...[prlimit, '--core=0', ...limitFlags({ ...limits, ...files }), '--'],
-      ...apptainerArgv({ program, room, cwd, network: command.network, image, profile }),
+      ...apptainerArgv({ program, room, cwd, network, image, profile }),
       ...inner,
       ...command.argv,
     ],

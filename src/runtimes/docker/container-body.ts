@@ -4,6 +4,7 @@ import type { EnvVariable } from '../../model/command.ts'
 import type { StoredImage } from '../images/image-store.ts'
 import { environmentInside, INSIDE, pathInside, pathShown, readOnlyPaths, shownPlaces } from '../namespaces/inside.ts'
 import type { Run } from '../runtime.ts'
+import type { ContainerNetwork } from './container-network.ts'
 import type { EngineFacts } from './engine.ts'
 
 export interface ContainerOrder {
@@ -16,8 +17,8 @@ export interface ContainerOrder {
   readonly env: readonly EnvVariable[]
   /** Who it runs as, inside and outside. */
   readonly user: { readonly uid: number; readonly gid: number }
-  /** The network of a command that may have one, as the engine calls it. */
-  readonly network: string
+  /** The network of a command that may have one. */
+  readonly network: Pick<ContainerNetwork, 'mode' | 'files'> | undefined
   /** The filter of system calls: as it is for Docker, the path of its file for Podman. */
   readonly seccomp: string
   /** The control group to make its own in, where that is ours to say. */
@@ -66,8 +67,8 @@ export function containerBody(order: ContainerOrder): object {
     Healthcheck: { Test: ['NONE'] },
     ...{ AttachStdin: hasInput, OpenStdin: hasInput, StdinOnce: hasInput },
     ...{ AttachStdout: true, AttachStderr: true, Tty: false },
-    // With the network of the machine a container has the name of the machine.
-    ...(isOnMachine(order) ? {} : { Hostname: INSIDE.hostname }),
+    // In the network of the machine, or of another container, it has the name that belongs to that.
+    ...(isShared(order) ? {} : { Hostname: INSIDE.hostname }),
     HostConfig: hostConfig(order),
   }
 }
@@ -86,15 +87,15 @@ function containerEnv({ run, env }: ContainerOrder): ReadonlyMap<string, string>
   return all
 }
 
-const isOnMachine = ({ run, network }: ContainerOrder): boolean => run.command.network && network === 'host'
+const isShared = ({ network }: ContainerOrder): boolean => /^(host$|container:)/.test(network?.mode ?? '')
 
 function hostConfig(order: ContainerOrder): object {
   const { run, facts, network, groupParent } = order
-  const { command, limits } = run
+  const { limits } = run
   const { memoryBytes, pids, cpus } = limits
   const memory = memoryBytes === undefined ? undefined : Math.max(LEAST_MEMORY_BYTES, Math.trunc(memoryBytes))
   return {
-    NetworkMode: command.network ? network : 'none',
+    NetworkMode: network?.mode ?? 'none',
     ReadonlyRootfs: true,
     Mounts: mounts(order),
     Tmpfs: temporary(order),
@@ -120,7 +121,7 @@ function hostConfig(order: ContainerOrder): object {
 }
 
 /** As a structure: a path may have a colon in it. */
-function mounts({ run: { room } }: ContainerOrder): object[] {
+function mounts({ run: { room }, network }: ContainerOrder): object[] {
   const closed = readOnlyPaths(room)
   const isClosed = closed.includes(room.path)
   const bind = (Source: string, Target: string, ReadOnly: boolean): object => ({
@@ -133,6 +134,7 @@ function mounts({ run: { room } }: ContainerOrder): object[] {
     bind(room.path, INSIDE.room, isClosed),
     ...(isClosed ? [] : closed.map((path) => bind(path, pathInside(path, room), true))),
     ...(room.tmp === undefined ? [] : [bind(room.tmp, INSIDE.tmp, false)]),
+    ...(network?.files ?? []).map(({ from, to }) => bind(from, to, true)),
     ...shownPlaces(room).map(({ path, at, writable }) => bind(path, at, !writable)),
   ]
 }

@@ -25,10 +25,18 @@ export async function probeOf({ runtime, ready, options }: DockerProbe): Promise
       limits: keptLimits(facts),
       keeps,
       notes,
+      networkProblem: () => networkProblemOf(facts, options),
     }
   } catch (error) {
     return { works: false, reason: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** Containers belong to the user of their engine: only that user can give them a network. */
+async function networkProblemOf({ isRootless }: EngineFacts, { networks, isRoot }: DockerOptions) {
+  if (networks === undefined) return 'this worker gives none'
+  if (networks.isMachine || isRoot || isRootless) return await networks.problem(undefined)
+  return 'the engine runs as root, so only a worker that is root can give its containers a network'
 }
 
 const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RuntimeUnderTest } from '../contract.ts'
+import { hostNetworks } from '../network/room-networks.ts'
 import { realClock } from '../rooms.fixture.ts'
 import { type DockerOptions, type DockerRuntime, dockerRuntime } from './docker.ts'
 
@@ -22,8 +23,9 @@ export function dockerBy(socketPath: string, image: string, more: Partial<Docker
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-docker-')))
   chmodSync(folder, 0o755)
   const fixed = { clock: realClock, socketPath, folder, env: [], user: CONTAINER_USER, outputBytes: 16 << 20 }
+  const machine = { networks: hostNetworks(), arch: host.arch, isRoot: host.getuid?.() === 0 }
   const images = { pull: 'never', maxBytes: 1 << 30, image } as const
-  const options = { ...fixed, worker: `test-${host.pid}-${++made}`, images, network: 'host', ...more }
+  const options = { ...fixed, worker: `test-${host.pid}-${++made}`, images, ...machine, ...more }
   const runtime = dockerRuntime(options)
   const close = async (): Promise<void> => {
     await runtime.close()

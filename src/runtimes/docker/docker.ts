@@ -10,6 +10,7 @@ import { type HeldImage, type ImageCache, type ImagePolicy, imageCache } from '.
 import { seccompProfile } from '../images/seccomp-profile.ts'
 import { launchRun } from '../launch-run.ts'
 import type { Launcher, LaunchOrder } from '../launcher/launcher.ts'
+import type { RoomNetworks } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
@@ -19,11 +20,13 @@ import { containerBody } from './container-body.ts'
 import { containerEnd } from './container-end.ts'
 import { type ContainerGroups, containerGroups } from './container-groups.ts'
 import { ContainerLaunch, type Prlimit } from './container-launch.ts'
+import { containerNetwork } from './container-network.ts'
 import { probeOf } from './docker-probe.ts'
 import { type Engine, type EngineFacts, engineBy } from './engine.ts'
 import { engineImages } from './engine-images.ts'
 import { engineSocket } from './engine-socket.ts'
 import { onceMade } from './once-made.ts'
+import { pauseProgram } from './pause-program.ts'
 
 export interface DockerOptions {
   readonly clock: Clock
@@ -39,8 +42,14 @@ export interface DockerOptions {
   /** Of each stream, where no limit is said. */
   readonly outputBytes: number
   readonly images: ImagePolicy
-  /** What a command that may use the network is attached to, as the engine calls it; `bridge` if not said. */
-  readonly network?: string
+  /** Networks for commands that may use one; such commands are refused when left out. */
+  readonly networks?: RoomNetworks
+  /** Where the machine's own network is granted: what stands for it, as the engine calls it; `host` if not said. */
+  readonly machineNetwork?: string
+  /** Of this machine, as Node names it. */
+  readonly arch: string
+  /** Whether the worker is root. */
+  readonly isRoot: boolean
   /** Control groups of our own around containers are used wherever they can be, unless this says no. */
   readonly useGroups?: boolean
 }
@@ -57,6 +66,8 @@ interface Kit {
   /** The same rules as in a sandbox: an engine's own let more pass. */
   readonly seccomp: string
   readonly groups: ContainerGroups | undefined
+  /** The file of a program that waits. */
+  readonly pause: string | undefined
 }
 
 /** For control groups, whose last process may take a moment to end. */
@@ -121,13 +132,15 @@ interface ContainerRun {
 async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<RunEnd> {
   const { run, cwd, image, kit, engine, options } = parts
   const { command, room, limits, hooks } = run
-  const { clock, worker, env, user, network = 'bridge' } = options
+  const { clock, worker, env, user, networks, machineNetwork = 'host' } = options
   const { facts, groups, seccomp } = kit
   const order = orderOf(run, options)
   const labels = { [LABEL]: worker }
   const groupParent = groups?.pathOf(room.name)
-  const body = containerBody({ run, cwd, image, facts, labels, env, user, network, seccomp, groupParent })
   const name = `windlass-${shortName(worker)}-${room.name}`
+  const asked = { engine, networks, machineNetwork, name, image: image.source, labels, pause: kit.pause }
+  await using network = command.network ? await containerNetwork(asked) : undefined
+  const body = containerBody({ run, cwd, image, facts, labels, env, user, network, seccomp, groupParent })
   const tree = groups?.around(room.name, order.limits)
   const plan = {
     ...order,
@@ -167,7 +180,7 @@ const orderOf = ({ room, limits, hooks, command }: Run, { outputBytes }: DockerO
   limits: launchLimits(limits),
 })
 
-async function makeKit(engine: Engine, { worker, folder, useGroups = true }: DockerOptions): Promise<Kit> {
+async function makeKit(engine: Engine, { worker, folder, arch, useGroups = true }: DockerOptions): Promise<Kit> {
   await mkdir(folder, { recursive: true })
   const facts = await engine.facts()
   const profile = join(folder, 'seccomp.json')
@@ -176,9 +189,13 @@ async function makeKit(engine: Engine, { worker, folder, useGroups = true }: Doc
   const isPlain = facts.cgroupDriver === 'cgroupfs' && !facts.isRootless
   const groups = useGroups && isPlain ? containerGroups(shortName(worker)) : undefined
   groups?.sweep()
+  const program = pauseProgram(arch)
+  const pause = program && join(folder, 'pause')
+  if (program && pause) await writeFile(pause, program, { mode: 0o755 })
   return {
     facts,
     groups,
+    pause,
     prlimit: await firstRunnable('prlimit'),
     seccomp: facts.isPodman ? profile : seccompProfile(),
   }

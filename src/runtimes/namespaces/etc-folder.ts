@@ -12,7 +12,7 @@ const WANTED = [
 
 const { user, uid, gid, hostname } = INSIDE
 
-/** The same on every machine. The last two are places for those of the machine, where a command may use its network. */
+/** The same on every machine. A room with a network has others in place of the last two. */
 const WRITTEN: Readonly<Record<string, string>> = {
   passwd: `root:x:0:0:root:/:/bin/sh\n${user}:x:${uid}:${gid}:${user}:${INSIDE.tmp}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n`,
   group: `root:x:0:\n${user}:x:${gid}:\nnogroup:x:65534:\n`,
@@ -22,9 +22,6 @@ const WRITTEN: Readonly<Record<string, string>> = {
   'resolv.conf': '',
   hosts: `127.0.0.1 localhost ${hostname}\n::1 localhost ${hostname}\n`,
 }
-
-/** Those that are the machine's own where a command has its network. */
-export const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts'] as const
 
 /** Makes anew the folder that rooms see as /etc. It is a copy, for what a room sees must not change while it runs. */
 export async function makeEtc(folder: string): Promise<string> {

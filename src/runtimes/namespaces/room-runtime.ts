@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
 import type { EnvVariable } from '../../model/command.ts'
 import type { Launcher, LauncherFacts } from '../launcher/launcher.ts'
-import type { KeptLimits } from '../runtime.ts'
+import { noNetworks, type RoomNetwork, type RoomNetworks } from '../network/room-networks.ts'
+import type { KeptLimits, Run } from '../runtime.ts'
 
 /** What the runtimes that make rooms with namespaces are given. */
 export interface RoomRuntimeOptions {
@@ -19,6 +20,8 @@ export interface RoomRuntimeOptions {
   readonly folder: string
   /** Further folders of the machine that rooms see as they are, and cannot change. */
   readonly readable?: readonly string[]
+  /** Networks for the rooms of commands that may use one; such commands are refused when left out. */
+  readonly networks?: RoomNetworks
 }
 
 /**
@@ -27,6 +30,18 @@ export interface RoomRuntimeOptions {
  */
 export const belongsToRoot = ({ isRoot, user }: Pick<RoomRuntimeOptions, 'isRoot' | 'user'>): boolean =>
   isRoot && (user === undefined || user.uid === 0)
+
+const NO_NETWORKS = noNetworks('this worker gives none')
+
+/** The network for a run that may use one; undefined for any other run. */
+export const networkFor = async ({ command }: Run, options: NetworkOptions): Promise<RoomNetwork | undefined> =>
+  command.network ? await (options.networks ?? NO_NETWORKS).open(options.user) : undefined
+
+/** Why rooms of this runtime cannot have a network; undefined when they can. */
+export const networkProblem = ({ networks = NO_NETWORKS, user }: NetworkOptions): Promise<string | undefined> =>
+  networks.problem(user)
+
+type NetworkOptions = Pick<RoomRuntimeOptions, 'networks' | 'user'>
 
 export const keptLimits = (facts: LauncherFacts, { isRoot, user }: RoomRuntimeOptions): KeptLimits => ({
   wallMs: 'all',

@@ -1,6 +1,6 @@
-import { NETWORK_FILES } from '../namespaces/etc-folder.ts'
 import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
 import type { SystemPart } from '../namespaces/system-view.ts'
+import type { RoomNetwork } from '../network/room-networks.ts'
 import type { Room } from '../runtime.ts'
 
 /** Where the program finds its filter, and where it tells of the command's end. */
@@ -26,7 +26,8 @@ export interface BwrapOrder {
   readonly room: Room
   readonly env: ReadonlyMap<string, string>
   readonly cwd: string
-  readonly network: boolean
+  /** The network that bubblewrap is started in, for the room to keep; undefined for a room without one. */
+  readonly network: RoomNetwork | undefined
   /** Whether this bubblewrap takes the size of a tmpfs. */
   readonly takesSizes: boolean
 }
@@ -41,12 +42,12 @@ export function bwrapArgv({ system, room, env, cwd, network, takesSizes }: Bwrap
     path,
   ]
   return [
-    ...['--unshare-all', '--unshare-user', ...(network ? ['--share-net'] : [])],
+    ...['--unshare-all', '--unshare-user', ...(network === undefined ? [] : ['--share-net'])],
     ...['--uid', `${INSIDE.uid}`, '--gid', `${INSIDE.gid}`, '--hostname', INSIDE.hostname],
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
     ...['--seccomp', `${FILTER_FD}`, '--json-status-fd', `${STATUS_FD}`],
     ...system.flatMap(systemFlags),
-    ...(network && room.rootfs === undefined ? NETWORK_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
+    ...(network?.files ?? []).flatMap(({ from, to }) => (room.rootfs === undefined ? ['--ro-bind-try', from, to] : [])),
     ...['--proc', '/proc', ...PROC_COVERS, '--dev', '/dev'],
     // The rest of /dev would else be memory that nobody counts.
     ...[...memory('/dev/shm', SHM_BYTES), '--remount-ro', '/dev'],

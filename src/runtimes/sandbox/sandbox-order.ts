@@ -3,6 +3,7 @@ import { environmentInside, rootfsOf } from '../namespaces/inside.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
 import { belongsToRoot, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { type SystemPart, systemOf } from '../namespaces/system-view.ts'
+import type { RoomNetwork } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import type { Run } from '../runtime.ts'
@@ -30,8 +31,17 @@ const MOST_ARGUMENTS = 9000
 /** To make a room it needs some itself. */
 const LEAST_OPEN_FILES = 24
 
+export interface NetworkedRun {
+  readonly run: Run
+  readonly network: RoomNetwork | undefined
+}
+
 /** How bubblewrap is to be started for a run; or why the command cannot be. */
-export function sandboxOrder(run: Run, kit: SandboxKit, options: RoomRuntimeOptions): LaunchOrder | ProgramProblem {
+export function sandboxOrder(
+  { run, network }: NetworkedRun,
+  kit: SandboxKit,
+  options: RoomRuntimeOptions,
+): LaunchOrder | ProgramProblem {
   const { command, room, limits, hooks } = run
   mustBeRunnable(command)
   mustBeName(room.name)
@@ -43,8 +53,9 @@ export function sandboxOrder(run: Run, kit: SandboxKit, options: RoomRuntimeOpti
   if (problem) return problem
   const fds = { handed: [{ path: kit.filter }], hasStatus: true }
   const argv = [
+    ...(network?.join ?? []),
     ...limited(run, kit),
-    ...[kit.bwrap, ...bwrapArgv({ ...kit, system, room, env, cwd, network: command.network }), '--'],
+    ...[kit.bwrap, ...bwrapArgv({ ...kit, system, room, env, cwd, network }), '--'],
     ...(rootfs === undefined ? countedInside(run, kit) : []),
     ...argvInTerminal(run, env, fds),
   ]

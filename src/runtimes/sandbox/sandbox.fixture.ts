@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BareUnderTest, IS_ROOT, launcherBy, launcherOptions, type Way } from '../bare.fixture.ts'
 import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { hostNetworks } from '../network/room-networks.ts'
 import { realClock } from '../rooms.fixture.ts'
 import type { Runtime } from '../runtime.ts'
 import { sandboxRuntime } from './sandbox.ts'
@@ -29,7 +30,8 @@ export function roomsBy(
   chmodSync(folder, 0o755)
   const isRoot = IS_ROOT && way !== 'ordinary'
   const user = isRoot ? ROOM_USER : undefined
-  const fixed = { launcher, clock: realClock, env: [], user, isRoot, outputBytes: 16 << 20, folder }
+  const networks = hostNetworks()
+  const fixed = { launcher, clock: realClock, env: [], user, isRoot, outputBytes: 16 << 20, folder, networks }
   const close = async (): Promise<void> => {
     await launcher.close()
     for (const each of [options.folder, folder]) rmSync(each, { recursive: true, force: true })

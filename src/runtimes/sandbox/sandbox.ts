@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { firstRunnable } from '../first-runnable.ts'
 import { launchRun } from '../launch-run.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
-import { keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { systemOfMachine } from '../namespaces/system-view.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
@@ -41,14 +41,23 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
         const unsized = takesSizes ? [] : ['this bubblewrap (before 0.7) gives /dev/shm no size: memory limits hold it']
         const notes = [...unsized, ...notesOn(facts, options)]
         const keeps = { network: true, readOnly: true, rootfs: true, reins: true, terminal: true }
-        return { works: true, isolation: 'sandbox', limits: keptLimits(facts, options), keeps, notes }
+        const limits = keptLimits(facts, options)
+        return {
+          works: true,
+          isolation: 'sandbox',
+          limits,
+          keeps,
+          notes,
+          networkProblem: () => networkProblem(options),
+        }
       } catch (error) {
         return { works: false, reason: error instanceof Error ? error.message : String(error) }
       }
     },
     expect: () => launcher.expect(),
     async run(run, signal): Promise<RunEnd> {
-      const order = sandboxOrder(run, await ready(), options)
+      await using network = await networkFor(run, options)
+      const order = sandboxOrder({ run, network }, await ready(), options)
       if ('what' in order) return notStarted(order.code, order.what)
       if (signal.aborted) return cancelledBeforeStart
       const { limits, hooks, held } = run

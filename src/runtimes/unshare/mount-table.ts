@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { NETWORK_FILES } from '../namespaces/etc-folder.ts'
 import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
 import type { SystemPart } from '../namespaces/system-view.ts'
+import type { RoomNetwork } from '../network/room-networks.ts'
 import type { Room } from '../runtime.ts'
 
 /** What is at the places where devices go: empty files to lay them over, made once. */
@@ -21,7 +21,7 @@ export interface MountOrder {
   readonly dev: string
   readonly system: readonly SystemPart[]
   readonly room: Room
-  readonly network: boolean
+  readonly network: RoomNetwork | undefined
   /** The room belongs to root, under another number. */
   readonly isRoots: boolean
 }
@@ -35,7 +35,7 @@ export function mountTable({ root, dev, system, room, network, isRoots }: MountO
   return [
     line('tmpfs', root, 'tmpfs', 'size=1m,mode=755,nosuid,nodev'),
     ...system.map((part) => (part.kind === 'bind' ? bind(part.from, part.to, `${BOUND},ro`) : linked(part, bind))),
-    ...(network ? NETWORK_FILES.map((path) => bind(path, path, 'bind,ro,nosuid,nodev')) : []),
+    ...(network?.files ?? []).map(({ from, to }) => bind(from, to, 'bind,ro,nosuid,nodev')),
     line('proc', at('/proc'), 'proc', 'nosuid,nodev,noexec,X-mount.mkdir'),
     // What root may change there it may change under any name.
     ...SWITCHES.map((path) => bind(at(path), path, 'bind,ro,nosuid,nodev,noexec,nofail')),

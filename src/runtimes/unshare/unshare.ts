@@ -7,9 +7,17 @@ import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
 import { environmentInside, pathInside } from '../namespaces/inside.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
-import { belongsToRoot, keptLimits, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
+import {
+  belongsToRoot,
+  keptLimits,
+  networkFor,
+  networkProblem,
+  notesOn,
+  type RoomRuntimeOptions,
+} from '../namespaces/room-runtime.ts'
 import { type SystemPart, systemOfMachine } from '../namespaces/system-view.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
+import type { RoomNetwork } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
@@ -62,14 +70,23 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
         await tryRoom(runtime, options, SECURED)
         const notes = ['system calls are not filtered: a room is as safe as the kernel', ...notesOn(facts, options)]
         const keeps = { network: true, readOnly: true, rootfs: false, reins: true, terminal: true }
-        return { works: true, isolation: 'namespaces', limits: keptLimits(facts, options), keeps, notes }
+        const limits = keptLimits(facts, options)
+        return {
+          works: true,
+          isolation: 'namespaces',
+          limits,
+          keeps,
+          notes,
+          networkProblem: () => networkProblem(options),
+        }
       } catch (error) {
         return { works: false, reason: error instanceof Error ? error.message : String(error) }
       }
     },
     expect: () => launcher.expect(),
     async run(run, signal): Promise<RunEnd> {
-      const order = orderOf(run, await kit, options)
+      await using network = await networkFor(run, options)
+      const order = orderOf({ run, network }, await kit, options)
       if ('what' in order) return notStarted(order.code, order.what)
       if (signal.aborted) return cancelledBeforeStart
       const { limits, hooks, held } = run
@@ -79,13 +96,17 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
   return runtime
 }
 
-function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder | ProgramProblem {
+interface NetworkedRun {
+  readonly run: Run
+  readonly network: RoomNetwork | undefined
+}
+
+function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeOptions): LaunchOrder | ProgramProblem {
   const { command, room, limits, hooks } = run
   mustBeRunnable(command)
   mustBeName(room.name)
   if (room.rootfs !== undefined)
     throw invalid('rooms made by unshare see the system of the machine only', 'unsupported')
-  const { network } = command
   const cwd = workingDirectoryOf(command, room)
   const env = environmentInside(command, options.env)
   const problem = problemInside(command.argv[0] as string, env.get('PATH'), kit.system)
@@ -98,7 +119,8 @@ function orderOf(run: Run, kit: Kit, options: RoomRuntimeOptions): LaunchOrder |
     hasStatus: true,
   }
   const argv = [
-    ...[kit.unshare, ...NAMESPACES, ...(network ? [] : ['--net'])],
+    ...(network?.join ?? []),
+    ...[kit.unshare, ...NAMESPACES, ...(network === undefined ? ['--net'] : [])],
     ...['/bin/sh', '-c', ROOM_SCRIPT, 'sh', kit.root, pathInside(cwd, room)],
     ...[...env].map(([name, value]) => `${name}=${value}`),
     // Also without limits: after it a program may have any name, where env would take one with an = for a variable.

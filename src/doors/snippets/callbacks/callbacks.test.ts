@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { type AddressRules, addressRules, anyAddress } from '../../../base/address-rules.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
 import { deliveriesAnswer } from '../rest/answers.ts'
@@ -31,6 +32,8 @@ const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+const PUBLIC_ONLY = addressRules({ reach: [], own: () => [] })
 
 interface Received {
   readonly headers: IncomingHttpHeaders
@@ -60,7 +63,7 @@ const DELAYS_MS = [5, 10, 20]
 const gridWith = (log: DeliveryLog, rest: object = {}): Promise<SnippetsGrid> =>
   snippetsGrid({
     clock: systemClock,
-    callbacks: { log, mayBePrivate: true, delaysMs: DELAYS_MS, secret: 'of the server' },
+    callbacks: { log, addresses: anyAddress, delaysMs: DELAYS_MS, secret: 'of the server' },
     ...rest,
   })
 
@@ -180,15 +183,40 @@ test('a name that leads to this machine is not called, whatever it looked like b
   const { received, url } = await receiver()
   const port = new URL(url).port
   const order = { secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
-  const post = (to: string, mayBePrivate = false) =>
-    postCallback({ ...order, url: to }, { clock: systemClock, mayBePrivate, timeoutMs: 5000 })
+  const post = (to: string, addresses: AddressRules = PUBLIC_ONLY) =>
+    postCallback({ ...order, url: to }, { clock: systemClock, addresses, timeoutMs: 5000 })
   expect((await post(`http://127.0.0.1:${port}/`)).problem).toContain('not a public address')
   expect((await post(`http://[::ffff:127.0.0.1]:${port}/`)).problem).toContain('not a public address')
   // No URL rule sees through a name; the look-up does. Which name a machine has for itself is in its hosts file.
   const named = await post(`http://${hostname()}:${port}/`)
   expect(named.problem).toMatch(/not a public address|ENOTFOUND|EAI_AGAIN/)
   expect(received).toHaveLength(0)
-  expect(await post(`http://127.0.0.1:${port}/`, true)).toEqual({ status: 200, problem: undefined })
+  expect(await post(`http://127.0.0.1:${port}/`, anyAddress)).toEqual({ status: 200, problem: undefined })
+})
+
+test('what the operator lists is called, by its address or by its name, and none of the machine’s own addresses else', async () => {
+  const { received, url } = await receiver()
+  const order = { secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
+  const port = new URL(url).port
+  const post = (host: string, reach: readonly string[], own: readonly string[] = []) =>
+    postCallback(
+      { ...order, url: `http://${host}:${port}/` },
+      { clock: systemClock, addresses: addressRules({ reach, own: () => own }), timeoutMs: 5000 },
+    )
+  expect(await post('127.0.0.1', ['127.0.0.1'])).toEqual({ status: 200, problem: undefined })
+  expect(await post('localhost', ['localhost'])).toEqual({ status: 200, problem: undefined })
+  expect((await post('localhost', ['10.0.0.0/8'])).problem).toContain('this machine')
+  expect((await post('8.8.8.8', [], ['8.8.8.8'])).problem).toContain('[execution.network]')
+  expect(received).toHaveLength(2)
+})
+
+test('a redirect is an answer like any other: it leads nowhere', async () => {
+  const inner = await receiver()
+  const outer = await receiver([307], { location: inner.url })
+  const order = { url: outer.url, secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
+  const posted = await postCallback(order, { clock: systemClock, addresses: anyAddress, timeoutMs: 5000 })
+  expect(posted).toEqual({ status: 307, problem: 'answered 307' })
+  expect([outer.received.length, inner.received.length]).toEqual([1, 0])
 })
 
 test('a receiver that never answers is left after a while', async () => {
@@ -200,6 +228,6 @@ test('a receiver that never answers is left after a while', async () => {
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const order = { url, secret: undefined, delivery: 'd', attempt: 1, body: '{}' }
-  const posted = await postCallback(order, { clock: systemClock, mayBePrivate: true, timeoutMs: 50 })
+  const posted = await postCallback(order, { clock: systemClock, addresses: anyAddress, timeoutMs: 50 })
   expect(posted).toEqual({ status: undefined, problem: 'no answer in time' })
 })

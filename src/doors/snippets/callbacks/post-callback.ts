@@ -3,8 +3,9 @@ import { lookup } from 'node:dns'
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import type { AddressRules } from '../../../base/address-rules.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { callbackProblem, hostOf, isPublicAddress } from './public-address.ts'
+import { callbackProblem, hostOf, notReached } from './callback-url.ts'
 
 export interface CallbackOrder {
   readonly url: string
@@ -20,7 +21,8 @@ export interface CallbackOrder {
 
 export interface PostOptions {
   readonly clock: Clock
-  readonly mayBePrivate: boolean
+  /** Which addresses it may go to. */
+  readonly addresses: AddressRules
   readonly timeoutMs?: number
   readonly agentName?: string
 }
@@ -34,11 +36,11 @@ export interface Posted {
 const TIMEOUT_MS = 10_000
 
 /**
- * One try. Only what was looked up and found public is connected to, and no redirect is followed: either would be a way to
- * have this server ask its neighbours. Never rejects.
+ * One try. The connection goes to an address that was looked up and checked, and to no other: a name that resolves to
+ * another address the next time changes nothing. A redirect is not followed. Never rejects.
  */
 export function postCallback(order: CallbackOrder, options: PostOptions): Promise<Posted> {
-  const problem = callbackProblem(order.url, options.mayBePrivate)
+  const problem = callbackProblem(order.url, options.addresses)
   if (problem !== undefined) return Promise.resolve({ status: undefined, problem: `not called: ${problem}` })
   return new Promise((resolve) => {
     let request: ClientRequest | undefined
@@ -64,7 +66,7 @@ function send(order: CallbackOrder, options: PostOptions, done: (posted: Posted)
   const settings: RequestOptions = {
     method: order.method ?? 'POST',
     agent: false, // a connection kept open would outlive what was found out about its address
-    lookup: checkedLookup(options.mayBePrivate),
+    lookup: checkedLookup(options.addresses),
     headers: headersFor(order, options),
     ...(isIP(hostOf(url)) !== 0 && { host: hostOf(url) }),
   }
@@ -98,15 +100,15 @@ function headersFor(
 export const signatureOf = (secret: string, seconds: number, body: string): string =>
   createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 
-/** All addresses of a name must be public: one that is not is a trap, whichever of them would be tried first. */
+/** All addresses of a name must be allowed: one that is not is a trap, whichever of them would be tried first. */
 const checkedLookup =
-  (mayBePrivate: boolean): LookupFunction =>
+  (rules: AddressRules): LookupFunction =>
   (host, settings, callback) => {
     lookup(host, { ...settings, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, '', 0)
-      const bad = mayBePrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
+      const bad = addresses.find(({ address }) => !rules.mayReach(address, host))
       const [first] = addresses
-      if (bad !== undefined) return callback(new Error(`not called: ${bad.address} is not a public address`), '', 0)
+      if (bad !== undefined) return callback(new Error(`not called: ${notReached(bad.address)}`), '', 0)
       if (first === undefined) return callback(new Error('the name has no address'), '', 0)
       return settings.all ? callback(null, addresses) : callback(null, first.address, first.family)
     })

@@ -1,3 +1,4 @@
+import type { AddressRules } from '../../../base/address-rules.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
@@ -33,8 +34,8 @@ export interface CallbackSettings {
   readonly log: DeliveryLog
   /** What deliveries are signed with whose request brought nothing to sign with. */
   readonly secret?: string | undefined
-  /** Callbacks may go to this machine and its neighbours. */
-  readonly mayBePrivate?: boolean
+  /** Which addresses callbacks may go to. */
+  readonly addresses: AddressRules
   /** How long to wait before each try after the first. */
   readonly delaysMs?: readonly number[]
   /** Of interfaces that tell an end in words of their own. */

@@ -17,7 +17,7 @@ export interface Sending extends Completing {
 /** The callbacks of snippets: in whose words each is told, and when there is something to tell. */
 export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackDesk & EndCalls {
   const { clock, log, instances } = tools
-  const { mayBePrivate = false, secret, delaysMs, forms = {} } = callbacks
+  const { addresses, secret, delaysMs, forms = {} } = callbacks
   const ending = new AbortController()
   const formOf = ({ form }: SnippetCallback): CallbackForm | undefined => (form === undefined ? undefined : forms[form])
   const desk = callbackDesk({
@@ -25,7 +25,7 @@ export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Se
     clock,
     messages: log,
     ...(delaysMs && { delaysMs }),
-    post: (order) => postCallback(order, { clock, mayBePrivate }),
+    post: (order) => postCallback(order, { clock, addresses }),
     async describe(id) {
       const told = await find(id)
       const callback = told?.status.request.callback

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { FaultError } from '../../../base/fault.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
 import type { SnippetRequest } from '../../../model/snippet.ts'
-import { callbackProblem } from '../callbacks/public-address.ts'
+import { callbackProblem } from '../callbacks/callback-url.ts'
 import { SnippetRefusal } from '../snippet-refusal.ts'
 import type { CallbackSettings, DeskTools } from './desk-tools.ts'
 import { noteFromBytes } from './snippet-note.ts'
@@ -83,6 +83,6 @@ function again(operation: OperationStatus, request: SnippetRequest): Submitted {
 function mustBeCallable({ callback }: SnippetRequest, callbacks: CallbackSettings | undefined): void {
   if (callback === undefined) return
   const problem =
-    callbacks === undefined ? 'this server makes none' : callbackProblem(callback.url, callbacks.mayBePrivate ?? false)
+    callbacks === undefined ? 'this server makes none' : callbackProblem(callback.url, callbacks.addresses)
   if (problem !== undefined) throw new SnippetRefusal('callback', `the callback is not possible: ${problem}`)
 }

@@ -118,7 +118,12 @@ export const taskBody = z
     stdinEncoding: z.enum(ENCODINGS).optional(),
     resourceLimit: limitBody.optional(),
     compileLimit: limitBody.optional().describe('The same for the compiler, in languages that have one.'),
-    network: z.boolean().optional().describe('Off unless said; not every server grants it.'),
+    network: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the program may use a network (default false). The operator has to grant it: code 40302 where they do not.',
+      ),
     outputs: z.array(name).max(100).optional().describe('Patterns of files to keep, such as out/*.png or **/*.csv.'),
     expectedOutput: text(4 * MiB)
       .optional()

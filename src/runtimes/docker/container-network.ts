@@ -1,0 +1,75 @@
+import { INSIDE } from '../namespaces/inside.ts'
+import { noRoomNetwork, type RoomNetwork, type RoomNetworks } from '../network/room-networks.ts'
+import type { Engine } from './engine.ts'
+
+/** The network of one container. */
+export interface ContainerNetwork extends AsyncDisposable {
+  /** As the engine calls it. */
+  readonly mode: string
+  /** What the container sees in place of its own files. */
+  readonly files: RoomNetwork['files']
+}
+
+export interface ContainerNetworkOrder {
+  readonly engine: Engine
+  readonly networks: RoomNetworks | undefined
+  /** The network of the engine that stands for the machine's, where the operator grants that. */
+  readonly machineNetwork: string
+  readonly name: string
+  /** The image of the command: any image will do, and this one is here. */
+  readonly image: string
+  readonly labels: Readonly<Record<string, string>>
+  /** The file of the program that waits; undefined where there is none for this machine. */
+  readonly pause: string | undefined
+}
+
+const PAUSE = '/.windlass-pause'
+const PAUSE_MEMORY_BYTES = 16 << 20
+const PAUSE_PROCESSES = 4
+
+/**
+ * A network for a container: the namespace of a second container that only waits, without any network of the engine's, which is connected and
+ * given its routes before the command's container joins it.
+ */
+export async function containerNetwork(order: ContainerNetworkOrder): Promise<ContainerNetwork> {
+  const { engine, networks, machineNetwork } = order
+  if (networks === undefined) throw noRoomNetwork('this worker gives none')
+  if (networks.isMachine) return { mode: machineNetwork, files: [], [Symbol.asyncDispose]: async () => {} }
+  await using parts = new AsyncDisposableStack()
+  const id = await engine.create(`${order.name}-network`, waitingBody(order))
+  parts.defer(() => engine.remove(id))
+  const problem = await engine.start(id)
+  if (problem !== undefined) throw noRoomNetwork(problem)
+  const { pid } = await engine.state(id)
+  if (pid <= 0) throw noRoomNetwork('the container that keeps it has ended')
+  const { files } = parts.use(await networks.connect(pid))
+  const open = parts.move()
+  return { mode: `container:${id}`, files, [Symbol.asyncDispose]: () => open.disposeAsync() }
+}
+
+function waitingBody({ image, labels, pause }: ContainerNetworkOrder): object {
+  if (pause === undefined) throw noRoomNetwork('there is no program for this architecture that keeps it')
+  return {
+    Image: image,
+    Entrypoint: [PAUSE],
+    Cmd: [],
+    Env: [],
+    WorkingDir: '/',
+    User: '65534:65534',
+    Labels: labels,
+    Hostname: INSIDE.hostname,
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: {
+      NetworkMode: 'none',
+      ReadonlyRootfs: true,
+      Mounts: [{ Type: 'bind', Source: pause, Target: PAUSE, ReadOnly: true }],
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      LogConfig: { Type: 'none' },
+      RestartPolicy: { Name: 'no' },
+      Memory: PAUSE_MEMORY_BYTES,
+      PidsLimit: PAUSE_PROCESSES,
+      Ulimits: ['nofile', 'nproc'].map((Name) => ({ Name, Soft: 64, Hard: 64 })),
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { isIPv4 } from 'node:net'
+import { type AddressRange, reachRanges, SPECIAL_RANGES } from '../../base/address-rules.ts'
+
+/**
+ * The routes of a room's network. The translator (slirp4netns or pasta) runs outside and connects to whatever address it
+ * is sent, so the room's own routing table has to keep packets from addresses that are not public.
+ *
+ * Routes alone are not enough: a program may bind a socket to the interface, and the kernel then takes a destination without a
+ * route to be a neighbour (net/ipv4/route.c, ip_route_output_key_hash_rcu: "Apparently, routing tables are wrong"). So no neighbour but the
+ * gateway can be resolved: its entry is permanent, and the interface sends no ARP request.
+ */
+export const INTERFACE = 'tap0'
+/** In the range for benchmarks (RFC 2544), which is nobody's private network. */
+export const ROOM_NET = {
+  range: '198.18.255.0/24',
+  prefix: 24,
+  address: '198.18.255.100',
+  gateway: '198.18.255.2',
+  /** libslirp derives it from the address of the gateway; pasta takes frames for any. */
+  gatewayMac: '52:55:c6:12:ff:02',
+} as const
+
+/** Far from those that people use. */
+const NAME_TABLE = 5353
+
+export interface NetworkPlan {
+  readonly reach: readonly string[]
+  /** Addresses that the names among `reach` resolve to. */
+  readonly resolved: readonly string[]
+  /** Addresses of this machine. */
+  readonly own: readonly string[]
+  readonly nameServers: readonly string[]
+}
+
+/** Lines for `ip -batch`. */
+export function networkBatch({ reach, resolved, own, nameServers }: NetworkPlan): string {
+  const listed = [...reachRanges(reach), ...resolved.map(single)].filter(({ family }) => family === 'ipv4')
+  const open = (range: AddressRange): boolean => listed.some((each) => covers(each, range))
+  const exact = new Set(listed.filter(({ prefix }) => prefix === 32).map(({ address }) => address))
+  const closed = [
+    ...SPECIAL_RANGES.filter((range) => !open(range)),
+    // A range that is listed does not open the machine itself: only its very address does.
+    ...own.filter((address) => isIPv4(address) && !exact.has(address)).map(single),
+  ]
+  const through = `via ${ROOM_NET.gateway} dev ${INTERFACE} onlink`
+  const lines = [
+    'link set dev lo up',
+    `neigh replace ${ROOM_NET.gateway} lladdr ${ROOM_NET.gatewayMac} dev ${INTERFACE} nud permanent`,
+    `ntable change name arp_cache dev ${INTERFACE} mcast_probes 0 ucast_probes 0 app_probes 0`,
+    `route replace default ${through}`,
+    ...listed.map((range) => `route replace ${textOf(range)} ${through}`),
+    ...closed.map((range) => `route replace unreachable ${textOf(range)}`),
+    // Or the gateway itself, and whatever a translator serves beside it, could be talked to.
+    `route del ${ROOM_NET.range} dev ${INTERFACE}`,
+    // Name servers are often private: to them a room may send questions, and nothing else.
+    ...nameServers.flatMap((address) => [
+      `route replace ${address}/32 ${through} table ${NAME_TABLE}`,
+      ...['udp', 'tcp'].map(
+        (protocol) => `rule add to ${address}/32 ipproto ${protocol} dport 53 lookup ${NAME_TABLE}`,
+      ),
+    ]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const single = (address: string): AddressRange => ({ address, prefix: 32, family: isIPv4(address) ? 'ipv4' : 'ipv6' })
+
+/** As the kernel wants it: with no bits set beyond the prefix. */
+function textOf({ address, prefix }: AddressRange): string {
+  const bits = masked(address, prefix)
+  return `${[24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.')}/${prefix}`
+}
+
+const covers = (outer: AddressRange, inner: AddressRange): boolean =>
+  outer.prefix <= inner.prefix && masked(inner.address, outer.prefix) === masked(outer.address, outer.prefix)
+
+function masked(address: string, prefix: number): number {
+  const bits = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+  return prefix === 0 ? 0 : (bits & (0xffff_ffff << (32 - prefix))) >>> 0
+}

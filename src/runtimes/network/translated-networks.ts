@@ -1,0 +1,175 @@
+import { lookup } from 'node:dns/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { reachNames } from '../../base/address-rules.ts'
+import type { Clock } from '../../base/clock.ts'
+import { firstRunnable } from '../first-runnable.ts'
+import { INSIDE } from '../namespaces/inside.ts'
+import { hostsFile, nameService, resolvConf } from './name-files.ts'
+import { INTERFACE, networkBatch, ROOM_NET } from './network-plan.ts'
+import { type NetworkUser, noRoomNetwork, type RoomNetwork, type RoomNetworks } from './room-networks.ts'
+import { runToEnd, type SideProcess, startBeside } from './side-process.ts'
+import { type Translator, translators } from './translators.ts'
+
+export interface TranslatedNetworksOptions {
+  /** A folder of this part alone, which the users of rooms can reach. */
+  readonly folder: string
+  /** Whether the worker is root. */
+  readonly isRoot: boolean
+  /** What the operator lists: addresses, ranges and names that rooms may reach though they are not public. */
+  readonly reach: readonly string[]
+  /** The addresses of this machine. */
+  readonly own: () => readonly string[]
+  readonly clock: Pick<Clock, 'after'>
+}
+
+interface Kit {
+  readonly unshare: string
+  readonly nsenter: string
+  readonly ip: string
+  readonly translator: Translator
+}
+
+/** Its only work is to keep the namespaces while they are set up and joined; it ends with the worker. */
+const KEEPER = ['/bin/sh', '-c', 'echo ready; exec cat > /dev/null']
+const LOOK_ROUNDS = 250
+const LOOK_MS = 20
+
+/**
+ * A network namespace for each room, with address translation by a program that needs no rights in the room. The namespace belongs
+ * to a user namespace between the machine's and the room's: the room's user owns it from outside and can join it, but what runs in the
+ * room is inside a user namespace below, where it has no rights over the network: it cannot change a route.
+ */
+export function translatedNetworks(options: TranslatedNetworksOptions): RoomNetworks {
+  const found = new Map<string, Promise<Kit>>()
+  const kitFor = (user: NetworkUser): Promise<Kit> => {
+    const key = `${user?.uid}:${user?.gid}`
+    const kit = found.get(key) ?? findKit(user, options)
+    found.set(key, kit)
+    kit.catch(() => {}) // told to whoever asks
+    return kit
+  }
+  const orWhyNot = (opening: Promise<RoomNetwork>): Promise<RoomNetwork> =>
+    opening.catch((error: unknown) => {
+      throw noRoomNetwork(wordsOf(error), error)
+    })
+  return {
+    isMachine: false,
+    problem: (user) => kitFor(user).then(noProblem, wordsOf),
+    open: (user) => orWhyNot(kitFor(user).then((kit) => openNetwork(kit, user, options))),
+    connect: (pid) => orWhyNot(kitFor(undefined).then((kit) => connectNetwork(kit, { pid, user: undefined }, options))),
+  }
+}
+
+const noProblem = (): undefined => undefined
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Nothing tells whether a network can be made like making one. */
+async function findKit(user: NetworkUser, options: TranslatedNetworksOptions): Promise<Kit> {
+  const [unshare, nsenter, ip] = await Promise.all(['unshare', 'nsenter', 'ip'].map(firstRunnable))
+  if (unshare === undefined || nsenter === undefined)
+    throw new Error('util-linux is not installed (no unshare or nsenter)')
+  if (ip === undefined) throw new Error('iproute2 is not installed (no ip)')
+  const all = await translators()
+  if (all.length === 0) throw new Error('neither slirp4netns nor pasta is installed (apt-get install slirp4netns)')
+  const problems: string[] = []
+  for (const translator of all) {
+    const kit = { unshare, nsenter, ip, translator }
+    try {
+      const tried = await openNetwork(kit, user, options)
+      await tried[Symbol.asyncDispose]()
+      return kit
+    } catch (error) {
+      problems.push(`${translator.name}: ${reasonIn(wordsOf(error))}`)
+    }
+  }
+  throw new Error(problems.join('; '))
+}
+
+/** The most common reason by far, in words that say what to do. */
+function reasonIn(words: string): string {
+  const isTun = /\/dev\/net\/tun|TUNSETIFF/.test(words)
+  if (!isTun) return words.replaceAll('\n', ' ')
+  return '/dev/net/tun cannot be opened by this user (chmod 666 /dev/net/tun, as most systems have it, or start the worker as root)'
+}
+
+async function openNetwork(kit: Kit, user: NetworkUser, options: TranslatedNetworksOptions): Promise<RoomNetwork> {
+  await using parts = new AsyncDisposableStack()
+  const argv = [kit.unshare, '--user', '--map-current-user', '--net', ...KEEPER]
+  const keeper = parts.adopt(startBeside({ argv, user }), (each) => each.end())
+  await keeper.ready
+  const connected = parts.use(await connectNetwork(kit, { pid: keeper.pid, user }, options))
+  const open = parts.move()
+  return { ...connected, [Symbol.asyncDispose]: () => open.disposeAsync() }
+}
+
+interface ConnectedProcess {
+  readonly pid: number
+  /** The user that its user namespace belongs to; undefined for the worker's own. */
+  readonly user: NetworkUser
+}
+
+async function connectNetwork(
+  kit: Kit,
+  { pid, user }: ConnectedProcess,
+  options: TranslatedNetworksOptions,
+): Promise<RoomNetwork> {
+  await using parts = new AsyncDisposableStack()
+  const translator = parts.adopt(startBeside(kit.translator.start(pid, user)), (each) => each.end())
+  await translator.ready
+  const net = `--net=/proc/${pid}/ns/net`
+  const owner = [`--user=/proc/${pid}/ns/user`, '--preserve-credentials']
+  const inside = [kit.nsenter, ...(options.isRoot ? [] : owner), net, kit.ip]
+  if (!kit.translator.tellsReady) await configured(inside, translator, options.clock)
+  const [names, resolved] = [await nameService(), await resolvedNames(options.reach)]
+  const plan = { reach: options.reach, resolved: [...resolved.values()].flat(), own: options.own() }
+  await runToEnd([...inside, '-batch', '-'], networkBatch({ ...plan, nameServers: names.servers }), undefined)
+  const files = await written(options.folder, {
+    '/etc/resolv.conf': resolvConf(names),
+    '/etc/hosts': hostsFile(resolved, INSIDE.hostname),
+  })
+  parts.defer(files.remove)
+  const open = parts.move()
+  return {
+    join: [kit.nsenter, ...owner, net, '--'],
+    files: files.made,
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+}
+
+/** Resolves when the interface has its address. */
+async function configured(
+  inside: readonly string[],
+  translator: SideProcess,
+  clock: Pick<Clock, 'after'>,
+): Promise<void> {
+  for (let round = 0; round < LOOK_ROUNDS; round++) {
+    const shown = await runToEnd([...inside, '-4', '-o', 'addr', 'show'], '', undefined)
+    if (shown.includes(INTERFACE) && shown.includes(ROOM_NET.address)) return
+    await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve))
+  }
+  throw new Error(`it made no interface: ${translator.words() || 'it gave no reason'}`)
+}
+
+/** Names that do not resolve now are left out: a room can do without them. */
+async function resolvedNames(reach: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>()
+  for (const name of reachNames(reach)) {
+    const addresses = await lookup(name, { all: true, family: 4 }).catch(() => [])
+    if (addresses.length > 0)
+      found.set(
+        name,
+        addresses.map(({ address }) => address),
+      )
+  }
+  return found
+}
+
+async function written(folder: string, texts: Readonly<Record<string, string>>) {
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  const place = await mkdtemp(join(folder, 'names-'))
+  const made = Object.entries(texts).map(([to, text]) => ({ from: join(place, to.replaceAll('/', '_')), to, text }))
+  await chmod(place, 0o755)
+  for (const { from, text } of made) await writeFile(from, text, { mode: 0o644 })
+  return { made, remove: () => rm(place, { recursive: true, force: true }) }
+}
