@@ -9,7 +9,7 @@ import { hostsFile, nameService, resolvConf } from './name-files.ts'
 import { INTERFACE, networkBatch, ROOM_NET } from './network-plan.ts'
 import { type NetworkUser, noRoomNetwork, type RoomNetwork, type RoomNetworks } from './room-networks.ts'
 import { runToEnd, type SideProcess, startBeside } from './side-process.ts'
-import { type Translator, translators } from './translators.ts'
+import { installedTranslators, type Translator } from './translators.ts'
 
 export interface TranslatedNetworksOptions {
   /** A folder of this part alone, which the users of rooms can reach. */
@@ -21,6 +21,8 @@ export interface TranslatedNetworksOptions {
   /** The addresses of this machine. */
   readonly own: () => readonly string[]
   readonly clock: Pick<Clock, 'after'>
+  /** In the order in which they are tried; those that are installed when left out. */
+  readonly translators?: readonly Translator[]
 }
 
 interface Kit {
@@ -70,7 +72,7 @@ async function findKit(user: NetworkUser, options: TranslatedNetworksOptions): P
   if (unshare === undefined || nsenter === undefined)
     throw new Error('util-linux is not installed (no unshare or nsenter)')
   if (ip === undefined) throw new Error('iproute2 is not installed (no ip)')
-  const all = await translators()
+  const all = options.translators ?? (await installedTranslators())
   if (all.length === 0) throw new Error('neither slirp4netns nor pasta is installed (apt-get install slirp4netns)')
   const problems: string[] = []
   for (const translator of all) {
@@ -95,7 +97,9 @@ function reasonIn(words: string): string {
 
 async function openNetwork(kit: Kit, user: NetworkUser, options: TranslatedNetworksOptions): Promise<RoomNetwork> {
   await using parts = new AsyncDisposableStack()
-  const argv = [kit.unshare, '--user', '--map-current-user', '--net', ...KEEPER]
+  // Only a user that is root in the namespaces can set the network up from within: a worker that is root does it from outside.
+  const map = options.isRoot ? '--map-current-user' : '--map-root-user'
+  const argv = [kit.unshare, '--user', map, '--net', ...KEEPER]
   const keeper = parts.adopt(startBeside({ argv, user }), (each) => each.end())
   await keeper.ready
   const connected = parts.use(await connectNetwork(kit, { pid: keeper.pid, user }, options))

@@ -50,7 +50,7 @@ const pasta = (path: string, shell: string): Translator => ({
 })
 
 /** Those that are installed, in the order in which they are tried. */
-export async function translators(): Promise<readonly Translator[]> {
+export async function installedTranslators(): Promise<readonly Translator[]> {
   const [slirp, passt, shell] = await Promise.all(['slirp4netns', 'pasta', 'sh'].map(firstRunnable))
   return [
     ...(slirp === undefined ? [] : [slirp4netns(slirp)]),

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { describeWith } from '../../src/testing/require.ts'
+import { ATTACKS_ON_ROUTES, allowed } from './attacks-on-routes.ts'
+import type { RoomRequest } from './run-in-room.ts'
+import { PEER, type TwoHosts, twoHosts } from './two-hosts.ts'
+
+const PROGRAM = resolve(import.meta.dirname, 'run-in-room.ts')
+const ORDINARY = '65530'
+
+interface Ended {
+  readonly problem?: string
+  readonly cause?: string
+  readonly stdout?: string
+  readonly stderr?: string
+}
+
+type As = 'root' | 'ordinary user' | 'ordinary user without /dev/net/tun'
+
+/** As an ordinary user, with a /dev/net/tun as most systems have it: for everybody. It is another in this namespace alone. */
+const AS_ORDINARY = `
+case $1 in open) mknod -m 666 "$2/tun" c 10 200; mount --bind "$2/tun" /dev/net/tun;; esac
+case $1 in closed) mknod -m 600 "$2/tun" c 10 200; mount --bind "$2/tun" /dev/net/tun;; esac
+shift 2
+exec setpriv --reuid ${ORDINARY} --regid ${ORDINARY} --clear-groups "$@"`
+
+const WAYS: Readonly<Record<Exclude<As, 'root'>, string>> = {
+  'ordinary user': 'open',
+  'ordinary user without /dev/net/tun': 'closed',
+}
+
+async function inRoom({ grid }: TwoHosts, as: As, request: RoomRequest): Promise<Ended> {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-ordinary-'))
+  chmodSync(folder, 0o777)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const before = as === 'root' ? [] : ['unshare', '--mount', 'sh', '-c', AS_ORDINARY, 'sh', WAYS[as], folder]
+  const [program = '', ...words] = [...grid, ...before, process.execPath, PROGRAM, JSON.stringify(request)]
+  const env = { ...process.env, TMPDIR: folder, HOME: folder }
+  const { stdout } = await promisify(execFile)(program, words, { env, cwd: folder, timeout: 240_000 })
+  return JSON.parse(stdout) as Ended
+}
+
+const linesOf = ({ stdout = '', stderr, cause, problem }: Ended): string[] => {
+  expect({ cause, problem }, stderr).toEqual({ cause: 'ok', problem: undefined })
+  return stdout.trim().split('\n')
+}
+
+describeWith(['bwrap', 'unshare', 'slirp4netns', 'pasta', 'ip', 'python3'], 'the network of a room', () => {
+  describe.each(['sandbox', 'unshare'] as const)('by %s', (runtime) => {
+    test.each([
+      ['root', 'slirp4netns'],
+      ['ordinary user', 'slirp4netns'],
+      ['ordinary user', 'pasta'],
+    ] as const)(
+      'of a worker that is %s, by %s: reaches public addresses, names and what is listed, and nothing else',
+      { timeout: 300_000 },
+      async (as, translator) => {
+        const hosts = await twoHosts()
+        const listed = [PEER.otherPrivate]
+        const reached = linesOf(await inRoom(hosts, as, { runtime, translator, reach: listed, script: allowed(listed) }))
+        expect(reached.map((line) => line.replace(/.* /, ''))).toEqual(reached.map(() => 'through'))
+        const attacks = linesOf(await inRoom(hosts, as, { runtime, translator, reach: [], script: ATTACKS_ON_ROUTES }))
+        expect(attacks.filter((line) => !line.endsWith(' refused'))).toEqual([])
+        expect(attacks.length).toBeGreaterThan(50)
+      },
+    )
+  })
+
+  test('is refused with the reason where /dev/net/tun is closed to the worker', { timeout: 120_000 }, async () => {
+    const request = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script: '' } as const
+    const { problem } = await inRoom(await twoHosts(), 'ordinary user without /dev/net/tun', request)
+    expect(problem).toContain('/dev/net/tun cannot be opened by this user')
+  })
+})
