@@ -77,7 +77,11 @@ const docker = z
         .default(20 * 1024 ** 3),
       'Disk space for images that were fetched for tasks; those used longest ago go first.',
     ),
-    registries: field(z.array(z.string().min(1)).default([]), 'Hosts that images may come from.', { otherwise: 'any' }),
+    registries: field(
+      z.array(z.string().min(1)).default([]),
+      'Hosts that images may come from, as image names have them (ghcr.io, mirror:5000); also for apptainer.',
+      { otherwise: 'any that is not written as a private address' },
+    ),
   })
   .prefault({})
 
@@ -126,6 +130,15 @@ export const worker = z
     platform: field(
       z.record(z.string(), z.string()).default({}),
       'Properties that tasks may ask for, over OSFamily and Arch of the machine; the value "*" fits any.',
+    ),
+    default_memory_bytes: field(
+      z.int().min(1).optional(),
+      'Memory for a command whose task names no limit, of all its processes together.',
+      { otherwise: 'three quarters of the memory of the machine' },
+    ),
+    default_processes: field(
+      z.int().min(1).default(4096),
+      'Processes and threads for a command whose task names no limit.',
     ),
     labels: field(
       z.record(z.string(), z.string()).default({}),

@@ -50,7 +50,8 @@ export async function executeOnce(
       cacheBytes: 1024 ** 3,
       env: order.env,
       user,
-      containers: worker.parse({}).docker, // as they are where nothing is set
+      defaults: worker.parse({}), // as they are where nothing is set
+      containers: worker.parse({}).docker,
       network: network.parse({}),
       surroundings: process.env,
       cas: channel,

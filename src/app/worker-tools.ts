@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import { prepareHashing } from '../base/hashing/create-hasher.ts'
 import type { Channel } from '../grpc/channel.ts'
 import type { Limits } from '../model/command.ts'
 import type { Launcher } from '../runtimes/launcher/launcher.ts'
+import { limitedByDefault } from '../runtimes/limited-by-default.ts'
 import type { RoomUser } from '../runtimes/open-runtime.ts'
 import type { Runtime } from '../runtimes/runtime.ts'
 import { spawner } from '../runtimes/spawner/spawner.ts'
@@ -27,7 +28,7 @@ import { openRooms, type Rooms } from '../worker/rooms.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { toolchainFolders } from './language-folders.ts'
-import { openBackend } from './worker-runtime.ts'
+import { type OpenBackend, openBackend } from './worker-runtime.ts'
 
 export type StoresByInstance = (instance: string) => BlobStore
 
@@ -41,6 +42,8 @@ export interface WorkerToolsOptions {
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly containers: Config['worker']['docker']
   readonly network: Config['execution']['network']
+  /** For commands that bring no limits of their own. */
+  readonly defaults: Pick<Config['worker'], 'default_memory_bytes' | 'default_processes'>
   /** Where engines of containers are is told by variables. */
   readonly surroundings: Readonly<Record<string, string | undefined>>
   /** Who commands run as; undefined for the worker's own user. */
@@ -82,7 +85,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
   const bulk = threadPool(BULK_THREADS)
   const launcher = await openLauncher(join(folder, 'launcher'), clock)
-  const { runtime, probe, close } = await openRuntimeFor(options, launcher).catch(async (error: unknown) => {
+  const { runtime, probe, close } = await openLimitedRuntime(options, launcher).catch(async (error: unknown) => {
     await launcher.close()
     await bulk.close()
     throw error
@@ -167,6 +170,19 @@ const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
     readable: toolchainFolders(),
   })
 }
+
+async function openLimitedRuntime(options: WorkerToolsOptions, launcher: Launcher): Promise<OpenBackend> {
+  const { default_memory_bytes: memory, default_processes: pids } = options.defaults
+  const opened = await openRuntimeFor(options, launcher)
+  const memoryBytes = memory ?? Math.floor(memoryHere() * DEFAULT_SHARE)
+  return { ...opened, runtime: limitedByDefault(opened.runtime, { memoryBytes, pids }) }
+}
+
+/** A command that names no limit leaves this much of the memory to everything else. */
+const DEFAULT_SHARE = 0.75
+
+/** Of the machine, or of the control group around this process where that has less; 0 stands for no limit. */
+const memoryHere = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 
 /** Containers of this worker get no more than that, whatever their tasks ask for. */
 function limitsOf({ backend, containers: { cpu_limit, memory_limit } }: WorkerToolsOptions): Limits {

@@ -119,6 +119,7 @@ const openToolsOf = (
     user,
     containers: settings.docker,
     network,
+    defaults: settings,
     surroundings: env,
     cas,
     clock,

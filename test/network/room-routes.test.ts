@@ -61,7 +61,9 @@ describeWith(['bwrap', 'unshare', 'slirp4netns', 'pasta', 'ip', 'python3'], 'the
       async (as, translator) => {
         const hosts = await twoHosts()
         const listed = [PEER.otherPrivate]
-        const reached = linesOf(await inRoom(hosts, as, { runtime, translator, reach: listed, script: allowed(listed) }))
+        const reached = linesOf(
+          await inRoom(hosts, as, { runtime, translator, reach: listed, script: allowed(listed) }),
+        )
         expect(reached.map((line) => line.replace(/.* /, ''))).toEqual(reached.map(() => 'through'))
         const attacks = linesOf(await inRoom(hosts, as, { runtime, translator, reach: [], script: ATTACKS_ON_ROUTES }))
         expect(attacks.filter((line) => !line.endsWith(' refused'))).toEqual([])

@@ -93,9 +93,13 @@ function nameServerOf(host: string, address: string): void {
 }
 
 async function listenOn(host: string): Promise<void> {
-  const listener = spawn('ip', ['netns', 'exec', host, 'python3', '-c', LISTENER, ...Object.values(PEER), ...Object.values(PEER6)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const listener = spawn(
+    'ip',
+    ['netns', 'exec', host, 'python3', '-c', LISTENER, ...Object.values(PEER), ...Object.values(PEER6)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const gone = new Promise<void>((resolve) => void listener.once('close', () => resolve()))
   onTestFinished(async () => {
     listener.kill('SIGKILL')

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
 import { engineBy } from '../../src/runtimes/docker/engine.ts'
 import { engineSocket } from '../../src/runtimes/docker/engine-socket.ts'
@@ -9,6 +11,18 @@ import type { ImagePolicy } from '../../src/runtimes/images/image-cache.ts'
 import { emptyRoom, realClock, runOf } from '../../src/runtimes/rooms.fixture.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { type TinyRegistry, tinyRegistry } from './docker-registry.ts'
+
+/** A service that is no registry: it answers everything with a secret. */
+async function talkative() {
+  const secret = JSON.stringify({
+    errors: [{ code: 'DENIED', message: 'hush: the secret of a neighbour', detail: 'hush' }],
+  })
+  const server = createServer((_, response) => {
+    response.writeHead(400, { 'content-type': 'application/json' }).end(secret)
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
 
 const why = whyNoDocker()
 const never = new AbortController().signal
@@ -31,7 +45,15 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
   })
   const named = (name: string): string => `docker://${registry.host}/tools/${name}:1`
   const made = (more: Partial<ImagePolicy> = {}) =>
-    dockerBy(engine.socketPath, IMAGE, { images: { pull: 'if-missing', maxBytes: 1 << 30, image: undefined, ...more } })
+    dockerBy(engine.socketPath, IMAGE, {
+      images: {
+        pull: 'if-missing',
+        maxBytes: 1 << 30,
+        image: undefined,
+        registries: [registry.host, '127.0.0.1:1'],
+        ...more,
+      },
+    })
   const isHere = async (name: string): Promise<boolean> => {
     const asked = engineBy(engineSocket(engine.socketPath, realClock))
     return (await asked.image(`${registry.host}/tools/${name}:1`)) !== undefined
@@ -74,5 +96,25 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
     await expect(by.runtime.images.hold('127.0.0.1:1/tools/a:1', never)).rejects.toMatchObject({
       fault: { kind: 'unavailable', what: expect.stringContaining('127.0.0.1:1/tools/a:1') },
     })
+  })
+
+  test('an image name makes the engine ask no private address, unless the operator lists it', async () => {
+    await using by = made({ registries: undefined })
+    const port = registry.host.split(':')[1]
+    const heard = registry.timesHeard()
+    for (const host of ['127.0.0.1', 'localhost', '127.1', '2130706433', '0x7f.0.0.1', '0177.0.0.1'])
+      await expect(by.runtime.images.hold(`${host}:${port}/tools/none:1`, never), host).rejects.toMatchObject({
+        fault: { kind: 'invalid', what: expect.stringContaining('worker.docker.registries') },
+      })
+    expect(registry.timesHeard()).toBe(heard)
+  })
+
+  test('what a registry answers is not told to the one who named the image', async () => {
+    const { host, server } = await talkative()
+    onTestFinished(() => void server.close())
+    await using by = made({ registries: [host] })
+    const refusal = await by.runtime.images.hold(`${host}/tools/a:1`, never).catch((error: Error) => error)
+    expect(refusal).toMatchObject({ fault: { what: expect.stringContaining(`${host}/tools/a:1`) } })
+    expect((refusal as Error).message).not.toContain('hush')
   })
 })

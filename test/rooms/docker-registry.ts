@@ -12,6 +12,8 @@ export interface TinyRegistry extends AsyncDisposable {
   add(repository: string, tag: string, root: string): string
   /** How often a manifest was asked for. */
   timesAsked(): number
+  /** How often anything was. */
+  timesHeard(): number
 }
 
 interface Blob {
@@ -27,6 +29,7 @@ export async function tinyRegistry(): Promise<TinyRegistry> {
   const blobs = new Map<string, Blob>()
   const tags = new Map<string, string>()
   let asked = 0
+  let heard = 0
   const keep = (type: string, bytes: Buffer): { mediaType: string; size: number; digest: string } => {
     const digest = digestOf(bytes)
     blobs.set(digest, { type, bytes })
@@ -34,6 +37,7 @@ export async function tinyRegistry(): Promise<TinyRegistry> {
   }
   const server = createServer(({ url = '', method }, response) => {
     const [, repository, kind, name = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/?]+)/.exec(url) ?? []
+    heard++
     if (kind === 'manifests') asked++
     if (kind === undefined) return void response.writeHead(url.startsWith('/v2/') ? 200 : 404).end('{}')
     const blob = blobs.get(kind === 'manifests' ? (tags.get(`${repository}:${name}`) ?? name) : name)
@@ -44,6 +48,7 @@ export async function tinyRegistry(): Promise<TinyRegistry> {
   return {
     host: `127.0.0.1:${port}`,
     timesAsked: () => asked,
+    timesHeard: () => heard,
     add(repository, tag, root) {
       const { stdout: packed } = spawnSync('tar', ['-C', root, '-c', '.'], { maxBuffer: 1 << 28 })
       const layer = keep(LAYER, gzipSync(packed, { level: 1 }))

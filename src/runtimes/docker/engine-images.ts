@@ -1,4 +1,4 @@
-import { invalid } from '../../base/fault.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
 import type { ImageName } from '../images/image-name.ts'
 import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
 import type { Engine, EngineImage } from './engine.ts'
@@ -17,7 +17,11 @@ export function engineImages(engine: Engine): ImageStore {
       const why = await engine.pull(`${registry}/${repository}`, digest ?? tag ?? 'latest', withinMs)
       if (why !== undefined) throw notHad(name, why)
       const image = await find(name)
-      if (image === undefined) throw notHad(name, 'it was pulled, and yet is not there')
+      if (image === undefined)
+        throw new FaultError({
+          kind: 'unavailable',
+          what: `the container image ${name.text} was pulled, but the engine does not have it`,
+        })
       return image
     },
     remove: (name) => engine.removeImage(knownAs(name)),

@@ -129,7 +129,7 @@ describe('images of a worker', () => {
       await expect(cache.hold('missing', never)).rejects.toMatchObject({
         fault: {
           kind: 'invalid',
-          what: expect.stringMatching(/docker\.io\/library\/missing:latest.*manifest unknown/),
+          what: expect.stringMatching(/docker\.io\/library\/missing:latest.*its registry has no such image/),
         },
       })
     expect(at.pulls).toHaveLength(2)

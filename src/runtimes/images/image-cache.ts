@@ -3,6 +3,7 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import { type ImageName, imageName } from './image-name.ts'
 import { imageRecord, type RecordedImage } from './image-record.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'
+import { registryProblem } from './registry-rule.ts'
 
 /** Whether a registry is asked: for every use, only for what is not here, or not at all. */
 export type PullPolicy = 'always' | 'if-missing' | 'never'
@@ -13,7 +14,7 @@ export interface ImagePolicy {
   readonly maxBytes: number
   /** For commands that name none; undefined where each must. */
   readonly image: string | undefined
-  /** The registries that images may come from; any where undefined. */
+  /** The registries that images may come from; where undefined, any that is not written as a private address. */
   readonly registries?: readonly string[] | undefined
   readonly pullMs?: number
 }
@@ -60,9 +61,14 @@ function nameOf(words: string | undefined, { image, registries }: ImagePolicy): 
   if (said === undefined)
     throw invalid('the command names no container image, and this worker has none for such commands')
   const name = imageName(said)
-  if (name.kind === 'registry' && registries !== undefined && !registries.includes(name.registry))
-    throw invalid(`the container image ${name.text} is not from a registry that this worker takes images from`)
+  // An image that is here already may have any name: without a list, only a pull is refused.
+  if (registries !== undefined) mustBeAllowed(name, registries)
   return name
+}
+
+function mustBeAllowed(name: ImageName, registries: readonly string[] | undefined): void {
+  const problem = name.kind === 'registry' ? registryProblem(name.registry, registries) : undefined
+  if (problem !== undefined) throw invalid(`the container image ${name.text} cannot be had: ${problem}`)
 }
 
 /** Pulling goes on for those who still wait, and for the next who comes. */
@@ -118,6 +124,7 @@ class ImageShelf {
     }
     if (pull === 'never') throw absent(name, 'it is not on this worker, which pulls none')
     if (name.kind === 'path') throw absent(name, 'it is not on this worker')
+    mustBeAllowed(name, this.#options.registries)
     const under = this.#pulling.get(name.text)
     if (under !== undefined) return under
     const pulling = this.#pull(name).finally(() => this.#pulling.delete(name.text))

@@ -1,4 +1,4 @@
-import { FaultError, invalid } from '../../base/fault.ts'
+import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from './image-name.ts'
 
 /** Where an engine has its images. */
@@ -23,12 +23,43 @@ export interface StoredImage {
   readonly entrypoint?: readonly string[]
 }
 
-/** Where it is not there for anybody, or for nobody like us, no other worker will have more luck. */
-const HOPELESS =
-  /not found|no such (image|manifest)|manifest unknown|name unknown|does not exist|denied|unauthorized|authentication required|no match(ing| for) (manifest|platform)|invalid reference|unsupported/i
+interface Trouble {
+  readonly pattern: RegExp
+  readonly words: string
+  /** No other worker will have more luck. */
+  readonly isFinal: boolean
+}
 
-/** An image that cannot be had, in words that name it. */
+const TROUBLES: readonly Trouble[] = [
+  {
+    pattern: /no match(ing| for) (manifest|platform)|unsupported/i,
+    words: 'it is not there for this platform',
+    isFinal: true,
+  },
+  {
+    pattern: /denied|unauthorized|authentication required|forbidden/i,
+    words: 'its registry denies access, or has no such image',
+    isFinal: true,
+  },
+  {
+    pattern: /not found|no such (image|manifest)|manifest unknown|name unknown|does not exist|invalid reference/i,
+    words: 'its registry has no such image',
+    isFinal: true,
+  },
+  {
+    pattern: /timeout|timed out|deadline|refused|unreachable|no such host|lookup|reset|EOF|no route|dial/i,
+    words: 'its registry cannot be reached',
+    isFinal: false,
+  },
+]
+const OTHER = { words: 'the pull failed; the log of the engine says why', isFinal: false }
+
+/**
+ * An image that cannot be had, in our own words: what the engine says holds what the registry answered, and a name can lead an engine
+ * to services whose answers are not for the caller. The engine's words are the cause, for the log of the worker.
+ */
 export function notHad(image: ImageName, why: string): FaultError {
-  const what = `the container image ${image.text} cannot be had: ${why.trim().slice(-1000)}`
-  return HOPELESS.test(why) ? invalid(what) : new FaultError({ kind: 'unavailable', what })
+  const { words, isFinal } = TROUBLES.find(({ pattern }) => pattern.test(why)) ?? OTHER
+  const what = `the container image ${image.text} cannot be had: ${words}`
+  return new FaultError({ kind: isFinal ? 'invalid' : 'unavailable', what }, new Error(why.trim().slice(-1000)))
 }
