@@ -16,6 +16,7 @@ export type Outcome =
   | 'timeout'
   | 'timeout or pid-limit'
   | 'out-of-memory'
+  | 'out-of-memory or refused'
   | 'cpu-time'
   | 'disk-limit'
   | 'signal'
@@ -88,6 +89,13 @@ export const ATTACKS: readonly Attack[] = [
     expected: { ...rooms('out-of-memory', 'refused', 'refused'), apptainer: 'out-of-memory' },
   },
   { file: 'sysv-memory.c', part: 'memory', expected: bareOnly },
+  {
+    file: 'sysv-fill.c',
+    part: 'memory',
+    limits: MEMORY,
+    // Counted by a control group, or by the kernel for the room's IPC namespace. A bare room has that of the machine.
+    expected: { ...all('out-of-memory or refused'), bare: 'through' },
+  },
 
   { file: 'disk-fill.sh', part: 'disk', limits: DISK, expected: all('disk-limit') },
   { file: 'inode-fill.c', part: 'disk', limits: DISK, expected: all('disk-limit') },

@@ -5,8 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** Files that an attack may have made outside of its room. */
 const PLACES = ['/dev/shm/windlass-attack', '/tmp/windlass-attack', '/usr/bin/windlass-attack', '/windlass-attack']
-/** The key of the segment that sysv-memory.c makes. */
+/** The key of the segment that sysv-memory.c makes; sysv-fill.c takes those after it. */
 const SEGMENT = 0x57494e44
+const LAST = SEGMENT + 0x10000
 
 export interface Suspects {
   /** Nobody else on this machine is this user. */
@@ -41,13 +42,31 @@ function look({ uid, launcher, own, folders }: Suspects): string[] {
 /** For what a bare room is known to leave. */
 export function clearUp(): void {
   for (const path of PLACES) rmSync(path, { force: true })
-  if (hasSegment()) execFileSync('ipcrm', ['-M', `${SEGMENT}`])
+  for (const [kind, flag] of KINDS) {
+    const ids = idsOf(kind)
+    for (let i = 0; i < ids.length; i += 500)
+      execFileSync(
+        'ipcrm',
+        ids.slice(i, i + 500).flatMap((id) => [flag, id]),
+      )
+  }
 }
 
-const hasSegment = (): boolean =>
-  readFileSync('/proc/sysvipc/shm', 'utf8')
+const KINDS = [
+  ['shm', '-m'],
+  ['msg', '-q'],
+  ['sem', '-s'],
+] as const
+
+/** Those of System V that an attack made in the machine's own namespace. */
+const idsOf = (kind: (typeof KINDS)[number][0]): string[] =>
+  readFileSync(`/proc/sysvipc/${kind}`, 'utf8')
     .split('\n')
-    .some((line) => line.trim().startsWith(`${SEGMENT} `))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([key]) => Number(key) >= SEGMENT && Number(key) < LAST)
+    .map(([, id]) => id as string)
+
+const hasSegment = (): boolean => KINDS.some(([kind]) => idsOf(kind).length > 0)
 
 /** Those that are not dead. */
 export function processesOf(uid: number): string[] {

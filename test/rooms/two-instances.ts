@@ -23,7 +23,8 @@ export async function sharedWorker(backend: 'sandbox' | 'unshare') {
   const store = memoryStore()
   const tools = await openWorkerTools({
     ...{ worker: 'w1', backend, folder, cacheBytes: 1 << 24, env: [] },
-    ...{ containers: worker.parse({}).docker, network: network.parse({}), surroundings: process.env },
+    ...{ containers: worker.parse({}).docker, network: network.parse({}), defaults: worker.parse({}) },
+    surroundings: process.env,
     ...{ user: commandUser(undefined, process.getuid?.() ?? 0), cas: () => store, clock: systemClock },
   })
   let rooms = 0

@@ -8,12 +8,14 @@ import { tryContainer } from '../images/try-container.ts'
 import { type LaunchOutcome, launchRun } from '../launch-run.ts'
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { environmentInside } from '../namespaces/inside.ts'
+import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart } from '../run-end.ts'
 import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
+import { ROOM_RULES, SYSTEM_V_RULES } from '../sandbox/seccomp/rules.ts'
 import { noTerminal } from '../terminal/terminal-argv.ts'
 import { apptainerArgv, splitEnvironment } from './apptainer-argv.ts'
 import { apptainerEnd, mustHaveWorked } from './apptainer-end.ts'
@@ -38,6 +40,8 @@ interface Kit {
   readonly prlimit: string
   readonly version: string
   readonly profile: string
+  /** The same, without System V. */
+  readonly profileWithoutIpc: string
   readonly facts: LauncherFacts
 }
 
@@ -116,7 +120,9 @@ interface OrderParts {
 
 function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): LaunchOrder {
   const { command, room, limits, hooks } = run
-  const { program, profile, prlimit } = kit
+  const { program, prlimit } = kit
+  // It has no word for settings of an IPC namespace.
+  const profile = ipcSettingsOf(run, kit.facts).length === 0 ? kit.profile : kit.profileWithoutIpc
   const wanted = new Map(environmentInside(command, options.env))
   // An image has a PATH of its own, which holds unless somebody says another.
   if (![...options.env, ...command.env].some(({ name }) => name === 'PATH')) wanted.delete('PATH')
@@ -180,11 +186,13 @@ async function makeKit(options: ApptainerOptions): Promise<Kit> {
   }
   const profile = join(folder, 'seccomp.json')
   await writeFile(profile, seccompProfile(), { mode: 0o644 })
+  const profileWithoutIpc = join(folder, 'seccomp-without-ipc.json')
+  await writeFile(profileWithoutIpc, seccompProfile([...ROOM_RULES, ...SYSTEM_V_RULES]), { mode: 0o644 })
   const asked = await runErrand([program, '--version'], options, VERSION_MS)
   mustHaveWorked(asked, program)
   const version = Buffer.from(asked.stdout.bytes).toString().trim()
   // There is also a game of that name.
   if (!/^(apptainer|singularity(-ce|-pro)?) version /i.test(version))
     throw new Error(`${program} is not Apptainer: it says ${JSON.stringify(version.slice(0, 100))}`)
-  return { program, prlimit, version, profile, facts: await launcher.facts() }
+  return { program, prlimit, version, profile, profileWithoutIpc, facts: await launcher.facts() }
 }

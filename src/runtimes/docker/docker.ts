@@ -15,6 +15,7 @@ import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
 import type { Run, RunEnd, Runtime } from '../runtime.ts'
+import { ROOM_RULES, type SeccompRule, SYSTEM_V_RULES } from '../sandbox/seccomp/rules.ts'
 import { noTerminal } from '../terminal/terminal-argv.ts'
 import { containerBody } from './container-body.ts'
 import { containerEnd } from './container-end.ts'
@@ -65,6 +66,8 @@ interface Kit {
   readonly prlimit: string | undefined
   /** The same rules as in a sandbox: an engine's own let more pass. */
   readonly seccomp: string
+  /** The same without System V, for engines that cannot limit memory: its segments would not be counted. */
+  readonly seccompWithoutIpc: string
   readonly groups: ContainerGroups | undefined
   /** The file of a program that waits. */
   readonly pause: string | undefined
@@ -133,7 +136,9 @@ async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<Ru
   const { run, cwd, image, kit, engine, options } = parts
   const { command, room, limits, hooks } = run
   const { clock, worker, env, user, networks, machineNetwork = 'host' } = options
-  const { facts, groups, seccomp } = kit
+  const { facts, groups } = kit
+  const isUncounted = limits.memoryBytes !== undefined && !facts.limits.memory
+  const seccomp = isUncounted ? kit.seccompWithoutIpc : kit.seccomp
   const order = orderOf(run, options)
   const labels = { [LABEL]: worker }
   const groupParent = groups?.pathOf(room.name)
@@ -183,8 +188,11 @@ const orderOf = ({ room, limits, hooks, command }: Run, { outputBytes }: DockerO
 async function makeKit(engine: Engine, { worker, folder, arch, useGroups = true }: DockerOptions): Promise<Kit> {
   await mkdir(folder, { recursive: true })
   const facts = await engine.facts()
-  const profile = join(folder, 'seccomp.json')
-  if (facts.isPodman) await writeFile(profile, seccompProfile(), { mode: 0o644 })
+  const profileOf = async (name: string, rules: readonly SeccompRule[]): Promise<string> => {
+    if (!facts.isPodman) return seccompProfile(rules)
+    await writeFile(join(folder, name), seccompProfile(rules), { mode: 0o644 })
+    return join(folder, name)
+  }
   await sweep(engine, worker)
   const isPlain = facts.cgroupDriver === 'cgroupfs' && !facts.isRootless
   const groups = useGroups && isPlain ? containerGroups(shortName(worker)) : undefined
@@ -197,7 +205,8 @@ async function makeKit(engine: Engine, { worker, folder, arch, useGroups = true 
     groups,
     pause,
     prlimit: await firstRunnable('prlimit'),
-    seccomp: facts.isPodman ? profile : seccompProfile(),
+    seccomp: await profileOf('seccomp.json', ROOM_RULES),
+    seccompWithoutIpc: await profileOf('seccomp-without-ipc.json', [...ROOM_RULES, ...SYSTEM_V_RULES]),
   }
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '../../model/command.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Run, Runtime } from '../runtime.ts'
 import type { RoomRuntimeOptions } from './room-runtime.ts'
 
 export interface Trial {
@@ -27,7 +27,7 @@ export async function tryRoom(
       if (user !== undefined) chownSync(each, user.uid, user.gid)
     }
     const room = { name: place.slice(place.lastIndexOf('/') + 1), path, tmp }
-    const run = { command: commandOf(script), room, limits: { wallMs: TRIAL_MS, openFiles: 200 }, hooks: {} }
+    const run = plainRun({ script: `${script}; : > made`, room, limits: { wallMs: TRIAL_MS, openFiles: 200 } })
     const end = await runtime.run(run, new AbortController().signal)
     const said = Buffer.from(end.stdout.bytes).toString()
     if (end.cause === 'ok' && said === says) return
@@ -38,8 +38,12 @@ export async function tryRoom(
   }
 }
 
+export const plainRun = ({ script, room, limits }: { script: string } & Pick<Run, 'room' | 'limits'>): Run => ({
+  ...{ command: commandOf(script), room, limits, hooks: {} },
+})
+
 const commandOf = (script: string): Command => ({
-  argv: ['/bin/sh', '-c', `${script}; : > made`],
+  argv: ['/bin/sh', '-c', script],
   env: [],
   workingDirectory: '',
   inputs: { root: undefined, files: [], uris: [] },

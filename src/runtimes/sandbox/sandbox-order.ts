@@ -1,5 +1,6 @@
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { environmentInside, rootfsOf } from '../namespaces/inside.ts'
+import { type IpcWay, ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
 import { belongsToRoot, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { type SystemPart, systemOf } from '../namespaces/system-view.ts'
@@ -14,8 +15,9 @@ import { bwrapArgv } from './bwrap-argv.ts'
 export interface SandboxKit {
   readonly bwrap: string
   readonly prlimit: string
-  /** The file with the filter of system calls. */
+  /** The file with the filter of system calls; and one with which there is no System V either. */
   readonly filter: string
+  readonly filterWithoutIpc: string
   readonly system: readonly SystemPart[]
   readonly takesSizes: boolean
   readonly facts: LauncherFacts
@@ -39,7 +41,7 @@ export interface NetworkedRun {
 /** How bubblewrap is to be started for a run; or why the command cannot be. */
 export function sandboxOrder(
   { run, network }: NetworkedRun,
-  kit: SandboxKit,
+  kit: SandboxKit & { readonly ipcWay: IpcWay },
   options: RoomRuntimeOptions,
 ): LaunchOrder | ProgramProblem {
   const { command, room, limits, hooks } = run
@@ -51,11 +53,14 @@ export function sandboxOrder(
   const system = rootfs === undefined ? kit.system : systemOf(rootfs)
   const problem = rootfs === undefined && problemInside(command.argv[0] as string, env.get('PATH'), system)
   if (problem) return problem
-  const fds = { handed: [{ path: kit.filter }], hasStatus: true }
+  const wanted = ipcSettingsOf(run, kit.facts)
+  const ipc = kit.ipcWay === 'limited' ? wanted : []
+  const filter = wanted.length > 0 && kit.ipcWay === 'refused' ? kit.filterWithoutIpc : kit.filter
+  const fds = { handed: [{ path: filter }, ...ipc.map(({ value }) => ({ text: value }))], hasStatus: true }
   const argv = [
     ...(network?.join ?? []),
     ...limited(run, kit),
-    ...[kit.bwrap, ...bwrapArgv({ ...kit, system, room, env, cwd, network }), '--'],
+    ...[kit.bwrap, ...bwrapArgv({ ...kit, system, room, env, cwd, network, ipc }), '--'],
     ...(rootfs === undefined ? countedInside(run, kit) : []),
     ...argvInTerminal(run, env, fds),
   ]

@@ -4,15 +4,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { firstRunnable } from '../first-runnable.ts'
 import { launchRun } from '../launch-run.ts'
+import type { LauncherFacts } from '../launcher/launcher.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
+import { type IpcWay, ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { systemOfMachine } from '../namespaces/system-view.ts'
+import { canLimitIpc } from '../namespaces/try-ipc.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
 import { cancelledBeforeStart, notStarted } from '../run-end.ts'
-import type { Probe, RunEnd, Runtime } from '../runtime.ts'
+import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
 import { sandboxEnd } from './sandbox-end.ts'
 import { type SandboxKit, sandboxOrder } from './sandbox-order.ts'
 import { seccompFilter } from './seccomp/filter.ts'
+import { ROOM_RULES, SYSTEM_V_RULES } from './seccomp/rules.ts'
 
 export interface SandboxOptions extends RoomRuntimeOptions {
   /** Of this machine, as Node names it. */
@@ -32,6 +36,16 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
     return kit
   }
   void ready()
+  let ipcWay: Promise<IpcWay> | undefined
+  const ipc = (facts: LauncherFacts): Promise<IpcWay> => (ipcWay ??= ipcWayOf(facts, options, begin))
+  const begin = async (run: Run, way: IpcWay, signal: AbortSignal): Promise<RunEnd> => {
+    await using network = await networkFor(run, options)
+    const order = sandboxOrder({ run, network }, { ...(await ready()), ipcWay: way }, options)
+    if ('what' in order) return notStarted(order.code, order.what)
+    if (signal.aborted) return cancelledBeforeStart
+    const { limits, hooks, held } = run
+    return sandboxEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks, held }, signal), limits)
+  }
   const runtime: Runtime = {
     name: 'sandbox',
     async probe(): Promise<Probe> {
@@ -39,7 +53,8 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
         const { facts, takesSizes } = await ready()
         await tryRoom(runtime, options, SECURED)
         const unsized = takesSizes ? [] : ['this bubblewrap (before 0.7) gives /dev/shm no size: memory limits hold it']
-        const notes = [...unsized, ...notesOn(facts, options)]
+        const refused = (await ipc(facts)) === 'refused' ? [NO_SYSTEM_V] : []
+        const notes = [...unsized, ...refused, ...notesOn(facts, options)]
         const keeps = { network: true, readOnly: true, rootfs: true, reins: true, terminal: true }
         const limits = keptLimits(facts, options)
         return {
@@ -56,15 +71,24 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
     },
     expect: () => launcher.expect(),
     async run(run, signal): Promise<RunEnd> {
-      await using network = await networkFor(run, options)
-      const order = sandboxOrder({ run, network }, await ready(), options)
-      if ('what' in order) return notStarted(order.code, order.what)
-      if (signal.aborted) return cancelledBeforeStart
-      const { limits, hooks, held } = run
-      return sandboxEnd(await launchRun({ launcher, clock, order, wallMs: limits.wallMs, hooks, held }, signal), limits)
+      const { facts } = await ready()
+      return await begin(run, ipcSettingsOf(run, facts).length === 0 ? 'counted' : await ipc(facts), signal)
     },
   }
   return runtime
+}
+
+const NO_SYSTEM_V =
+  'no control group for memory, and this kernel (before 6.9) lets no room limit System V memory: commands with a memory limit have none'
+
+async function ipcWayOf(
+  facts: LauncherFacts,
+  { folder }: SandboxOptions,
+  begin: (run: Run, way: IpcWay, signal: AbortSignal) => Promise<RunEnd>,
+): Promise<IpcWay> {
+  if (facts.memory === 'all') return 'counted'
+  const never = new AbortController().signal
+  return (await canLimitIpc((run) => begin(run, 'limited', never), folder)) ? 'limited' : 'refused'
 }
 
 async function makeKit({ launcher, folder, readable = [], arch }: SandboxOptions): Promise<SandboxKit> {
@@ -77,8 +101,19 @@ async function makeKit({ launcher, folder, readable = [], arch }: SandboxOptions
   const etc = await makeEtc(folder)
   const filter = join(folder, 'seccomp.bpf')
   await writeFile(filter, bytes, { mode: 0o644 })
+  const filterWithoutIpc = join(folder, 'seccomp-without-ipc.bpf')
+  const without = seccompFilter(arch, [...ROOM_RULES, ...SYSTEM_V_RULES])
+  await writeFile(filterWithoutIpc, without ?? bytes, { mode: 0o644 })
   const system = systemOfMachine(etc, readable)
-  return { bwrap, prlimit, filter, system, takesSizes: words.includes('--size '), facts: await launcher.facts() }
+  return {
+    bwrap,
+    prlimit,
+    filter,
+    filterWithoutIpc,
+    system,
+    takesSizes: words.includes('--size '),
+    facts: await launcher.facts(),
+  }
 }
 
 /** What a room must say of itself: its user, no capabilities, no way to gain any, a filter. */

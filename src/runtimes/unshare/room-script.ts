@@ -1,4 +1,5 @@
 import { INSIDE } from '../namespaces/inside.ts'
+import type { IpcSetting } from '../namespaces/ipc-limits.ts'
 
 /** Where the script finds its mounts, and where it says that the room is made. */
 const TABLE_FD = 3
@@ -13,9 +14,10 @@ export const MADE = 'made'
  *
  * The second user namespace gives the command another number than that of root, and no rights; a third cannot be made.
  */
-export const ROOM_SCRIPT = `
+export const roomScript = (ipc: readonly IpcSetting[]): string => `
 set -e
 read -r init rest </proc/self/stat
+${ipc.map(({ name, value }) => `echo ${value} > /proc/sys/kernel/${name} 2>/dev/null || :`).join('\n')}
 mount -a -T /proc/self/fd/${TABLE_FD}
 mount -o remount,bind,ro "$1"
 echo 1 > /proc/sys/user/max_user_namespaces

@@ -6,6 +6,7 @@ import { launchRun } from '../launch-run.ts'
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
 import { environmentInside, pathInside } from '../namespaces/inside.ts'
+import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
 import {
   belongsToRoot,
@@ -16,6 +17,7 @@ import {
   type RoomRuntimeOptions,
 } from '../namespaces/room-runtime.ts'
 import { type SystemPart, systemOfMachine } from '../namespaces/system-view.ts'
+import { canLimitIpc } from '../namespaces/try-ipc.ts'
 import { tryRoom } from '../namespaces/try-room.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../program.ts'
@@ -24,7 +26,7 @@ import { cancelledBeforeStart, notStarted } from '../run-end.ts'
 import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
 import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 import { DEVICES, mountTable } from './mount-table.ts'
-import { ROOM_SCRIPT } from './room-script.ts'
+import { roomScript } from './room-script.ts'
 import { unshareEnd } from './unshare-end.ts'
 
 interface Kit {
@@ -68,7 +70,13 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
       try {
         const { facts } = await kit
         await tryRoom(runtime, options, SECURED)
-        const notes = ['system calls are not filtered: a room is as safe as the kernel', ...notesOn(facts, options)]
+        const never = new AbortController().signal
+        const hasIpc = facts.memory === 'all' || (await canLimitIpc((run) => runtime.run(run, never), options.folder))
+        const notes = [
+          'system calls are not filtered: a room is as safe as the kernel',
+          ...(hasIpc ? [] : [UNCOUNTED]),
+          ...notesOn(facts, options),
+        ]
         const keeps = { network: true, readOnly: true, rootfs: false, reins: true, terminal: true }
         const limits = keptLimits(facts, options)
         return {
@@ -96,6 +104,9 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
   return runtime
 }
 
+const UNCOUNTED =
+  'no control group for memory, and this kernel (before 6.9) lets no room limit System V memory: it is not counted'
+
 interface NetworkedRun {
   readonly run: Run
   readonly network: RoomNetwork | undefined
@@ -121,7 +132,7 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
   const argv = [
     ...(network?.join ?? []),
     ...[kit.unshare, ...NAMESPACES, ...(network === undefined ? ['--net'] : [])],
-    ...['/bin/sh', '-c', ROOM_SCRIPT, 'sh', kit.root, pathInside(cwd, room)],
+    ...['/bin/sh', '-c', roomScript(ipcSettingsOf(run, kit.facts)), 'sh', kit.root, pathInside(cwd, room)],
     ...[...env].map(([name, value]) => `${name}=${value}`),
     // Also without limits: after it a program may have any name, where env would take one with an = for a variable.
     ...[kit.prlimit, '--core=0', ...limitFlags(limits), ...inside, '--', ...argvInTerminal(run, env, fds)],

@@ -49,6 +49,11 @@ const making = (call: SystemCall, flags: number, mode: number): SeccompRule => (
   error: EPERM,
 })
 
+/** For rooms whose memory is limited where nobody counts what System V takes of it: as a kernel without System V answers. */
+export const SYSTEM_V_RULES: readonly SeccompRule[] = (['shmget', 'msgget', 'semget'] as const).map((call) => ({
+  ...{ call, when: [], error: ENOSYS },
+}))
+
 /**
  * What a room may not ask of the kernel. All else is allowed: programs of every kind run here, and a list of what they
  * need would be wrong every year. What holds a room are its namespaces; this takes away the means by which those were

@@ -69,6 +69,10 @@ export const SYSTEM_CALLS = {
   move_pages: [279, 239],
   migrate_pages: [256, 238],
   setns: [308, 268],
+  // those of System V, where they are
+  shmget: [29, 194],
+  semget: [64, 190],
+  msgget: [68, 186],
   // those that are refused for some of their arguments
   clone: [56, 220],
   clone3: [435, 435],
