@@ -21,7 +21,9 @@ export interface Ended {
 
 /** The variables of this test run, without those that would set something of Windlass or of its Node. */
 export const plainEnv = (): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(WINDLASS|NODE|npm|VITEST)_/.test(name)))
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(WINDLASS_|NODE_(?!EXTRA_CA_CERTS)|npm_|VITEST)/.test(name)),
+  )
 
 /** Runs a command to its end. */
 export async function ran(argv: readonly string[], { cwd, env = {}, input }: Place): Promise<Ended> {

@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openFolder, plainEnv, ROOT, ran } from './windlass-process.ts'
+
+/**
+ * `npm install` and an npm script in a clean clone, by npm versions that Debian 12, Node 20 and Node 22 bring, each
+ * called by the machine's own Node. The clone holds the files as they are in the working tree. All versions share one
+ * npm cache.
+ */
+const VERSIONS = ['9.2', '10.9', '11']
+const NAMES = ['node', 'npm'] as const
+const folder = openFolder('npm')
+afterAll(folder.remove)
+
+/** The programs of the machine, and not those of this package: the first of each name on PATH outside of it. */
+const places = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.startsWith(ROOT))
+const machine = NAMES.map((name) => places.map((place) => join(place, name)).find((path) => existsSync(path)))
+const [node, npm] = machine
+const missing = NAMES.filter((_, i) => machine[i] === undefined)
+const PATH = [dirname(node ?? ''), ...places].join(delimiter)
+const env = { PATH, npm_config_update_notifier: 'false' }
+
+const SCRIPT = `import { expect, test } from 'vitest'
+test('npm test runs on the Node that came with the package', () => {
+  expect(Number(process.versions.node.split('.')[0])).toBeGreaterThanOrEqual(24)
+  expect(process.execPath).toContain('/node_modules/node-')
+})
+`
+
+/** Why this cannot run here; undefined when it can. */
+async function reasonToSkip(): Promise<string | undefined> {
+  if (missing.length > 0) return `no ${missing.join(' and ')} on PATH outside of this package`
+  const { code, err } = await ran([npm ?? '', 'ping', '--fetch-retries=0'], { cwd: folder.path, env })
+  return code === 0 ? undefined : `the npm registry cannot be reached: ${err.split('\n')[0]}`
+}
+
+let skipReason: string | undefined
+beforeAll(async () => {
+  skipReason = await reasonToSkip()
+}, 60_000)
+
+/** The working tree as a clone: what git tracks or would track, without node_modules. */
+async function cleanClone(into: string): Promise<void> {
+  const listed = await ran(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+  const files = listed.out.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))
+  mkdirSync(into)
+  const packed = await ran(['tar', '-c', '-f', `${into}.tar`, '-T', '-'], { cwd: ROOT, input: files.join('\n') })
+  expect(packed).toMatchObject({ code: 0, err: '' })
+  expect(await ran(['tar', '-x', '-f', `${into}.tar`], { cwd: into })).toMatchObject({ code: 0, err: '' })
+  writeFileSync(join(into, 'src/npm-script.test.ts'), SCRIPT)
+}
+
+describe.each(VERSIONS)('npm %s, called by the Node of this machine', (version) => {
+  test('installs without a complaint about this package, and its scripts run on Node 24', {
+    timeout: 600_000,
+  }, async (context) => {
+    if (skipReason !== undefined) {
+      context.task.meta.skipReason = skipReason
+      return context.skip(skipReason)
+    }
+    const tools = join(folder.path, `npm-${version}`)
+    mkdirSync(tools)
+    const prefix = ['--prefix', tools, '--prefer-offline', '--no-audit', '--no-fund']
+    const got = await ran([npm ?? '', 'install', ...prefix, `npm@${version}`], { cwd: tools, env })
+    expect(got, got.err).toMatchObject({ code: 0 })
+    const called = [node ?? '', join(tools, 'node_modules/npm/bin/npm-cli.js')]
+
+    const clone = join(folder.path, `clone-${version}`)
+    await cleanClone(clone)
+    const installed = await ran([...called, 'install', '--prefer-offline'], { cwd: clone, env })
+    expect(installed, installed.err).toMatchObject({ code: 0 })
+    expect(installed.err).not.toMatch(/EBADENGINE[^\n]*(\n[^\n]*EBADENGINE[^\n]*)*package: 'windlass@/)
+
+    const tested = await ran([...called, 'test', '--', 'src/npm-script.test.ts'], { cwd: clone, env })
+    expect(tested, tested.out + tested.err).toMatchObject({ code: 0, out: expect.stringContaining('1 passed') })
+    const benched = await ran([...called, 'run', 'bench'], { cwd: clone, env })
+    expect(benched.out + benched.err).toContain('CPU per gRPC call')
+    await rm(folder.path, { recursive: true, force: true })
+    mkdirSync(folder.path)
+  })
+})
+
+test('every npm script goes through a launcher of this package', async () => {
+  const { scripts } = (await import(join(ROOT, 'package.json'), { with: { type: 'json' } })).default as {
+    scripts: Record<string, string>
+  }
+  const OWN = /^(WINDLASS_\w+=\S+ )?((exec )?bin\/(windlass|with-node) |npm run |rm -rf dist$)/
+  for (const [name, script] of Object.entries(scripts))
+    for (const part of script.split(' && ')) expect(part, name).toMatch(OWN)
+  expect(plainEnv()).not.toHaveProperty('npm_lifecycle_event')
+})
