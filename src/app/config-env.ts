@@ -5,7 +5,7 @@ import { place, type Table } from './config-table.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Read by tests and tools, not settings. */
-const NOT_SETTINGS = new Set(['WINDLASS_REQUIRE', 'WINDLASS_SEED', 'WINDLASS_TEST_COUNTS'])
+const NOT_SETTINGS = new Set(['WINDLASS_SERVER', 'WINDLASS_REQUIRE', 'WINDLASS_SEED', 'WINDLASS_TEST_COUNTS'])
 
 const SWITCH = new Map([
   ['true', true],

@@ -46,6 +46,8 @@ export function loadConfig({ file, env, home, flags = [] }: ConfigSources): Load
 
   const origins = new Map<string, string>()
   let merged: Table = { server: { data_dir: join(env.XDG_DATA_HOME || join(home, '.local/share'), 'windlass') } }
+  // What names the server to every other command names it to a worker too, unless a setting does.
+  if (env.WINDLASS_SERVER) merged = overlay(merged, { worker: { server_url: env.WINDLASS_SERVER } })
   const lay = (layer: Table, origin: (key: string) => string) => {
     for (const [key] of leavesOf(layer)) origins.set(key, origin(key))
     merged = overlay(merged, layer)

@@ -73,6 +73,11 @@ export const server = z.strictObject({
 
 export const http = z
   .strictObject({
+    health_address: field(
+      address().optional(),
+      'A further address for /healthz and /readyz alone, without TLS, for probes that have no client certificate.',
+      { otherwise: 'probes use http_address', holdsPath: true },
+    ),
     allowed_hosts: field(
       z.array(readableBy(configuredAuthority, 'a host name with an optional port')).default([]),
       'Host names that requests may be addressed to, beside loopback names and the address listened on.',

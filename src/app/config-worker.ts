@@ -18,6 +18,7 @@ const tls = z
       otherwise: 'none is shown',
       holdsPath: true,
     }),
+    server_name: field(file(), 'The name that servers must prove.', { otherwise: "the host in the server's address" }),
   })
   .prefault({})
 
@@ -103,6 +104,10 @@ export const worker = z
       otherwise: 'server_url',
       holdsPath: true,
     }),
+    headers: field(
+      z.record(z.string().min(1), z.string()).default({}),
+      'Headers that the worker sends with every call, such as { authorization = "Bearer …" }.',
+    ),
     max_concurrent_tasks: field(z.int().min(1).max(4096).optional(), 'Tasks that this worker runs at a time.', {
       otherwise: 'one per processor',
     }),

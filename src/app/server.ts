@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { type GrpcHealth, grpcHealth } from '../doors/health/grpc-health.ts'
-import { httpDoor } from '../doors/http/http-door.ts'
+import { healthDoor, httpDoor } from '../doors/http/http-door.ts'
 import { listenHttp } from '../doors/http/listen.ts'
 import { httpCacheDoor } from '../doors/http-cache/http-cache-door.ts'
 import { reapiDoor } from '../doors/reapi/reapi-door.ts'
@@ -9,6 +9,7 @@ import { reflection } from '../doors/reflection/reflection.ts'
 import { storageAdmin } from '../doors/storage-admin/storage-admin.ts'
 import { createServer, type GrpcServer, type ServerTls } from '../grpc/server.ts'
 import type { Service } from '../grpc/service.ts'
+import type { ServerAddresses } from '../model/server-addresses.ts'
 import { descriptorSet } from '../wire/descriptor-set.ts'
 import { formatAddress } from './bind-address.ts'
 import type { Config } from './config.ts'
@@ -24,6 +25,7 @@ import { createReadiness, type Readiness } from './readiness.ts'
 import { openStorage, type Storage } from './storage.ts'
 import { readTlsFiles } from './tls-files.ts'
 import { version } from './version.ts'
+import { whereabouts } from './whereabouts.ts'
 
 export interface RunningServer {
   /** The addresses that were really taken: `127.0.0.1:8980`, or `unix:/path`. */
@@ -35,6 +37,8 @@ export interface RunningServer {
   readonly readiness: Readiness
   /** Refuses new tasks and is not ready from now on; what was accepted goes on. `stop` follows. */
   refuseTasks(): void
+  /** Where health alone is served, if that is configured. */
+  readonly health?: string | undefined
   /** Lets calls in hand finish for as long as is configured; asking twice is asking once. */
   stop(): Promise<void>
 }
@@ -61,19 +65,21 @@ export async function startServer(
   packGauges(metrics.registry, storage.figures)
 
   const grid = await openGridIfPossible(config, { clock, log, storage, registry: metrics.registry, isWorkerComing })
-  const health = grpcHealth()
-  const services = grpcServices({ health, storage, grid, clock })
+  const found = whereabouts(tls !== undefined)
+  const probed = grpcHealth()
+  const services = grpcServices({ health: probed, storage, grid, clock })
 
   const grpc = createServer({
     services,
     timing: { now: clock.monotonic, after: clock.after },
     observer: logged(metrics.observer, log),
     limits: grpcLimits(config.grpc),
+    http1Answer: found.misdirected,
     ...(tls && { tls }),
   })
-  const door = httpDoors(config, { metrics, readiness, storage, grid, clock, log })
+  const door = httpDoors(config, { metrics, readiness, storage, grid, clock, log, addresses: found.addresses })
 
-  const { grpcAddress, http } = await listen(config, { grpc, door, grid, clock, log, tls }).catch(
+  const { grpcAddress, http, health } = await listen(config, { grpc, door, grid, clock, log, tls, readiness }).catch(
     async (error: unknown) => {
       grpc.close()
       await grid?.close()
@@ -82,17 +88,19 @@ export async function startServer(
     },
   )
 
-  readiness.onChange((ready) => health.set('', ready))
-  for (const { name } of services) health.set(name, true)
+  readiness.onChange((ready) => probed.set('', ready))
+  for (const { name } of services) probed.set(name, true)
   readiness.release('starting')
 
-  const addresses = { grpc: formatAddress(grpcAddress), http: http.address }
-  log.info({ ...addresses, tls: tls !== undefined, version: version() }, 'serving')
+  const taken = found.at(formatAddress(grpcAddress), http.address)
+  log.info({ ...taken, health, version: version() }, 'serving')
   return {
-    ...addresses,
+    grpc: taken.grpc,
+    http: taken.http,
+    health,
     httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
     readiness,
-    ...stopping({ readiness, health, grid, grpc, http, storage, clock }, config.server.drain_seconds * 1000),
+    ...stopping({ readiness, health: probed, grid, grpc, http, storage, clock }, config.server.drain_seconds * 1000),
   }
 }
 
@@ -151,12 +159,13 @@ interface HttpParts {
   readonly grid: Grid | undefined
   readonly clock: Clock
   readonly log: Log
+  readonly addresses: () => ServerAddresses | undefined
 }
 
 /** Everything that is answered over HTTP. */
 function httpDoors(
   config: Config,
-  { metrics, readiness, storage, grid, clock, log }: HttpParts,
+  { metrics, readiness, storage, grid, clock, log, addresses }: HttpParts,
 ): ReturnType<typeof httpDoor> {
   const door = httpDoor({
     readiness: readiness.state,
@@ -169,6 +178,7 @@ function httpDoors(
     trustedProxies: config.limits.trusted_proxies,
     rates: { ...callerRates(config.limits), clock },
     version: version(),
+    addresses,
     log,
   })
   for (const each of grid?.doors ?? []) door.route('/', each)
@@ -183,9 +193,10 @@ interface Doors {
   readonly clock: Clock
   readonly log: Log
   readonly tls: ServerTls | undefined
+  readonly readiness: ReturnType<typeof createReadiness>
 }
 
-async function listen(config: Config, { grpc, door, grid, clock, log, tls }: Doors) {
+async function listen(config: Config, { grpc, door, grid, clock, log, tls, readiness }: Doors) {
   const grpcAddress = await listenAt(config.server.address, '--grpc', grpc.listen)
   const http = await listenAt(config.server.http_address, '--http', (address) =>
     listenHttp(door, address, {
@@ -198,5 +209,23 @@ async function listen(config: Config, { grpc, door, grid, clock, log, tls }: Doo
       ...(tls && { tls }),
     }),
   )
-  return { grpcAddress, http }
+  const { health_address } = config.http
+  const probes =
+    health_address === undefined
+      ? undefined
+      : await listenAt(health_address, 'http.health_address', (address) =>
+          listenHttp(healthDoor({ readiness: readiness.state, version: version() }), address, {
+            clock,
+            log,
+            limits: httpLimits(config.limits),
+          }),
+        ).catch(async (error: unknown) => {
+          await http.close(0)
+          throw error
+        })
+  const close = async (graceMs: number): Promise<void> => {
+    await http.close(graceMs)
+    await probes?.close(0)
+  }
+  return { grpcAddress, http: { ...http, close }, health: probes?.address }
 }

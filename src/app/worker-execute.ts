@@ -3,6 +3,8 @@ import type { Clock } from '../base/clock.ts'
 import { type DigestFunction, digestFunctionByHexLength } from '../base/digest.ts'
 import { parseDigest } from '../base/digest-text.ts'
 import { invalid } from '../base/fault.ts'
+import type { Target } from '../client/target.ts'
+import type { ClientTls } from '../grpc/channel.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import type { RunEnd } from '../runtimes/runtime.ts'
 import { actionSpecToProto } from '../wire/action-spec.ts'
@@ -11,12 +13,14 @@ import type { Backend } from './backends.ts'
 import { network } from './config-network.ts'
 import { worker } from './config-worker.ts'
 import { holdWorkFolder } from './worker-folder.ts'
-import { channelTo, workerTarget } from './worker-target.ts'
+import { channelTo } from './worker-target.ts'
 import { openWorkerTools } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
 
 export interface ExecuteOrder {
-  readonly casUrl: string
+  readonly target: Target
+  readonly tls: ClientTls
+  readonly headers: Readonly<Record<string, string>>
   /** `hash/size` */
   readonly actionDigest: string
   /** Told by the length of the hash when it is left out. */
@@ -38,7 +42,7 @@ export async function executeOnce(
   const fn = order.digestFunction ?? digestFunctionByHexLength(order.actionDigest.indexOf('/'))
   if (fn === undefined) throw invalid(`--action-digest: ${order.actionDigest} is not hash/size`)
   const actionDigest = parseDigest(order.actionDigest, fn)
-  const channel = channelTo(workerTarget('--cas-url', order.casUrl), { clock, tls: {} })
+  const channel = channelTo(order.target, { clock, tls: order.tls, headers: order.headers })
   mkdirSync(order.workDir, { recursive: true })
   const user = commandUser(undefined, process.getuid?.() ?? 0)
   const folder = holdWorkFolder({ named: order.workDir, dataDir: order.workDir, pid: process.pid, user })

@@ -41,10 +41,11 @@ function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWa
   const { server_url, cas_url = server_url } = worker
   const tls = readTls(worker.tls)
   const random = Math.random
-  const server = httpCaller({ url: server_url, clock, tls, env })
+  const { headers } = worker
+  const server = httpCaller({ url: server_url, clock, tls, env, headers })
   const cas = /^grpcs?:/.test(cas_url)
-    ? channelTo(workerTarget('worker.cas_url', cas_url), { clock, tls })
-    : storesAt(cas_url === server_url ? server : httpCaller({ url: cas_url, clock, tls, env }), clock)
+    ? channelTo(workerTarget('worker.cas_url', cas_url), { clock, tls, headers })
+    : storesAt(cas_url === server_url ? server : httpCaller({ url: cas_url, clock, tls, env, headers }), clock)
   return {
     link: (id, hostname) => httpLink({ caller: server, clock, worker: id, hostname, random }),
     cas,

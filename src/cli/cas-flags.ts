@@ -4,7 +4,6 @@ import { addDialFlags, type DialOptions, instanceFlag, numberFlag } from './dial
 
 /** How to reach the server: what every `cas` command takes. */
 export interface ServerOptions extends DialOptions {
-  readonly server: string
   readonly instance: string
   readonly json?: true
 }
@@ -12,8 +11,6 @@ export interface ServerOptions extends DialOptions {
 export interface DigestOptions extends ServerOptions {
   readonly digestFunction: DigestFunction
 }
-
-const DEFAULT_SERVER = 'grpc://127.0.0.1:8980'
 
 /** For commands about the grid as a whole: those that care for an instance add a flag for it. */
 export type GridOptions = Omit<ServerOptions, 'instance'>
@@ -24,16 +21,7 @@ export const addServerFlags = (command: Command): Command =>
 export const addGridFlags = (command: Command): Command => withReach(command, (flags) => flags)
 
 const withReach = (command: Command, withInstance: (flags: Command) => Command): Command =>
-  addDialFlags(
-    withInstance(
-      command.addOption(
-        new Option('-s, --server <address>', 'grpc://host:port, grpcs://host:port or unix:/path').default(
-          DEFAULT_SERVER,
-          DEFAULT_SERVER,
-        ),
-      ),
-    ),
-  )
+  withInstance(addDialFlags(command))
     .option('--json', 'print JSON')
     .option('-v, --verbose', 'show where an error came from')
 

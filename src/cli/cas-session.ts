@@ -7,7 +7,7 @@ import { serverFault } from '../client/server-fault.ts'
 import type { Target } from '../client/target.ts'
 import { instanceNameProblem } from '../model/instance-name.ts'
 import type { ServerOptions } from './cas-flags.ts'
-import { dial, targetOf } from './dial.ts'
+import { dial, serverOf, targetOf } from './dial.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export interface Session {
@@ -25,7 +25,7 @@ export async function withServer<T>(
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const target = targetOf('--server', options.server)
+  const target = targetOf('--server', serverOf(options, terminal))
   const problem = instanceNameProblem(options.instance)
   if (problem !== undefined) throw invalid(`--instance: the name ${problem}`)
   const channel = dial(target, options)

@@ -23,9 +23,11 @@ export async function runCheck(options: CheckOptions, terminal: Terminal): Promi
   const behaviours = select(BEHAVIOURS, options)
   if (behaviours.length === 0) throw wrong(`--only: no behaviour has such an id; --list prints all of them`)
   if (options.list) return terminal.out(options.json ? `${JSON.stringify(behaviours, null, 2)}\n` : listed(behaviours))
-  if (options.target === undefined)
+  // A run leaves blobs behind: the server is always named, and never the default one.
+  const named = options.target ?? options.server ?? terminal.env.WINDLASS_SERVER
+  if (named === undefined || named === '')
     throw invalid('--target is needed: grpc://host:port, grpcs://host:port or unix:/path')
-  const target = targetOf('--target', options.target)
+  const target = targetOf(options.target === undefined ? '--server' : '--target', named)
   const channel = dial(target, options)
   try {
     await check({ behaviours, target, channel }, options, terminal)

@@ -81,12 +81,12 @@ describe('the verdict', () => {
 
   test.each([
     [[], '--target is needed'],
-    [['--target', 'http://x'], '--target: http://x is none of'],
+    [['--target', 'ftp://x'], '--target: ftp://x is none of'],
     [['--target', 'x:1', '--only', 'nothing'], '--only: no behaviour has such an id'],
     [['--target', 'x:1', '--jobs', 'many'], '--jobs: many is not a number above 0'],
     [['--target', 'x:1', '--deadline', '0'], '--deadline: 0 is not a number above 0'],
     [['--target', 'grpcs://x:1', '--ca', '/no/such/file'], '--ca: ENOENT'],
-    [['--target', 'x:1', '--ca', import.meta.filename], '--ca, --cert and --key are for grpcs:// servers'],
+    [['--target', 'x:1', '--ca', import.meta.filename], '--ca, --cert and --key are for grpcs:// and https:// servers'],
     [['--target', 'x:1', '--header', 'nothing'], '--header: nothing is not name=value'],
     [['--target', 'x:1', '--platform', '=x'], '--platform: =x is not name=value'],
   ])('a wrong command line is exit code 2: %j', async (argv, words) => {

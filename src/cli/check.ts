@@ -41,10 +41,11 @@ export const checkCommand = (terminal: Terminal): Command =>
   addDialFlags(
     new Command('check')
       .description('hold a server to its protocol, one behaviour at a time')
-      .addArgument(new Argument('<suite>', 'what to check').choices(['reapi']))
-      .option('-t, --target <address>', 'the server: grpc://host:port, grpcs://host:port or unix:/path')
-      .addOption(instanceFlag()),
+      .addArgument(new Argument('<suite>', 'what to check').choices(['reapi'])),
+    'it must be named',
   )
+    .option('-t, --target <address>', 'the same as --server')
+    .addOption(instanceFlag())
     .option('--platform <name=value>', 'what commands ask of a worker; may be repeated', gathered)
     .option('--only <pattern>', 'only behaviours with such an id (* is anything); may be repeated', gathered)
     .addOption(

@@ -6,16 +6,15 @@ import { type OpenedProcess, openProcess } from '../cwl-runner/open-process.ts'
 import type { Outcome } from '../workflow/run/state.ts'
 import { outputJson } from '../workflow/values/output-json.ts'
 import { type CwlProgress, cwlProgress } from './cwl-progress.ts'
+import type { DialOptions } from './dial-flags.ts'
 import { Verdict } from './verdict.ts'
 
-export interface CwlRunFlags {
+export interface CwlRunFlags extends DialOptions {
   readonly outdir: string
   readonly quiet?: true
   readonly parallel?: number
   readonly container: boolean
-  readonly server?: string
   readonly instance: string
-  readonly ca?: string
   readonly label?: readonly string[]
 }
 
@@ -65,9 +64,9 @@ async function runOrder(order: CwlRunOrder, terminal: Terminal, signal: AbortSig
   const outdir = openOutdir(flags.outdir)
   const progress = cwlProgress(terminal, { isQuiet: flags.quiet === true })
   try {
-    const outcome = await (flags.server === undefined ? runHere : runThere)(order, {
-      ...{ opened, outdir, progress, terminal, signal },
-    })
+    const server = flags.server ?? terminal.env.WINDLASS_SERVER ?? ''
+    const here = { opened, outdir, progress, terminal, signal }
+    const outcome = await (server === '' ? runHere(order, here) : runThere(order, here, server))
     progress.close()
     if (outcome.kind === 'done') {
       terminal.out(`${outputJson(outcome.outputs)}\n`)
@@ -101,10 +100,9 @@ async function runHere({ flags }: CwlRunOrder, here: Surroundings): Promise<Outc
   }
 }
 
-async function runThere({ process: name, flags }: CwlRunOrder, here: Surroundings): Promise<Outcome> {
+async function runThere({ process: name, flags }: CwlRunOrder, here: Surroundings, server: string): Promise<Outcome> {
   const { opened, outdir, progress, signal } = here
   const { runOnServer } = await import('./cwl-server.ts')
-  const { server = '' } = flags
   const { watch, sent } = { watch: progress, sent: progress.sent }
   return runOnServer({ ...opened, name, flags: { ...flags, server }, outdir, watch, sent, signal })
 }

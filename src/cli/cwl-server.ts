@@ -1,14 +1,16 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '../app/clock.ts'
 import { OWN_LIMITS, openExpressions } from '../app/cwl-expressions.ts'
 import { FaultError, invalid } from '../base/fault.ts'
+import { httpAddress } from '../client/server-addresses.ts'
 import { httpBlobs } from '../client/submissions-blobs.ts'
 import type { JsonRecord, RemoteSubmission } from '../client/submissions-client.ts'
 import { submissionsClient } from '../client/submissions-client.ts'
-import { httpCaller } from '../client/submissions-http.ts'
+import { type HttpCaller, httpCaller } from '../client/submissions-http.ts'
 import { inputUploads } from '../client/submissions-upload.ts'
+import type { Target } from '../client/target.ts'
 import { localFiles } from '../cwl-runner/local-files.ts'
 import type { RunWatch } from '../cwl-runner/machine.ts'
 import type { OpenedProcess } from '../cwl-runner/open-process.ts'
@@ -18,11 +20,11 @@ import type { ValueRecord } from '../workflow/values/value.ts'
 import { followSubmission } from './cwl-follow.ts'
 import { packOrder } from './cwl-inputs.ts'
 import { fetchOutputs } from './cwl-outputs.ts'
+import { headersOf, targetOf, tlsOf } from './dial.ts'
+import type { DialOptions } from './dial-flags.ts'
 
-export interface ServerFlags {
-  readonly server?: string
+export interface ServerFlags extends DialOptions {
   readonly instance: string
-  readonly ca?: string
   readonly label?: readonly string[]
   readonly quiet?: true
 }
@@ -44,7 +46,7 @@ export async function runOnServer(run: ServerRun): Promise<Outcome> {
   const { instance } = flags
   const problem = instanceNameProblem(instance)
   if (problem !== undefined) throw invalid(`--instance: the name ${problem}`)
-  const caller = httpCaller({ url: urlOf(flags.server), ...(flags.ca !== undefined && { ca: pem(flags.ca) }) })
+  const caller = await callerFor(flags)
   const rooms = mkdtempSync(join(outdir, '.windlass-'))
   const files = localFiles(rooms)
   const client = submissionsClient(caller, signal)
@@ -84,19 +86,27 @@ async function outcomeOf(
   return { kind: 'failed', path: step, why: message, ...(unsupported && { unsupported: true }) }
 }
 
-function urlOf(text: string): URL {
-  const url = URL.parse(/^https?:\/\//.test(text) ? text : `http://${text}`)
-  if (url === null || url.hostname === '' || url.search !== '')
-    throw invalid(`--server: ${text} is no http://host:port or https://host:port`)
-  return url
+/** The HTTP address of the server, which the server reports at either of its ports. */
+async function callerFor(flags: ServerRun['flags']): Promise<HttpCaller> {
+  const headers = headersOf(flags.header)
+  const prefixed = /^https?:\/\/[^/]+\/./.test(flags.server) ? URL.parse(flags.server) : null
+  const target = targetOf('--server', prefixed?.origin ?? flags.server)
+  const tls = tlsOf(target, flags)
+  // Below a path there is a proxy, which is asked as it is.
+  if (prefixed !== null) return httpCaller({ url: prefixed, tls, headers })
+  const address = await httpAddress(target, { clock: systemClock, tls })
+  if (address === undefined && target.byHttp !== true && !('path' in target.address))
+    throw new FaultError({ kind: 'unavailable', what: `${flags.server}: ${UNREPORTED}` })
+  return httpCaller({ url: urlAt(address ?? target.address, target.secure), tls, headers })
 }
 
-function pem(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw invalid(`--ca: ${error instanceof Error ? error.message : String(error)}`)
-  }
+const UNREPORTED =
+  'no Windlass server reports its HTTP address there; is one running? --server also takes its HTTP address, http://host:port'
+
+function urlAt(address: Target['address'], secure: boolean): URL {
+  if ('path' in address) throw invalid(`--server: HTTP is served on ${address.path}: give an address with a port`)
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return new URL(`${secure ? 'https' : 'http'}://${host}:${address.port}`)
 }
 
 const labelsOf = (texts: readonly string[]): Readonly<Record<string, string>> =>

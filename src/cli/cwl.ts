@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
 import type { CwlRunFlags } from './cwl-run.ts'
-import { gathered, instanceFlag } from './dial-flags.ts'
+import { addDialFlags, gathered, instanceFlag } from './dial-flags.ts'
 
 const RUN_HELP = `
 Runs a CWL process (v1.0, v1.1, v1.2, and the loops of v1.3) on this machine, as many commands at a time as it has
@@ -33,8 +33,7 @@ export function cwlCommand(terminal: Terminal): Command {
     .description('run, check and pack CWL workflows')
     .helpCommand(false)
     .addHelpText('after', '\nExamples:\n  windlass cwl run align.cwl job.yml\n  windlass cwl run --help')
-  cwl
-    .command('run')
+  addDialFlags(cwl.command('run'), 'it runs on this machine')
     .description('run a workflow or a tool')
     .argument('<process>', 'the document, or an input object with cwl:tool')
     .argument('[job]', 'the input object')
@@ -42,10 +41,8 @@ export function cwlCommand(terminal: Terminal): Command {
     .option('--quiet', 'say nothing but what went wrong')
     .option('-p, --parallel <number>', 'use so many processors at most', wholeNumber)
     .option('--no-container', 'run no containers: what requires one is refused')
-    .option('-s, --server <url>', 'run it on a Windlass server, by its HTTP address: http://host:8080')
     .addOption(instanceFlag())
     .option('--label <name=value>', 'what the server is to remember with it; may be repeated', gathered)
-    .option('--ca <file>', "trust the certificates in this PEM file instead of the system's")
     .version(`windlass ${version()}`, '--version', 'print the version')
     .addHelpText('after', RUN_HELP)
     .action(async (process: string, job: string | undefined, flags: CwlRunFlags) => {

@@ -72,7 +72,7 @@ describe('help', () => {
     expect(out).toContain(`(${server.address})`)
     expect(out).toContain(`(${server.http_address})`)
     expect(out).toContain(`(${server.data_dir.replace('/home/me', '~')})`)
-    expect((await windlass('worker', 'daemon', '--help')).out).toContain(`(${worker.server_url})`)
+    expect((await windlass('worker', 'daemon', '--help')).out).toContain(worker.server_url.replace('http:', 'grpc:'))
   })
 
   test('every command has examples, those below others too', async () => {

@@ -11,8 +11,8 @@ interface ReadyWords {
 }
 
 /** Says that a server is ready and where: to people, to a log, or as the line of JSON that programs wait for. */
-export function tellReady({ grpc, http, httpUrl }: RunningServer, said: ReadyWords, terminal: Terminal): void {
-  if (said.json) return terminal.out(`${JSON.stringify({ ready: true, grpc, http })}\n`)
+export function tellReady({ grpc, http, httpUrl, health }: RunningServer, said: ReadyWords, terminal: Terminal): void {
+  if (said.json) return terminal.out(`${JSON.stringify({ ready: true, grpc, http, health })}\n`)
   if (!terminal.outIsTerminal) return terminal.out(`windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`)
   const width = Math.max(grpc.length, httpUrl.length) + 3
   terminal.out(`

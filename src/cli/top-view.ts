@@ -15,9 +15,9 @@ const CTRL_C = '\u0003'
 
 export async function runTop(options: GridOptions, terminal: Terminal, screen: Screen): Promise<void> {
   await withGrid(options, terminal, async (session) => {
-    if (terminal.outIsTerminal && !options.json) return await showTop(options, session, screen)
+    if (terminal.outIsTerminal && !options.json) return await showTop(session, screen)
     for await (const figures of session.grid.watch(EVERY_MS)) {
-      const moment = await momentOf(session.grid, { figures, before: undefined, server: options.server })
+      const moment = await momentOf(session.grid, { figures, before: undefined, server: session.target.text })
       terminal.out(options.json ? jsonLine(figures) : `${topFrame(moment, PAPER).join('\n')}\n`)
       return
     }
@@ -33,7 +33,7 @@ async function momentOf(grid: GridClient, begun: Begun): Promise<GridMoment> {
 }
 
 /** Until q; whatever happens, the terminal is given back as it was. */
-async function showTop({ server }: GridOptions, { grid, signal }: GridSession, screen: Screen): Promise<void> {
+async function showTop({ grid, signal, target }: GridSession, screen: Screen): Promise<void> {
   let moment: GridMoment | undefined
   const left = Promise.withResolvers<'left'>()
   const draw = (): void => {
@@ -52,7 +52,7 @@ async function showTop({ server }: GridOptions, { grid, signal }: GridSession, s
     for (;;) {
       const next = await Promise.race([told.next(), left.promise])
       if (next === 'left' || next.done) return
-      moment = await momentOf(grid, { figures: next.value, before, server })
+      moment = await momentOf(grid, { figures: next.value, before, server: target.text })
       before = next.value
       draw()
     }

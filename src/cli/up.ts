@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { ownTrust } from '../app/own-trust.ts'
 import type { RunningServer } from '../app/server.ts'
 import type { StopSignal } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
@@ -50,7 +51,7 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       command: terminal.self,
       args: workerArgs(server, { options, dataDir: config.server.data_dir }),
       // Settings for the server must not be taken for the worker's.
-      env: workerEnv(terminal.env, config.server.tls.cert_file),
+      env: { ...terminal.env, ...ownTrust(config, server.grpc) },
       clock,
       log,
       ...{ heard: gate.heard, ended: gate.ended },
@@ -86,10 +87,6 @@ function workerArgs(
     ...(options.verbose === true ? ['--verbose'] : []),
   ]
 }
-
-/** Our own certificate is what the worker must see. */
-const workerEnv = (env: Terminal['env'], certificate: string | undefined): Terminal['env'] =>
-  certificate === undefined ? env : { WINDLASS_WORKER_TLS_CA_FILE: certificate, ...env }
 
 const next = ({ grpc, httpUrl }: RunningServer): string => `\
 To let Bazel run its actions here, put this line into your .bazelrc:

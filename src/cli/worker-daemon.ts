@@ -8,8 +8,10 @@ import { languagesToOffer } from '../app/worker-languages.ts'
 import { statusLine, type WorkerStatus } from '../app/worker-status.ts'
 import { type Fault, FaultError, invalid } from '../base/fault.ts'
 import { configured } from './configured.ts'
+import { headersOf } from './dial.ts'
+import type { DialOptions } from './dial-flags.ts'
 
-export interface DaemonFlags {
+export interface DaemonFlags extends DialOptions {
   readonly serverUrl?: string
   readonly casUrl?: string
   readonly protocol?: string
@@ -88,9 +90,13 @@ function settingsOf(flags: DaemonFlags): FlagSetting[] {
   const slots = flags.slots === undefined ? undefined : Number(flags.slots)
   if (slots !== undefined && !Number.isSafeInteger(slots)) throw invalid(`--slots: ${flags.slots} is not a number`)
   const given: FlagSetting[] = [
-    { flag: '--server-url', key: 'worker.server_url', value: flags.serverUrl },
+    { flag: '--server', key: 'worker.server_url', value: flags.serverUrl ?? flags.server },
     // With a server on the command line, a store in the file belongs to another.
-    { flag: '--cas-url', key: 'worker.cas_url', value: flags.casUrl ?? flags.serverUrl },
+    { flag: '--cas-url', key: 'worker.cas_url', value: flags.casUrl ?? flags.serverUrl ?? flags.server },
+    { flag: '--ca', key: 'worker.tls.ca_file', value: flags.ca },
+    { flag: '--cert', key: 'worker.tls.cert_file', value: flags.cert },
+    { flag: '--key', key: 'worker.tls.key_file', value: flags.key },
+    { flag: '--header', key: 'worker.headers', value: flags.header && headersOf(flags.header) },
     { flag: '--protocol', key: 'worker.protocol', value: flags.protocol },
     { flag: '--backend', key: 'worker.backend', value: flags.backend },
     { flag: '--slots', key: 'worker.max_concurrent_tasks', value: slots },

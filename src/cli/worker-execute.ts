@@ -8,11 +8,13 @@ import { formatDigest } from '../base/digest-text.ts'
 import { invalid } from '../base/fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import { instanceNameProblem } from '../model/instance-name.ts'
+import { headersOf, serverOf, targetOf, tlsOf } from './dial.ts'
+import type { DialOptions } from './dial-flags.ts'
 import { untilStopped } from './until-stopped.ts'
 import { Verdict } from './verdict.ts'
 
-export interface ExecuteFlags {
-  readonly casUrl: string
+export interface ExecuteFlags extends DialOptions {
+  readonly casUrl?: string
   readonly actionDigest: string
   readonly workDir: string
   readonly backend: Backend
@@ -27,9 +29,13 @@ const PASSED_ON = ['PATH', 'HOME']
 export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal): Promise<void> {
   const problem = instanceNameProblem(flags.instance)
   if (problem !== undefined) throw invalid(`--instance: the name ${problem}`)
+  const target = targetOf('--server', flags.casUrl ?? serverOf(flags, terminal))
   const [out, err] = [new TextDecoder(), new TextDecoder()]
   const order = {
     ...flags,
+    target,
+    tls: tlsOf(target, flags),
+    headers: headersOf(flags.header),
     workDir: resolve(flags.workDir),
     digestFunction: flags.digestFunction,
     env: PASSED_ON.flatMap((name) => (terminal.env[name] === undefined ? [] : [{ name, value: terminal.env[name] }])),

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { BACKENDS } from '../app/backends.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { DIGEST_FUNCTIONS } from '../base/digest.ts'
-import { instanceFlag } from './dial-flags.ts'
+import { addDialFlags, instanceFlag } from './dial-flags.ts'
 import type { DaemonFlags } from './worker-daemon.ts'
 import type { ExecuteFlags } from './worker-execute.ts'
 
@@ -41,12 +41,9 @@ export function workerCommand(terminal: Terminal): Command {
 }
 
 const daemonCommand = (terminal: Terminal): Command =>
-  new Command('daemon')
+  addDialFlags(new Command('daemon'))
     .description('take tasks from a server until stopped')
-    .option(
-      '--server-url <url>',
-      'the server to work for: http://host:port, https://host:port or unix:/path (http://127.0.0.1:8980)',
-    )
+    .option('--server-url <url>', 'the same as --server')
     .option('--cas-url <url>', 'where inputs and outputs are, when that is another server')
     .addOption(new Option('--protocol <name>', 'how it speaks to the server').choices(['grpc', 'http']))
     .addOption(backend())
@@ -65,9 +62,9 @@ const daemonCommand = (terminal: Terminal): Command =>
     })
 
 const executeCommand = (terminal: Terminal): Command =>
-  new Command('execute')
+  addDialFlags(new Command('execute'))
     .description('run one action by hand, without a server that schedules it')
-    .requiredOption('--cas-url <url>', 'the server that has the action and takes its outputs')
+    .option('--cas-url <url>', 'the same as --server: it has the action and takes its outputs')
     .requiredOption('--action-digest <digest>', 'hash/size of the Action')
     .requiredOption('--work-dir <dir>', 'a directory for the room and its inputs')
     .addOption(backend().default('auto', 'auto'))

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { type Channel, type ClientTls, createChannel } from '../grpc/channel.ts'
+import { grpcElsewhere } from './server-addresses.ts'
 import type { Target } from './target.ts'
 
 export interface ConnectOptions {
@@ -11,10 +12,11 @@ export interface ConnectOptions {
 }
 
 /** A channel to a target; the connection is made with the first call. */
-export const connect = ({ address, secure }: Target, { clock, tls = {}, headers = {} }: ConnectOptions): Channel =>
+export const connect = (target: Target, { clock, tls = {}, headers = {} }: ConnectOptions): Channel =>
   createChannel({
-    address,
+    address: target.address,
+    elsewhere: grpcElsewhere(target, { clock, tls }),
     timing: { now: clock.monotonic, after: clock.after },
     metadata: headers,
-    ...(secure ? { tls } : {}),
+    ...(target.secure ? { tls } : {}),
   })

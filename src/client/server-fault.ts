@@ -1,4 +1,5 @@
 import { FaultError } from '../base/fault.ts'
+import type { Stranger } from '../grpc/http2/stranger.ts'
 import { GrpcError, STATUS, STATUS_NAMES } from '../grpc/status.ts'
 import type { Target } from './target.ts'
 
@@ -26,7 +27,17 @@ function kindOf({ code, unanswered }: GrpcError): ServerFaultKind {
   return code === STATUS.notFound ? 'unknown-name' : 'other'
 }
 
-function wordsFor(kind: ServerFaultKind, { code, message }: GrpcError): string {
+/** What to do about a server that speaks something else than we took it for. */
+const NEXT: Readonly<Record<Stranger | 'tls-trust', string>> = {
+  http: '--server takes the address of the gRPC port, or either one as http://host:port',
+  tls: 'name it as grpcs://host:port or https://host:port',
+  plain: 'name it as grpc://host:port or http://host:port',
+  'tls-trust': '--ca names the certificates to trust; --cert and --key show ours',
+}
+
+function wordsFor(kind: ServerFaultKind, { code, message, stranger }: GrpcError): string {
+  if (kind === 'unreached' && (stranger !== undefined || /certificate/.test(message)))
+    return `${message}\n${NEXT[stranger ?? 'tls-trust']}`
   if (kind === 'unreached')
     return `${message}\nis a server running there? "windlass server" starts one, and --server names another`
   if (kind === 'unoffered') return `the server does not offer this (${message || 'UNIMPLEMENTED'})`

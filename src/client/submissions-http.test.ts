@@ -41,7 +41,7 @@ test('trusts whom it is told to trust, and nobody else', async () => {
   const { key, cert } = authority.server()
   const server = createSecureServer({ key, cert }, echo)
   const url = new URL(`https://127.0.0.1:${await listening(server)}`)
-  const [trusting, other] = [httpCaller({ url, ca: authority.ca }), httpCaller({ url })]
+  const [trusting, other] = [httpCaller({ url, tls: { ca: authority.ca } }), httpCaller({ url })]
   const get = { method: 'GET', path: '/x' }
   expect(await wholeText(await trusting.call(get, never))).toBe('GET /x 0')
   await expect(other.call(get, never)).rejects.toThrow(`the server at ${url.origin} does not answer`)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { pipeline } from 'node:stream/promises'
 import { FaultError } from '../base/fault.ts'
+import type { ClientTls } from '../grpc/channel.ts'
 
 export interface HttpCall {
   readonly method: string
@@ -25,7 +26,7 @@ export interface HttpCaller {
 
 export interface HttpCallerOptions {
   readonly url: URL
-  readonly ca?: string
+  readonly tls?: ClientTls
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -41,11 +42,12 @@ const ways = {
   secure: () => load('node:https') as typeof import('node:https'),
 }
 
-export function httpCaller({ url, ca, headers: always = {} }: HttpCallerOptions): HttpCaller {
+export function httpCaller({ url, tls = {}, headers: always = {} }: HttpCallerOptions): HttpCaller {
   const isSecure = url.protocol === 'https:'
   const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
   const { Agent, request } = isSecure ? ways.secure() : ways.plain()
-  const agent = new Agent({ ...options, ...(ca !== undefined && { ca }) })
+  // A certificate that the caller names is trusted by itself, be it the server's own.
+  const agent = new Agent({ ...options, ...tls, ...(isSecure && { allowPartialTrustChain: tls.ca !== undefined }) })
   const base = url.pathname.replace(/\/+$/, '')
   const call: HttpCaller['call'] = ({ method, path, headers = {}, body }, signal) =>
     new Promise((resolve, reject) => {

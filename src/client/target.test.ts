@@ -13,7 +13,12 @@ test.each([
   expect(parseTarget(text)).toEqual({ text, address, secure })
 })
 
-test.each(['', 'http://localhost:1', 'grpc://', 'grpc://host:1/path', 'grpc://host:99999'])(
+test('an address of HTTP stands for a server whose gRPC port is yet to be found', () => {
+  const address = { host: 'grid', port: 443 }
+  expect(parseTarget('https://grid')).toEqual({ text: 'https://grid', address, secure: true, byHttp: true })
+})
+
+test.each(['', 'ftp://localhost:1', 'grpc://', 'grpc://host:1/path', 'grpc://host:99999'])(
   '%j is no target',
   (text) => {
     expect(parseTarget(text)).toBeUndefined()

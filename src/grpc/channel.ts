@@ -1,8 +1,11 @@
-import { connect as connectNet, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectNet, isIP, type Socket } from 'node:net'
+import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import type { ClientCall, UnaryAnswer } from './client-call.ts'
 import { ClientConnection } from './client-connection.ts'
+import { dialProblem } from './dial-problem.ts'
+import { CLOSED } from './http2/connection.ts'
 import { DEFAULT_LIMITS, type Limits } from './http2/limits.ts'
+import { STRANGER_REASON, type Stranger, strangerBehind } from './http2/stranger.ts'
 import { PendingCall } from './pending-call.ts'
 import type { ListenAddress } from './server.ts'
 import { GrpcError, type MetadataInit, STATUS } from './status.ts'
@@ -20,10 +23,21 @@ export interface ClientTls {
   readonly serverName?: string
 }
 
+/** Where gRPC is, for a channel whose address turns out to be one of HTTP. */
+export interface Elsewhere {
+  /** Never rejects. */
+  ask(): Promise<ListenAddress | undefined>
+  /** Whether the server speaks TLS, for a connection without TLS that it closed unanswered. Never rejects. */
+  speaksTls(): Promise<boolean>
+  /** Connect there; otherwise the error names it. */
+  readonly follow: boolean
+}
+
 export interface ChannelOptions {
   readonly address: ListenAddress
   readonly timing: Timing
   readonly tls?: ClientTls
+  readonly elsewhere?: Elsewhere
   readonly authority?: string
   /** Sent with every call. */
   readonly metadata?: MetadataInit
@@ -78,6 +92,7 @@ export class Dialer {
   #connection: ClientConnection | undefined
   #isDialing = false
   #failures = 0
+  #address: ListenAddress
   #isClosed = false
   /** Gives up the attempt to connect, or the pause before it. */
   #stopDialing: () => void = () => {}
@@ -87,6 +102,7 @@ export class Dialer {
     this.wheel = new TimerWheel(options.timing)
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
     const { address } = options
+    this.#address = address
     this.authority = options.authority ?? ('path' in address ? 'localhost' : hostAndPort(address))
   }
 
@@ -120,8 +136,8 @@ export class Dialer {
 
   #connect(): void {
     if (this.#isClosed) return
-    const { address, tls, timing, connectTimeoutMs = 10_000 } = this.options
-    const socket = tls === undefined ? connectNet(address) : dialTls(address, tls)
+    const { tls, timing, connectTimeoutMs = 10_000 } = this.options
+    const socket = tls === undefined ? connectNet(this.#address) : dialTls(this.#address, tls)
     let settled = false
     const settle = (error: Error | undefined): void => {
       if (settled) return
@@ -146,10 +162,10 @@ export class Dialer {
       timing: this.options.timing,
       wheel: this.wheel,
       onChange: () => this.#serve(),
-      onClosed: ({ reason }) => {
+      onClosed: ({ reason, stranger }) => {
         if (this.#connection === connection) this.#connection = undefined
         // One that never greeted us is no server of ours: that counts as a failed attempt.
-        if (!connection.isGreeted) this.#attemptFailed(reason)
+        if (!connection.isGreeted) void this.#attemptFailed(dialProblem('', reason), stranger)
         else if (this.#waiting.size > 0) this.#dial()
       },
     })
@@ -158,19 +174,44 @@ export class Dialer {
 
   #dialFailed(socket: Socket, error: Error): void {
     socket.destroy()
-    this.#attemptFailed(error.message)
+    const code = 'code' in error ? String(error.code) : ''
+    const stranger = strangerBehind(code)
+    void this.#attemptFailed(
+      stranger === undefined ? dialProblem(code, error.message) : STRANGER_REASON[stranger],
+      stranger,
+    )
   }
 
-  #attemptFailed(reason: string): void {
+  async #attemptFailed(reason: string, seen: Stranger | undefined): Promise<void> {
+    const { address, elsewhere, tls } = this.options
+    const wasElsewhere = this.#address !== address
+    const where = nameOf(this.#address)
+    // The next attempt starts from the address that was given: the server may have moved.
+    this.#address = address
+    let what = reason
+    let stranger = seen
+    if (elsewhere !== undefined && !wasElsewhere && !this.#isClosed) {
+      this.#isDialing = true
+      const found = stranger === 'http' ? await elsewhere.ask() : undefined
+      // Many servers of TLS close a connection that does not speak it without a word.
+      if (reason === CLOSED && tls === undefined && (await elsewhere.speaksTls())) stranger = 'tls'
+      this.#isDialing = false
+      if (found !== undefined && elsewhere.follow) return this.#redirect(found)
+      if (stranger !== undefined) what = STRANGER_REASON[stranger]
+      if (found !== undefined) what += `: this is the HTTP port; gRPC is on ${nameOf(found)}`
+    }
     if (this.#isClosed) return
     this.#failures++
-    const { address } = this.options
-    const where = 'path' in address ? address.path : hostAndPort(address)
-    this.#failWaiting(
-      new GrpcError(STATUS.unavailable, `cannot connect to ${where}: ${reason}`, { unanswered: true }),
-      false,
-    )
+    const words = `cannot connect to ${where}: ${what}`
+    this.#failWaiting(new GrpcError(STATUS.unavailable, words, { unanswered: true, stranger }), false)
     if (this.#waiting.size > 0) this.#dial()
+  }
+
+  #redirect(address: ListenAddress): void {
+    this.#address = address
+    if (this.#isClosed || this.#connection !== undefined) return
+    this.#isDialing = true
+    this.#connect()
   }
 
   #failWaiting(error: GrpcError, evenPatient: boolean): void {
@@ -188,13 +229,22 @@ export class Dialer {
   }
 }
 
+const nameOf = (address: ListenAddress): string => ('path' in address ? address.path : hostAndPort(address))
+
 const hostAndPort = ({ host, port }: { host: string; port: number }): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
 function dialTls(address: ListenAddress, tls: ClientTls): Socket {
   const { serverName, ...credentials } = tls
-  const servername = serverName ?? ('host' in address ? address.host : 'localhost')
-  // An IP address is no server name (RFC 6066); the certificate is then checked against the address.
-  const name = /^[\d.]+$|:/.test(servername) ? {} : { servername }
-  return connectTls({ ...address, ...credentials, ...name, ALPNProtocols: ['h2'] })
+  const name = serverName ?? ('host' in address ? address.host : 'localhost')
+  return connectTls({
+    ...address,
+    ...credentials,
+    // An IP address is no server name (RFC 6066).
+    ...(isIP(name) === 0 && { servername: name }),
+    checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
+    // A certificate that the caller names is trusted by itself, be it the server's own or an intermediate one.
+    allowPartialTrustChain: credentials.ca !== undefined,
+    ALPNProtocols: ['h2'],
+  })
 }

@@ -1,3 +1,4 @@
+import type { Stranger } from './http2/stranger.ts'
 import type { StatusCode } from './status.ts'
 
 /** Where an embedding program counts and logs. Resolved once per method, so that a call costs two plain calls. */
@@ -21,4 +22,6 @@ export interface ConnectionEnd {
   readonly reason: string
   /** Set when the connection was cut for abuse: the name of the cap that it passed. */
   readonly flood?: string
+  /** Set when the peer speaks another protocol. */
+  readonly stranger?: Stranger
 }

@@ -24,6 +24,7 @@ export interface ServerCore {
   readonly timing: Timing
   readonly wheel: TimerWheel
   readonly budget: { used: number; readonly most: number }
+  readonly http1Answer?: (() => string) | undefined
 }
 
 /** application/grpc, alone or with a format (+proto) or parameters; not grpc-web, which is another protocol. */
@@ -46,6 +47,10 @@ export class ServerConnection implements ConnectionHost {
     core.observer.connectionOpened()
     this.http2 = new Http2Connection({ socket, role: 'server', limits: core.limits, timing: core.timing, host: this })
     this.room = new AnswerRoom(this.http2)
+  }
+
+  get http1Answer(): string | undefined {
+    return this.core.http1Answer?.()
   }
 
   get budget(): ServerCore['budget'] {

@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly observer?: Observer
   readonly limits?: Partial<Limits>
   readonly tls?: ServerTls
+  /** A whole HTTP/1.1 response, for clients that take this port for one of HTTP. */
+  readonly http1Answer?: () => string
 }
 
 export interface GrpcServer {
@@ -52,6 +54,7 @@ export function createServer(options: ServerOptions): GrpcServer {
     timing,
     wheel: new TimerWheel(timing),
     budget: { used: 0, most: limits.maxServerBufferedBytes },
+    http1Answer: options.http1Answer,
   }
   const listeners: NetServer[] = []
   const connections = new Set<ServerConnection>()

@@ -1,3 +1,5 @@
+import type { Stranger } from './http2/stranger.ts'
+
 /** gRPC status codes and the one error that carries them. */
 export const STATUS = {
   ok: 0,
@@ -49,6 +51,8 @@ export interface GrpcErrorInit {
   readonly cause?: unknown
   /** No server answered: it cannot be reached, or the connection to it was lost. */
   readonly unanswered?: boolean
+  /** What the peer speaks in place of gRPC. */
+  readonly stranger?: Stranger | undefined
 }
 
 /** Thrown by a handler to end a call with a status, and by the client when a call ended with one. */
@@ -59,6 +63,7 @@ export class GrpcError extends Error {
   readonly trailers: MetadataInit | undefined
   /** Made by the client itself, for want of a server: not what one said. */
   readonly unanswered: boolean
+  readonly stranger: Stranger | undefined
 
   constructor(code: StatusCode, message: string, init: GrpcErrorInit = {}) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause })
@@ -66,6 +71,7 @@ export class GrpcError extends Error {
     this.details = init.details
     this.trailers = init.trailers
     this.unanswered = init.unanswered ?? false
+    this.stranger = init.stranger
   }
 }
 

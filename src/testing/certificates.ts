@@ -16,6 +16,8 @@ export interface Authority {
   readonly ca: string
   /** For this machine: `localhost`, 127.0.0.1 and ::1. */
   server(): Identity
+  /** For another machine, by its DNS name. */
+  serverNamed(name: string): Identity
   /** `name` becomes the subject's common name. */
   client(name: string): Identity
 }
@@ -26,6 +28,7 @@ export function createAuthority(name = 'Test authority'): Authority {
   return {
     ca: certificate({ subject: name, publicKey, issuer, extensions: [BASIC_CA, SIGNS_CERTIFICATES] }),
     server: () => issue(issuer, 'localhost', [BASIC_END, SERVER_AUTH, THIS_MACHINE]),
+    serverNamed: (name) => issue(issuer, name, [BASIC_END, SERVER_AUTH, dnsName(name)]),
     client: (subject) => issue(issuer, subject, [BASIC_END, CLIENT_AUTH]),
   }
 }
@@ -101,6 +104,7 @@ const SIGNS_CERTIFICATES = extension('551d0f', bitString(Buffer.of(0x04), 2), tr
 const SERVER_AUTH = extension('551d25', sequence(objectId('2b06010505070301')))
 const CLIENT_AUTH = extension('551d25', sequence(objectId('2b06010505070302')))
 const IPV6_LOOPBACK = Buffer.concat([Buffer.alloc(15), Buffer.of(1)])
+const dnsName = (name: string): Buffer => extension('551d11', sequence(der(0x82, Buffer.from(name))))
 const THIS_MACHINE = extension(
   '551d11',
   sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.of(127, 0, 0, 1)), der(0x87, IPV6_LOOPBACK)),

@@ -5,6 +5,7 @@ import { routePath } from 'hono/route'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
+import { ADDRESSES_PATH, type ServerAddresses } from '../../model/server-addresses.ts'
 import { judge0Error } from '../judge0/judge0-problem.ts'
 import { pistonError } from '../piston/piston-problem.ts'
 import { apiEnvelope } from './api-envelope.ts'
@@ -31,6 +32,8 @@ export interface HttpDoorOptions extends BrowserRules {
   readonly metricsText: () => Promise<string>
   readonly metricsContentType: string
   readonly version: string
+  /** Where this server is, for clients that know one of its two ports. */
+  readonly addresses?: () => ServerAddresses | undefined
   readonly log: Log
   readonly meter?: HttpMeter
   /** For bodies whose route does not say otherwise; 8 MiB unless given. */
@@ -62,6 +65,10 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   app.get('/', (c) => frontPage(c, version))
   app.get('/healthz', (c) => c.json({ alive: true, version }))
   app.get('/readyz', (c) => readyz(c, options.readiness()))
+  app.get(ADDRESSES_PATH, (c) => {
+    const addresses = options.addresses?.()
+    return addresses === undefined ? c.notFound() : c.json(addresses)
+  })
   app.get('/metrics', async (c) =>
     c.body(await options.metricsText(), 200, { 'content-type': options.metricsContentType }),
   )
@@ -93,6 +100,16 @@ const sealed =
 const routeOf = (c: Context): string => {
   const path = routePath(c, -1)
   return path === '/*' ? 'unmatched' : path.replaceAll(/\{[^}]*\}/g, '')
+}
+
+/** Health alone, for probes that have no client certificate: nothing else is served there. */
+export function healthDoor({ readiness, version }: Pick<HttpDoorOptions, 'readiness' | 'version'>): Hono {
+  const app = new Hono()
+  app.use(sealed(undefined))
+  app.get('/healthz', (c) => c.json({ alive: true, version }))
+  app.get('/readyz', (c) => readyz(c, readiness()))
+  app.notFound((c) => sendError(c, { kind: 'absent', message: 'Only /healthz and /readyz are served here' }))
+  return app
 }
 
 function readyz(c: Context, { ready, reasons, warnings = [] }: ReadinessView): Response {

@@ -21,6 +21,8 @@ export interface ConnectionHost {
   readonly hasParked: boolean
   onRoom(): void
   onClosed(end: ConnectionEnd): void
+  /** Server: what a client that speaks HTTP/1.1 is sent before the connection ends. */
+  readonly http1Answer?: string | undefined
 }
 
 export interface ConnectionOptions {

@@ -23,6 +23,7 @@ import { Patrol } from './patrol.ts'
 import { areTrailersSound, understandRequest } from './request-head.ts'
 import { SendTurns } from './send-turns.ts'
 import { defaultPeerSettings, readSettings } from './settings.ts'
+import { STRANGER_REASON, type Stranger, strangerIn } from './stranger.ts'
 import { Http2Stream } from './stream.ts'
 import {
   CONNECTION_LOST,
@@ -34,6 +35,9 @@ import {
   MAX_WINDOW,
   readUint32,
 } from './wire-format.ts'
+
+/** The reason of an end that nobody gave a reason for. */
+export const CLOSED = 'the connection was closed'
 
 /**
  * One HTTP/2 connection, either end (RFC 9113).
@@ -101,7 +105,7 @@ export class Http2Connection implements FrameSink {
     onBytes(socket, (bytes) => this.#onBytes(bytes))
     socket.on('drain', () => this.#flushNow())
     socket.on('error', (error) => this.#lost(error.message))
-    socket.on('close', () => this.#lost('the connection was closed'))
+    socket.on('close', () => this.#lost(CLOSED))
     this.#patrol = new Patrol(this, timing)
     this.#greet(role)
   }
@@ -203,7 +207,7 @@ export class Http2Connection implements FrameSink {
     this.#end = flood === undefined ? { code, reason } : { code, reason, flood }
     this.#writeGoaway(this.#lastPeerStream, code, code === ERROR.none ? '' : reason)
     this.outbox.flush()
-    this.#endSocket()
+    this.#endSocket('')
     this.#dropStreams(reason)
   }
 
@@ -213,6 +217,8 @@ export class Http2Connection implements FrameSink {
     if (this.#end !== undefined) return
     this.turnAt = this.#timing.now()
     this.#patrol.heardAt = this.turnAt
+    const stranger = this.#settingsSeen ? undefined : strangerIn(bytes, { isServer: this.#isServer })
+    if (stranger !== undefined) return this.#turnAway(stranger)
     this.#inTurn = true
     try {
       this.#reader.read(bytes)
@@ -545,13 +551,20 @@ export class Http2Connection implements FrameSink {
       setImmediate(() => this.streams.size === 0 && this.close(ERROR.none, 'drained'))
   }
 
-  #endSocket(): void {
+  #turnAway(stranger: Stranger): void {
+    const reason = STRANGER_REASON[stranger]
+    this.#end = { code: ERROR.protocol, reason, stranger }
+    this.#endSocket(stranger === 'http' ? (this.#host.http1Answer ?? '') : '')
+    this.#dropStreams(reason)
+  }
+
+  #endSocket(last: string): void {
     const socket = this.#socket
     if (socket.destroyed) return
     // A server waits for the peer's end of the connection: destroying the socket earlier could discard what the peer
     // has not read yet (the kernel answers unread input with RST). A client that closes expects nothing more, and its
     // process should not have to wait for the server.
-    if (this.#isServer) socket.end()
+    if (this.#isServer) socket.end(last)
     else socket.end(() => socket.destroy())
     // A peer that reads nothing would keep the socket open for ever.
     const cancel = this.#timing.after(1000, () => socket.destroy())

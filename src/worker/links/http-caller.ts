@@ -40,7 +40,12 @@ export interface HttpCallerOptions {
   /** `http://host:port`, `https://host:port`, each with a path before ours if need be, or `unix:/path`. */
   readonly url: string
   readonly clock: Pick<Clock, 'after'>
-  readonly tls?: { readonly [part in 'ca' | 'cert' | 'key']?: string | Buffer | undefined }
+  readonly tls?: { readonly [part in 'ca' | 'cert' | 'key']?: string | Buffer | undefined } & {
+    /** The name that the server must prove. */
+    readonly serverName?: string
+  }
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked for. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
@@ -50,12 +55,17 @@ const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 /** A proxy may cut what is idle for longer. */
 const KEEP_ALIVE_MS = 15_000
 
-export function httpCaller({ url, clock, tls = {}, env = {} }: HttpCallerOptions): HttpCaller {
+export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {} }: HttpCallerOptions): HttpCaller {
   const { base, socketPath } = baseOf(url)
   const isSecure = base.protocol === 'https:'
   const kept = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, scheduling: 'lifo' } as const
   const settings = { ...kept, ...(socketPath === undefined && { proxyEnv: env }) }
-  const agent = isSecure ? new TlsAgent({ ...settings, ...tls }) : new Agent(settings)
+  const { serverName, ...credentials } = tls
+  const trust = { ...credentials, ...(serverName !== undefined && { servername: serverName }) }
+  // A certificate that the settings name is trusted by itself, be it the server's own.
+  const agent = isSecure
+    ? new TlsAgent({ ...settings, ...trust, allowPartialTrustChain: tls.ca !== undefined })
+    : new Agent(settings)
   const send = isSecure ? requestTls : requestPlain
   const where: RequestOptions = {
     agent,
@@ -66,7 +76,7 @@ export function httpCaller({ url, clock, tls = {}, env = {} }: HttpCallerOptions
   const prefix = base.pathname.replace(/\/$/, '')
 
   const once = (wish: HttpRequest): Promise<IncomingMessage> =>
-    sendOnce(wish, { clock, request: (more) => send({ ...where, path: `${prefix}${wish.path}`, ...more }) })
+    sendOnce({ ...wish, headers: { ...always, ...wish.headers } }, { clock, request: (more) => send({ ...where, path: `${prefix}${wish.path}`, ...more }) })
 
   const open = async (wish: HttpRequest): Promise<IncomingMessage> => {
     try {
