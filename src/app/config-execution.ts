@@ -12,6 +12,10 @@ const scheduler = z
     long_poll_timeout_seconds: field(seconds(30), 'The longest that a worker asking for work is kept waiting.'),
     max_queue_size: field(z.int().min(1).default(10_000), 'Tasks that may wait; further ones are refused.'),
     no_worker_grace_seconds: field(seconds(60), 'How long a task that no worker fits waits for one to come.'),
+    pool_grace_seconds: field(
+      z.record(z.string().min(1), z.number().positive().max(86_400)).default({}),
+      'Another no_worker_grace_seconds for tasks that ask for a property: by "NAME=VALUE", or "NAME" for any value.',
+    ),
     no_waiter_grace_seconds: field(seconds(60), 'How long an action runs on when nobody waits for it any more.'),
     reconnect_grace_seconds: field(
       seconds(30),
@@ -61,6 +65,10 @@ export const execution = z
         .max(366 * 86_400)
         .default(86_400),
       'How long finished tasks can be asked after, and what they made is kept.',
+    ),
+    refuse_unknown_properties: field(
+      z.boolean().default(false),
+      'Whether a task is refused at once when it asks for a property that no worker has ever offered.',
     ),
     retry,
     scheduler,

@@ -36,7 +36,7 @@ export interface OpenEngine {
 /** The engine over its journal, on this machine's disk. */
 export async function openEngine(config: Config, tools: GridTools): Promise<OpenEngine> {
   const { clock, log, storage, registry } = tools
-  const { scheduler, retry, retention_seconds } = config.execution
+  const { scheduler, retry, retention_seconds, refuse_unknown_properties } = config.execution
   const folder = join(config.server.data_dir, 'journal')
   mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users have no business there
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
@@ -55,7 +55,12 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
     meter,
     retentionMs: retention_seconds * 1000,
     noWaiterGraceMs: scheduler.no_waiter_grace_seconds * 1000,
-    scheduler: { ...schedulerOptions(scheduler), retry: retryOptions(retry), limits: instanceLimits(config.limits) },
+    scheduler: {
+      ...schedulerOptions(scheduler),
+      retry: retryOptions(retry),
+      limits: instanceLimits(config.limits),
+      refuseUnknownProperties: refuse_unknown_properties,
+    },
   }).catch(async (error: unknown) => {
     await journal.close()
     throw error
@@ -85,6 +90,7 @@ const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   heartbeatTimeoutMs: set.heartbeat_timeout_seconds * 1000,
   maxQueued: set.max_queue_size,
   noWorkerGraceMs: set.no_worker_grace_seconds * 1000,
+  poolGraceMs: Object.fromEntries(Object.entries(set.pool_grace_seconds).map(([key, grace]) => [key, grace * 1000])),
   reconnectGraceMs: set.reconnect_grace_seconds * 1000,
   strategy: set.strategy,
   limitsOf: Object.fromEntries(Object.entries(set.reserved_slots).map(([name, reserved]) => [name, { reserved }])),

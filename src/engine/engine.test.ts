@@ -258,8 +258,9 @@ describe('what is refused', () => {
     expect(grid.engine.figures()).toMatchObject({ queued: 1, operations: 1 })
   })
 
-  test('is what nobody ever offered, too large, or no number', async () => {
-    const grid = await openGrid(memoryJournal(), { limits: { specBytes: 10 } })
+  test('is what nobody ever offered where that is set, too large, or no number', async () => {
+    const scheduler = { refuseUnknownProperties: true }
+    const grid = await openGrid(memoryJournal(), { limits: { specBytes: 10 }, scheduler })
     grid.worker('w1')
     const kinds = async (rest: Parameters<typeof grid.submit>[0]) =>
       (await grid.submit(rest).catch((thrown) => thrown)).fault?.kind

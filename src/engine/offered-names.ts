@@ -6,8 +6,8 @@ import type { Shell } from './shell.ts'
 const MOST_NAMES = 10_000
 
 /**
- * A property name that no worker ever offered is a slip of the pen and refused at once; which ones were is known after a
- * restart too, before the first worker is back. Nobody waits for it: a name that is lost is offered again.
+ * With `refuse_unknown_properties` a property name that no worker ever offered is refused at once; which ones were is
+ * known after a restart too, before the first worker is back. Nobody waits for it: a name that is lost is offered again.
  */
 export function noteNames(shell: Shell, properties: readonly Property[]): void {
   const { namesOffered } = shell

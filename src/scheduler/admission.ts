@@ -47,9 +47,13 @@ export function refusal(grid: Grid, instance: Instance, request: TaskRequest): R
     : { why: 'unknown-property', what: `no worker has ever offered a property named ${unknown}` }
 }
 
-/** A name that nobody ever offered is a slip of the pen. Before the first worker is there, nothing can be known. */
-function unknownProperty({ anyRegistered, namesOffered }: Grid, { properties }: TaskRequest): string | undefined {
-  if (!anyRegistered) return undefined
+/**
+ * Where workers are started on demand, the first task that needs a property comes before the first worker that offers
+ * it, so a new name is refused only on request. Before the first worker is there, nothing can be known.
+ */
+function unknownProperty(grid: Grid, { properties }: TaskRequest): string | undefined {
+  const { anyRegistered, namesOffered, options } = grid
+  if (!anyRegistered || !options.refuseUnknownProperties) return undefined
   return properties.find(({ name }) => !namesOffered.has(name))?.name
 }
 

@@ -1,6 +1,7 @@
-import type { Instant } from './events.ts'
+import type { Instant, Property } from './events.ts'
 import type { Grid } from './grid.ts'
 import type { Lane } from './lane.ts'
+import type { SchedulerOptions } from './options.ts'
 import type { Pool } from './pool.ts'
 import type { Task } from './task.ts'
 
@@ -15,12 +16,20 @@ export function watchLane(grid: Grid, lane: Lane): void {
   grid.timers.push(due, { look: 'lane', lane })
 }
 
+/** A pool whose workers have to be started first may need longer. Of several that match, the longest counts. */
+export function graceFor({ noWorkerGraceMs, poolGraceMs }: SchedulerOptions, properties: readonly Property[]): number {
+  const own = properties.flatMap(({ name, value }) =>
+    [`${name}=${value}`, name].flatMap((key) => (Object.hasOwn(poolGraceMs, key) ? [poolGraceMs[key] as number] : [])),
+  )
+  return own.length === 0 ? noWorkerGraceMs : Math.max(...own)
+}
+
 /** When the task fails if nothing comes; undefined when something that is there fits it. */
 export function failsAt(grid: Grid, task: Task): Instant | undefined {
   const { live, unservedSince = grid.options.startedAt } = task.lane.pool
   if (live > 0 && !task.parked) return undefined
   const since = Math.max(grid.options.startedAt, task.queuedAt, live === 0 ? unservedSince : 0)
-  return since + grid.options.noWorkerGraceMs
+  return since + task.lane.graceMs
 }
 
 function nextHopelessAt(grid: Grid, lane: Lane): Instant {

@@ -23,6 +23,8 @@ export interface Lane extends Wants {
   estimateMs: number
   /** When it is looked at for tasks that nothing fits. */
   lookAt: Instant
+  /** How long a task that nothing fits waits. */
+  readonly graceMs: number
 }
 
 /** What decides which classes of workers serve it. */
@@ -42,7 +44,8 @@ export interface Ask {
 const FIRST_GUESS_MS = 1000
 const LEARNING = 0.2
 
-export function makeLane({ properties, refusesPreemptible, bucket }: Wants, pool: Pool): Lane {
+export function makeLane(wants: Wants, pool: Pool, graceMs: number): Lane {
+  const { properties, refusesPreemptible, bucket } = wants
   return {
     number: 0,
     properties,
@@ -57,6 +60,7 @@ export function makeLane({ properties, refusesPreemptible, bucket }: Wants, pool
     parked: 0,
     estimateMs: FIRST_GUESS_MS,
     lookAt: Number.POSITIVE_INFINITY,
+    graceMs,
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Amounts, bucketFloor, sameAmounts } from './demand.ts'
+import { graceFor } from './grace.ts'
 import { FEWEST_SWEPT, type Grid } from './grid.ts'
 import { type Ask, type Lane, makeLane, wantsOf } from './lane.ts'
 import { joinPool, leavePool, makePool, type Pool, poolKey } from './pool.ts'
@@ -20,7 +21,7 @@ export function laneFor(grid: Grid, ask: Ask): Lane {
   const least = bucketFloor(wants.bucket)
   const classes = [...grid.classes.values()].filter((one) => serves(one, wants, least))
   const pool = grid.pools.get(poolKey(wants.bucket, classes)) ?? addPool(grid, wants.bucket, classes)
-  const lane = makeLane(wants, pool)
+  const lane = makeLane(wants, pool, graceFor(grid.options, wants.properties))
   pool.lanes.add(lane)
   grid.lanes.add(lane)
   return lane

@@ -45,8 +45,10 @@ export interface SchedulerOptions {
   readonly startedAt: number
   /** Numbers from 0 up to 1, from a seed: the only chance in here. */
   readonly random: () => number
-  /** Property names that workers offered before this start: a name outside these and the live ones is refused at once. */
+  /** Property names that workers offered before this start. */
   readonly namesOffered: readonly string[]
+  /** Refuse a task at once when it asks for a property name that no worker has ever offered. */
+  readonly refuseUnknownProperties: boolean
 
   readonly maxQueued: number
   readonly limits: Limits
@@ -68,6 +70,8 @@ export interface SchedulerOptions {
   /** How much later than its own time-out we end a task whose worker does not. */
   readonly timeoutGraceMs: number
   readonly noWorkerGraceMs: number
+  /** Another such grace for tasks that ask for a property, by `NAME=VALUE`, or by `NAME` for every value. */
+  readonly poolGraceMs: Readonly<Record<string, number>>
 
   readonly retry: RetryOptions
   /** Waiting so long is worth one step of priority. */
@@ -87,6 +91,7 @@ export interface SchedulerOptions {
 export const DEFAULT_OPTIONS = {
   startedAt: 0,
   namesOffered: [],
+  refuseUnknownProperties: false,
   maxQueued: 10_000,
   limits: {},
   limitsOf: {},
@@ -99,6 +104,7 @@ export const DEFAULT_OPTIONS = {
   stopGraceMs: 30_000,
   timeoutGraceMs: 10_000,
   noWorkerGraceMs: 60_000,
+  poolGraceMs: {},
   retry: {
     maxRetries: 3,
     maxLostWorkers: 3,

@@ -7,7 +7,7 @@ import { offersProperty, type WorkerClass } from './worker-class.ts'
 /** In words, what it is about the task that no worker has. */
 export function unmatched(grid: Grid, { lane, demand }: Task): string {
   const live = [...grid.classes.values()].filter((one) => one.live > 0)
-  if (live.length === 0) return 'no worker is there'
+  if (live.length === 0) return noWorker(lane.properties)
   const alone = lane.properties.find((property) => !live.some((one) => offersProperty(one, property)))
   if (alone !== undefined) return `no worker offers ${text(alone)}`
   const fitting = live.filter((one) => lane.properties.every((property) => offersProperty(one, property)))
@@ -16,6 +16,9 @@ export function unmatched(grid: Grid, { lane, demand }: Task): string {
   if (lasting.length === 0) return 'every worker that fits may be taken away, which the task refuses'
   return `no worker is large enough: ${amountsInWords(demand)} is asked for, ${largest(lasting, demand)}`
 }
+
+const noWorker = (needed: readonly Property[]): string =>
+  needed.length === 0 ? 'no worker is there' : `no worker is there: ${needed.map(text).join(', ')} is needed`
 
 const text = ({ name, value }: Property): string => `${name}=${value}`
 

@@ -57,18 +57,20 @@ interface Work {
   isPreempted: boolean
 }
 
+const newWork = (options: DaemonOptions): Work => ({
+  options,
+  slots: openSlots(options.registration.slots, options.clock),
+  stats: { completed: 0, failed: 0 },
+  inputs: new Map(),
+  isDraining: false,
+  isStopping: false,
+  isPreempted: false,
+})
+
 /** A worker at work: takes leases as they come, and keeps the server informed. */
 export function startDaemon(options: DaemonOptions): Daemon {
   const { link, clock } = options
-  const work: Work = {
-    options,
-    slots: openSlots(options.registration.slots, clock),
-    stats: { completed: 0, failed: 0 },
-    inputs: new Map(),
-    isDraining: false,
-    isStopping: false,
-    isPreempted: false,
-  }
+  const work = newWork(options)
   const ended = Promise.withResolvers<void>()
   ended.promise.catch(() => {})
   let stopping: Promise<void> | undefined

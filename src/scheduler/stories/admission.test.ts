@@ -65,20 +65,46 @@ test('when the last worker that fits goes, the grace begins', () => {
   expect(grid.after('2s')).toShow('b  failed: no worker is there')
 })
 
-test('a property name that no worker ever offered is refused at once', () => {
-  const grid = story()
+test('a property name that no worker ever offered is refused at once where that is set', () => {
+  const grid = story({ refuseUnknownProperties: true })
     .worker('w1', linux)
     .submits('typo', { needs: { OSFamilly: 'linux' } })
   expect(grid).toShow('typo  refused: no worker has ever offered a property named OSFamilly')
   expect(grid.log.at(-1)).not.toHaveProperty('retryAfterMs')
 })
 
+test('a property that no worker ever offered is waited for: the first worker that offers it may be starting', () => {
+  const needs = { accelerator: 'a100' }
+  const grid = story().worker('w1', linux).beats('w1').submits('train', { needs }).submits('late', { needs })
+  expect(grid.after('59s')).toShow('train  queued')
+  expect(grid.worker('gpu', { ...linux, ...needs }).beats('gpu')).toShow('train  assigned to gpu')
+  const never = story().worker('w1', linux).beats('w1').submits('train', { needs }).after('61s')
+  expect(never).toShow('train  failed: no worker offers accelerator=a100')
+  const empty = story().submits('train', { needs }).after('61s')
+  expect(empty).toShow('train  failed: no worker is there: accelerator=a100 is needed')
+})
+
+test('a pool whose workers take long to start has a grace of its own', () => {
+  const poolGraceMs = { 'pool=gpu': 600_000, pool: 120_000, zone: 5000, constructor: 1 }
+  const failsWithin = (needs: Readonly<Record<string, string>>): number => {
+    const grid = story({ poolGraceMs }).worker('w1', linux).beats('w1').submits('task', { needs })
+    for (let seconds = 5; seconds <= 700; seconds += 5)
+      if (grid.after('5s').shown.get('task')?.text.startsWith('failed')) return seconds
+    return Number.POSITIVE_INFINITY
+  }
+  expect(failsWithin({ gpu: 'yes' }), 'no pool of its own').toBe(60)
+  expect(failsWithin({ pool: 'gpu' })).toBe(600)
+  expect(failsWithin({ pool: 'large' }), 'any value').toBe(120)
+  expect(failsWithin({ zone: 'b' }), 'shorter than others').toBe(5)
+  expect(failsWithin({ pool: 'gpu', zone: 'b' }), 'the longest counts').toBe(600)
+})
+
 test('a grid that is starting refuses nothing', () => {
-  expect(story().submits('early', { needs: { gpu: 'a100' } })).toShow('early  queued')
+  expect(story({ refuseUnknownProperties: true }).submits('early', { needs: { gpu: 'a100' } })).toShow('early  queued')
 })
 
 test('names that were offered before a restart are not forgotten', () => {
-  const grid = story({ namesOffered: ['gpu'] })
+  const grid = story({ refuseUnknownProperties: true, namesOffered: ['gpu'] })
     .worker('w1', linux)
     .submits('train', { needs: { gpu: 'a100' } })
   expect(grid).toShow('train  queued')
