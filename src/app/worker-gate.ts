@@ -49,7 +49,7 @@ export function workerGate(readiness: Readiness, clock: Clock): WorkerGate {
     heard(status) {
       isComing = false
       registered = status.kind === 'registered' ? status : undefined
-      cause = status.kind === 'failed' ? status.what : undefined
+      cause = status.kind === 'failed' ? status.what.replaceAll(/\s*\n\s*/g, ' ') : undefined
       shown = cause
       look()
     },

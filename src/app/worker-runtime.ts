@@ -11,6 +11,7 @@ import type { Probe, Runtime } from '../runtimes/runtime.ts'
 import type { Backend } from './backends.ts'
 import type { Config } from './config.ts'
 import { ownAddresses } from './own-addresses.ts'
+import { withoutRooms } from './without-rooms.ts'
 
 export interface BackendOptions extends RuntimeDeps {
   readonly worker: string
@@ -49,9 +50,11 @@ export async function openBackend(backend: Backend, given: BackendOptions): Prom
     const { runtime, probe } = await openRuntime(wish, wish === 'bare' ? options : { ...options, env: [] })
     return { runtime, probe, close: async () => {} }
   } catch (error) {
-    if (!(error instanceof FaultError) || wish !== 'strongest') throw error
-    const advice = 'or let commands run without a room by --backend host, if you trust everyone who sends them'
-    throw new FaultError({ kind: 'unavailable', what: `${error.message}; ${advice}` }, error)
+    if (!(error instanceof FaultError) || wish === 'bare') throw error
+    throw await withoutRooms(error, {
+      docker: () => openBackend('docker', options),
+      apptainer: () => openBackend('apptainer', options),
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import { BACKENDS } from '../app/backends.ts'
 import { ownTrust } from '../app/own-trust.ts'
 import type { RunningServer } from '../app/server.ts'
 import type { StopSignal } from '../app/shutdown.ts'
@@ -17,18 +18,21 @@ tasks finish, a second one does not wait.
 Examples:
   windlass up                       gRPC on 8980, HTTP on 8080, as many tasks at a time as there are processors
   windlass up --slots 2 --data ./grid
+  windlass up --backend host        commands run without isolation, for callers that you trust
   windlass server                   without a worker, for machines that only store and hand out`
 
 interface Options extends Readonly<Record<string, unknown>> {
   readonly config?: string
   readonly json?: true
   readonly slots?: string
+  readonly backend?: string
 }
 
 export const upCommand = (terminal: Terminal): Command =>
   addSettingFlags(new Command('up'))
     .description('start a server and a worker on this machine')
     .option('--slots <number>', 'tasks to run at a time (one per processor)')
+    .addOption(new Option('--backend <name>', 'what commands run in').choices(BACKENDS))
     .option('--json', 'print one line of JSON when ready')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => up(options, terminal))
@@ -83,6 +87,7 @@ function workerArgs(
     ...['--server-url', url, '--data', dataDir],
     ...(options.config === undefined ? [] : ['--config', resolve(options.config)]),
     ...(options.slots === undefined ? [] : ['--slots', options.slots]),
+    ...(options.backend === undefined ? [] : ['--backend', options.backend]),
     ...(options.allowBareSnippets === true ? ['--allow-bare-snippets'] : []),
     ...(options.verbose === true ? ['--verbose'] : []),
   ]

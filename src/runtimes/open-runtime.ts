@@ -82,8 +82,7 @@ function make(name: Candidate['name'], deps: RuntimeDeps, user: RoomUser | undef
 
 function refusal(wish: RuntimeWish, tried: readonly RuntimeReport[]): string {
   const reasons = tried.map(({ name, probe }) => `${name}: ${probe.works ? '' : probe.reason}`)
-  const advice = 'install bubblewrap'
   const what =
     wish === 'strongest' ? 'no room with isolation can be made here' : `the ${wish} runtime does not work here`
-  return `${what} (${[...new Set(reasons)].join('; ')}): ${advice}`
+  return `${what} (${[...new Set(reasons)].join('; ')})`
 }

@@ -33,11 +33,19 @@ export async function startUp({ data, env = {}, flags = [], through = [] }: UpOp
   const child: ChildProcess = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...fixed, ...env },
+    detached: true, // a group of its own: what starts ours does not pass signals on
   })
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(-(child.pid as number), name)
+    } catch {
+      // all of it has ended
+    }
+  }
   const gone = new Promise<number | null>((done) => child.once('close', (code) => done(code)))
   onTestFinished(async () => {
-    child.kill('SIGTERM')
-    const forced = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    signal('SIGTERM')
+    const forced = setTimeout(() => signal('SIGKILL'), 20_000)
     await gone
     clearTimeout(forced)
   })
@@ -63,7 +71,7 @@ export async function startUp({ data, env = {}, flags = [], through = [] }: UpOp
     ready,
     isReady: () => isReady,
     log: () => log,
-    signal: (signal) => void child.kill(signal),
+    signal,
     gone,
   }
 }
