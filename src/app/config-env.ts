@@ -40,10 +40,7 @@ function parseText(text: string, { form, valueForm }: Pick<Field, 'form' | 'valu
   if (form === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
   if (form === 'boolean') return SWITCH.get(text.toLowerCase()) ?? text
   if (form === 'list') return text.trim() === '[]' ? [] : parts(text)
-  if (form === 'map')
-    return (
-      mapOf(parts(text), (value) => parseText(value, { form: valueForm ?? 'string', valueForm: undefined })) ?? text
-    )
+  if (form === 'map') return mapOf(parts(text), valueForm ?? 'string') ?? text
   return text
 }
 
@@ -53,12 +50,12 @@ const parts = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** `OSFamily=Linux,Arch=x86_64` */
-function mapOf(pairs: readonly string[], parse: (text: string) => unknown): Table | undefined {
-  if (!pairs.every((pair) => pair.indexOf('=') > 0)) return undefined
-  return Object.fromEntries(
-    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), parse(pair.slice(pair.indexOf('=') + 1))]),
-  )
+/** `OSFamily=Linux,Arch=x86_64`. A number has no `=` in it, so that a name before one may: `Pool=gpu=600`. */
+function mapOf(pairs: readonly string[], form: NonNullable<Field['valueForm']>): Table | undefined {
+  const splitAt = (pair: string): number => (form === 'number' ? pair.lastIndexOf('=') : pair.indexOf('='))
+  if (!pairs.every((pair) => splitAt(pair) > 0)) return undefined
+  const parse = (text: string): unknown => parseText(text, { form, valueForm: undefined })
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, splitAt(pair)), parse(pair.slice(splitAt(pair) + 1))]))
 }
 
 function withGuess(name: string, known: readonly string[]): string {

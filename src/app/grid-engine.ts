@@ -8,6 +8,7 @@ import { actionResultsCache } from '../doors/execution/action-results-cache.ts'
 import { pinnedRoots } from '../doors/execution/pinned-roots.ts'
 import { type TaskTally, tallied } from '../doors/grid-admin/task-tally.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
+import { IMAGELESS_PROPERTY } from '../model/image-need.ts'
 import { LANGUAGE_PROPERTY } from '../model/language.ts'
 import { TASK_FORM_PROPERTY } from '../model/task-form.ts'
 import { sqliteJournal } from '../storage/journal/sqlite/sqlite-journal.ts'
@@ -94,5 +95,5 @@ const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   reconnectGraceMs: set.reconnect_grace_seconds * 1000,
   strategy: set.strategy,
   limitsOf: Object.fromEntries(Object.entries(set.reserved_slots).map(([name, reserved]) => [name, { reserved }])),
-  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY], // that nobody has come yet is no reason to refuse
+  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY, IMAGELESS_PROPERTY], // that nobody has come yet is no reason to refuse
 })

@@ -3,6 +3,7 @@ import { arch, availableParallelism, hostname, loadavg, platform, totalmem } fro
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { PLACES_PROPERTY } from '../model/command-task.ts'
+import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../model/image-need.ts'
 import type { IsolationLevel } from '../model/isolation.ts'
 import type { Language } from '../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../model/live-input.ts'
@@ -212,7 +213,8 @@ const registrationOf = ({
     ...machine(),
     isolation,
     ...(hasNetwork && { [NETWORK_PROPERTY]: 'yes' }),
-    ...(takesImages(settings.backend) && { 'container-image': '*' }),
+    ...(takesImages(settings.backend) && { [IMAGE_PROPERTY]: '*' }),
+    ...(takesImages(settings.backend) && settings.docker.image === undefined && { [IMAGELESS_PROPERTY]: 'no' }),
     ...(settings.backend === 'docker' && { [PLACES_PROPERTY]: 'yes' }),
     ...settings.platform,
   }),

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts'
-import { invalid } from '../base/fault.ts'
 import type { Command, EnvVariable } from '../model/command.ts'
 import { firstRunnable } from './first-runnable.ts'
 import { launchRun } from './launch-run.ts'
 import type { Launcher, LauncherFacts, LaunchOrder } from './launcher/launcher.ts'
+import { mismatch } from './mismatch.ts'
 import type { RoomNetworks } from './network/room-networks.ts'
 import { mustBeName, mustBeRunnable, programProblem, workingDirectoryOf } from './program.ts'
 import { foldersOf, launchLimits, limitedArgv } from './resource-limits.ts'
@@ -46,7 +46,7 @@ export function bareRuntime(options: BareOptions): Runtime {
       const { command, room, limits, hooks } = run
       mustBeRunnable(command)
       mustBeName(room.name)
-      if (room.rootfs !== undefined) throw invalid('a bare room has no system but that of the machine', 'unsupported')
+      if (room.rootfs !== undefined) throw mismatch('a bare room has no system but that of the machine')
       const cwd = workingDirectoryOf(command, room)
       const env = environmentOf(command, room, options.env)
       const problem = programProblem(command.argv[0] as string, cwd, env.get('PATH'))

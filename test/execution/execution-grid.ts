@@ -19,6 +19,7 @@ import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { createServer } from '../../src/grpc/server.ts'
 import { GrpcError } from '../../src/grpc/status.ts'
+import { IMAGELESS_PROPERTY } from '../../src/model/image-need.ts'
 import { TASK_FORM_PROPERTY } from '../../src/model/task-form.ts'
 import { alwaysHoldingEmptyBlob } from '../../src/storage/always-holding-empty-blob.ts'
 import { put } from '../../src/storage/blobs.fixture.ts'
@@ -29,6 +30,12 @@ import { onlyComplete } from '../../src/storage/only-complete.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import { type StatusReport, statusFromProto } from '../../src/wire/status.ts'
 import { decoded, encoded, nameOf } from './messages.ts'
+
+/** What the door of a worker that runs actions says for it. */
+const FORM = [
+  { name: TASK_FORM_PROPERTY, value: 'action' },
+  { name: IMAGELESS_PROPERTY, value: 'yes' },
+]
 
 export interface OperationJson {
   readonly name: string
@@ -100,7 +107,7 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   const grid = await openGrid(memoryJournal(options.records), {
     results: actionResultsCache({ actionsOf: () => instance.actions, commandsOf: () => instance.actions }),
     ...options.engine,
-    scheduler: { namesOffered: [TASK_FORM_PROPERTY], ...options.engine?.scheduler },
+    scheduler: { namesOffered: [TASK_FORM_PROPERTY, IMAGELESS_PROPERTY], ...options.engine?.scheduler },
     ...(options.clock && { clock: options.clock }),
   })
   const { engine, clock } = grid
@@ -140,7 +147,7 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   return {
     ...grid,
     worker: (id, { properties = LINUX, ...rest } = {}) =>
-      grid.worker(id, { ...rest, properties: [...properties, { name: TASK_FORM_PROPERTY, value: 'action' }] }),
+      grid.worker(id, { ...rest, properties: [...properties, ...FORM] }),
     instance,
     channel,
     execute: (request, metadata) => stream('Execute', encoded('ExecuteRequest', request), metadata),

@@ -151,7 +151,11 @@ describeWith('bwrap', 'a task that is typed to', () => {
   test('is only for workers that can hand on what is typed', async () => {
     const grid = await startGrid()
     const { operation } = await submitCommand(grid, { stages: [sh('cat', { stdin: PIPES })] })
-    const properties = ['runs', 'isolation'].map((name) => ({ name, value: name === 'runs' ? 'command' : 'sandbox' }))
+    const properties = [
+      { name: 'runs', value: 'command' },
+      { name: 'runs-without-image', value: 'yes' },
+      { name: 'isolation', value: 'sandbox' },
+    ]
     const session = { lease: () => expect.fail('it has a task'), begin() {}, stop() {}, order() {}, over() {} }
     grid.engine.workers.register({ worker: 'deaf', slots: 1, properties }, session)
     expect((await grid.engine.find(operation))?.state).toBe('queued')

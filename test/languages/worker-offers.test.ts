@@ -53,7 +53,7 @@ const submit = async ({ engine }: TestGrid, script: string) => {
 
 describeWith('bwrap', 'a worker', () => {
   test('offers the languages whose self-test passed, while it works, and at its next start from the first word on', async () => {
-    const grid = await startGrid({ scheduler: { namesOffered: ['language', 'runs', 'isolation'] } })
+    const grid = await startGrid()
     const folder = ownFolder()
     const first = await speakingWorker({ grid, folder })
     const operation = await submit(grid, 'echo "in $PWD"')
@@ -69,7 +69,7 @@ describeWith('bwrap', 'a worker', () => {
   })
 
   test('goes on with what it runs when it has more to offer', async () => {
-    const grid = await startGrid({ scheduler: { namesOffered: ['language', 'runs', 'isolation'] } })
+    const grid = await startGrid()
     const worker = await speakingWorker({ grid, folder: ownFolder() })
     await until(() => grid.engine.workers.list().length > 0)
     const slow = await grid.submit({ script: 'sleep 1.5; echo done' })

@@ -86,7 +86,7 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
         by.runtime.run(runOf(['true'], { room, command: { image: path } }), never),
         path,
       ).rejects.toMatchObject({
-        fault: { kind: 'invalid', what: expect.stringContaining('not among the images of this worker') },
+        fault: { kind: 'unavailable', what: expect.stringContaining('not among the images of this worker') },
       })
   })
 

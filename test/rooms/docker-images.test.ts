@@ -104,7 +104,7 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
     const heard = registry.timesHeard()
     for (const host of ['127.0.0.1', 'localhost', '127.1', '2130706433', '0x7f.0.0.1', '0177.0.0.1'])
       await expect(by.runtime.images.hold(`${host}:${port}/tools/none:1`, never), host).rejects.toMatchObject({
-        fault: { kind: 'invalid', what: expect.stringContaining('worker.docker.registries') },
+        fault: { kind: 'unavailable', what: expect.stringContaining('worker.docker.registries') },
       })
     expect(registry.timesHeard()).toBe(heard)
   })

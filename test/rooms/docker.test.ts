@@ -138,7 +138,7 @@ describe('rooms by Docker', why === undefined ? {} : { skip: true, meta: { skipR
     await expect(run('/etc/passwd')).rejects.toMatchObject({ fault: { kind: 'invalid' } })
     await using without = made({ images: { pull: 'never', maxBytes: 1, image: undefined } })
     await expect(without.runtime.run(runOf(['true'], { room }), never)).rejects.toMatchObject({
-      fault: { kind: 'invalid', what: expect.stringContaining('names no container image') },
+      fault: { kind: 'unavailable', what: expect.stringContaining('names no container image') },
     })
   })
 })

@@ -44,7 +44,7 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
   const clock = manualClock()
   const ending = new AbortController()
   const journal = memoryJournal()
-  const scheduler = { namesOffered: ['runs', 'language'] }
+  const scheduler = { namesOffered: ['runs', 'language', 'runs-without-image'] }
   const engine = await createEngine({ journal, clock, newId: randomUUID, random: () => 0.5, scheduler })
   const app = httpDoor({
     readiness: () => ({ ready: true, reasons: [] }),

@@ -7,6 +7,8 @@ const digest = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size:
 const run = { name: 'run', argv: ['./a.out'], limits: { wallMs: 5000 } }
 const order = { instance: 'i', origin: 'snippet' } as const
 
+const IMAGELESS = { name: 'runs-without-image', value: 'yes' }
+
 test('a task brings what the grid must know of it: needs, time, and the blobs that it reads', () => {
   const task = commandTaskOf({
     stages: [
@@ -28,6 +30,7 @@ test('a task brings what the grid must know of it: needs, time, and the blobs th
       { name: 'OSFamily', value: 'Linux' },
       { name: 'isolation', value: 'sandbox' },
       { name: 'runs', value: 'command' },
+      IMAGELESS,
     ],
     demands: { memoryBytes: 1024 ** 3 },
     timeoutMs: 12_000,
@@ -60,10 +63,21 @@ test('what may be cached has a key, which changes with what the door adds to it'
 test('what is one command with small files is asked of workers that know no more than that', () => {
   const properties = (task: Parameters<typeof commandTaskOf>[0]) =>
     commandSubmission(commandTaskOf(task), order).properties
-  expect(properties({ stages: [run] })).toEqual([{ name: 'runs', value: 'plain' }])
-  expect(properties({ stages: [run, { ...run, name: 'again' }] })).toEqual([{ name: 'runs', value: 'command' }])
-  expect(properties({ stages: [run], inputs: { root: digest('a') } })).toEqual([{ name: 'runs', value: 'command' }])
+  expect(properties({ stages: [run] })).toEqual([{ name: 'runs', value: 'plain' }, IMAGELESS])
+  expect(properties({ stages: [run, { ...run, name: 'again' }] })).toEqual([
+    { name: 'runs', value: 'command' },
+    IMAGELESS,
+  ])
+  expect(properties({ stages: [run], inputs: { root: digest('a') } })).toEqual([
+    { name: 'runs', value: 'command' },
+    IMAGELESS,
+  ])
   expect(commandSubmission(commandTaskOf({ stages: [run] }), { ...order, form: 'snippet' }).properties).toEqual([
     { name: 'runs', value: 'snippet' },
+    IMAGELESS,
+  ])
+  expect(properties({ stages: [run], image: 'debian:12' }), 'in an image').toEqual([
+    { name: 'container-image', value: 'debian:12' },
+    { name: 'runs', value: 'plain' },
   ])
 })

@@ -9,6 +9,7 @@ import {
   isInteractive,
   PLACES_PROPERTY,
 } from '../../model/command-task.ts'
+import { IMAGE_PROPERTY } from '../../model/image-need.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { NETWORK_PROPERTY } from '../../model/network-grants.ts'
 import type { TaskForm } from '../../model/task-form.ts'
@@ -29,8 +30,6 @@ export interface CommandOrder extends Omit<Submission, FromTask> {
   readonly form?: TaskForm
 }
 
-/** Offered by workers whose rooms can be of one. */
-const IMAGE = 'container-image'
 /** Beyond the time of its stages, for what is done between them. */
 const BETWEEN_STAGES_MS = 1000
 
@@ -61,7 +60,9 @@ const roomNeeds = (
   form: TaskForm,
 ): PlatformProperty[] => [
   ...(isolation === 'none' || form === 'snippet' ? [] : [{ name: 'isolation', value: isolation }]),
-  ...(image === undefined || platform.some(({ name }) => name === IMAGE) ? [] : [{ name: IMAGE, value: image }]),
+  ...(image === undefined || platform.some(({ name }) => name === IMAGE_PROPERTY)
+    ? []
+    : [{ name: IMAGE_PROPERTY, value: image }]),
   ...(stages.some(({ network }) => network) ? [{ name: NETWORK_PROPERTY, value: 'yes' }] : []),
   ...(places.length === 0 ? [] : [{ name: PLACES_PROPERTY, value: 'yes' }]),
 ]

@@ -1,12 +1,17 @@
 import type { CommandTask } from '../../model/command-task.ts'
+import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
 import type { platformNeeds } from '../execution/platform-needs.ts'
 
 type Needs = ReturnType<typeof platformNeeds>
 
-/** The same needs, and a worker that understands this kind of task. */
+/** The same needs, and a worker that understands this kind of task and can run it in its image, or without one. */
 export const needing = (form: TaskForm, { properties, demands }: Needs): Needs => ({
-  properties: [...properties, { name: TASK_FORM_PROPERTY, value: form }],
+  properties: [
+    ...properties,
+    { name: TASK_FORM_PROPERTY, value: form },
+    ...(properties.some(({ name }) => name === IMAGE_PROPERTY) ? [] : [{ name: IMAGELESS_PROPERTY, value: 'yes' }]),
+  ],
   demands,
 })
 

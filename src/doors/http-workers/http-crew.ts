@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { FaultError } from '../../base/fault.ts'
 import type { WorkerDescription, WorkerView } from '../../engine/worker-session.ts'
+import { IMAGE_PROPERTY } from '../../model/image-need.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { TASK_FORM_PROPERTY } from '../../model/task-form.ts'
 import type { WorkerState } from '../../model/worker-state.ts'
@@ -93,7 +94,7 @@ function descriptionOf(id: string, { name, hostname, runtime, registration }: Js
 
 /** Tasks with an image need somebody who takes any. */
 const containerProperties = (runtime: ContainerRuntime) =>
-  runtime === 'none' ? [] : [{ name: 'container-image', value: '*' }]
+  runtime === 'none' ? [] : [{ name: IMAGE_PROPERTY, value: '*' }]
 
 const WORDS = {
   OFFLINE: 'offline',

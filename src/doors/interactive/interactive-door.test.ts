@@ -12,6 +12,7 @@ import { type InteractiveDoorOptions, interactiveDoor } from './interactive-door
 
 const OFFERED = [
   ...['command', 'snippet'].map((value) => ({ name: 'runs', value })),
+  { name: 'runs-without-image', value: 'yes' },
   { name: 'isolation', value: 'namespaces' },
   { name: 'language', value: 'python' },
   { name: 'interactive', value: 'yes' },

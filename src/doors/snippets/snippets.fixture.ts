@@ -165,6 +165,7 @@ export interface TestWorker {
 
 const PROPERTIES = [
   ...['action', 'command', 'plain', 'snippet'].map((value) => ({ name: 'runs', value })),
+  { name: 'runs-without-image', value: 'yes' },
   ...['none', 'namespaces', 'sandbox'].map((value) => ({ name: 'isolation', value })),
   { name: NETWORK_PROPERTY, value: 'yes' },
 ]

@@ -18,6 +18,7 @@ test('a worker offers snippets in its languages, and nothing else', () => {
     slots: 4,
     properties: [
       { name: 'runs', value: 'snippet' },
+      { name: 'runs-without-image', value: 'yes' },
       { name: 'language', value: 'python' },
     ],
   })

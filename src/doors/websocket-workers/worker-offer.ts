@@ -1,4 +1,5 @@
 import type { WorkerDescription, WorkerPulse } from '../../engine/worker-session.ts'
+import { IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
 import { TASK_FORM_PROPERTY } from '../../model/task-form.ts'
 import type { HeartbeatMessage } from './worker-message.ts'
@@ -45,6 +46,7 @@ export const describeSocketWorker = (
   slots,
   properties: [
     { name: TASK_FORM_PROPERTY, value: 'snippet' },
+    { name: IMAGELESS_PROPERTY, value: 'yes' },
     ...Array.from(languages.keys(), (value) => ({ name: LANGUAGE_PROPERTY, value })),
   ],
   running,

@@ -1,5 +1,6 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
+import { IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
 import { LANGUAGE_PROPERTY, TESTING_PROPERTY } from '../../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
@@ -26,9 +27,15 @@ function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
 const formsOf = ({ wantsSpec }: WorkerRegistration): readonly TaskForm[] =>
   wantsSpec ? ['action', 'command', 'plain', 'snippet'] : ['action']
 
+/** A worker that says nothing of it runs commands without an image. */
+const imageless = ({ platform }: WorkerRegistration): NamedValue[] =>
+  platform.some(({ name, value }) => name === IMAGELESS_PROPERTY && value === 'no')
+    ? []
+    : [{ name: IMAGELESS_PROPERTY, value: 'yes' }]
+
 /** Which kinds of task it reads is told by how it registers; and who asks for tasks cannot be told what is typed. */
 const isTheirs = (name: string, way: 'asks' | 'streams'): boolean =>
-  name !== TASK_FORM_PROPERTY && (way === 'streams' || name !== INTERACTIVE_PROPERTY)
+  name !== TASK_FORM_PROPERTY && name !== IMAGELESS_PROPERTY && (way === 'streams' || name !== INTERACTIVE_PROPERTY)
 
 /** A registration in the engine's words. */
 export function describeWorker(registration: WorkerRegistration, way: 'asks' | 'streams'): WorkerDescription {
@@ -41,6 +48,7 @@ export function describeWorker(registration: WorkerRegistration, way: 'asks' | '
     properties: [
       ...platform.filter(({ name }) => isTheirs(name, way)).flatMap(alsoKnownAs),
       ...formsOf(registration).map((value) => ({ name: TASK_FORM_PROPERTY, value })),
+      ...imageless(registration),
       ...labels.map(({ name, value }) => ({ name: `label:${name}`, value })),
       ...(group === '' ? [] : [{ name: 'group', value: group }]),
     ],

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FaultError, invalid } from '../../base/fault.ts'
+import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from '../images/image-name.ts'
 import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
 import { type TreeSum, treeDigest } from '../images/tree-digest.ts'
+import { mismatch } from '../mismatch.ts'
 import { removeTree } from '../remove-tree.ts'
 
 export interface ApptainerImagesOptions {
@@ -44,7 +45,7 @@ export function apptainerImages(options: ApptainerImagesOptions): ImageStore {
       return (await isThere(place)) ? stored(name, place) : undefined
     },
     async pull(name, withinMs) {
-      if (name.kind === 'path') throw invalid(`the container image ${name.text} is a path, and cannot be pulled`)
+      if (name.kind === 'path') throw mismatch(`the container image ${name.text} is a path, and cannot be pulled`)
       const place = placeOf(name)
       await mkdir(folder, { recursive: true })
       await removeTree(`${place}.new`)
@@ -81,7 +82,7 @@ async function allowed({ path, text }: ImageName & { kind: 'path' }, folders: re
   const isIn = roots.some((root) => root !== undefined && real?.startsWith(`${root}/`) === true)
   // The same words for what is not there and what may not be named: nobody learns what files this machine has.
   if (real === undefined || !isIn)
-    throw invalid(`the container image ${text} cannot be had: it is not among the images of this worker`)
+    throw mismatch(`the container image ${text} cannot be had: it is not among the images of this worker`)
   return real
 }
 

@@ -1,12 +1,12 @@
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invalid } from '../../base/fault.ts'
 import { firstRunnable } from '../first-runnable.ts'
 import { type ImageCache, type ImagePolicy, imageCache } from '../images/image-cache.ts'
 import { seccompProfile } from '../images/seccomp-profile.ts'
 import { tryContainer } from '../images/try-container.ts'
 import { type LaunchOutcome, launchRun } from '../launch-run.ts'
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import { mismatch } from '../mismatch.ts'
 import { environmentInside } from '../namespaces/inside.ts'
 import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
@@ -72,7 +72,7 @@ export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
       const { command, room, limits, hooks } = run
       mustBeRunnable(command)
       mustBeName(room.name)
-      if (room.rootfs !== undefined) throw invalid('a container has no system but that of its image', 'unsupported')
+      if (room.rootfs !== undefined) throw mismatch('a container has no system but that of its image')
       if (run.terminal !== undefined) throw noTerminal()
       const cwd = workingDirectoryOf(command, room)
       const made = await kit

@@ -3,13 +3,13 @@ import { statSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
-import { invalid } from '../../base/fault.ts'
 import type { EnvVariable, Limits } from '../../model/command.ts'
 import { firstRunnable } from '../first-runnable.ts'
 import { type HeldImage, type ImageCache, type ImagePolicy, imageCache } from '../images/image-cache.ts'
 import { seccompProfile } from '../images/seccomp-profile.ts'
 import { launchRun } from '../launch-run.ts'
 import type { Launcher, LaunchOrder } from '../launcher/launcher.ts'
+import { mismatch } from '../mismatch.ts'
 import type { RoomNetworks } from '../network/room-networks.ts'
 import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../resource-limits.ts'
@@ -99,7 +99,7 @@ export function dockerRuntime(options: DockerOptions): DockerRuntime {
       const { command, room } = run
       mustBeRunnable(command)
       mustBeName(room.name)
-      if (room.rootfs !== undefined) throw invalid('a container has no system but that of its image', 'unsupported')
+      if (room.rootfs !== undefined) throw mismatch('a container has no system but that of its image')
       if (run.terminal !== undefined) throw noTerminal()
       const cwd = workingDirectoryOf(command, room)
       const long = [...command.argv, ...command.env.map(({ name, value }) => `${name}=${value}`)].find(

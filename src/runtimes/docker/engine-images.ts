@@ -1,6 +1,7 @@
-import { FaultError, invalid } from '../../base/fault.ts'
+import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from '../images/image-name.ts'
 import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
+import { mismatch } from '../mismatch.ts'
 import type { Engine, EngineImage } from './engine.ts'
 
 /** The images of an engine. A command runs in the very image that was found here: by its id, whatever its name comes to mean meanwhile. */
@@ -36,6 +37,6 @@ function knownAs(name: ImageName): string {
 }
 
 const unknownPath = ({ text }: ImageName): Error =>
-  invalid(`the container image ${text} is a path, and an engine of containers takes images of registries only`)
+  mismatch(`the container image ${text} is a path, and an engine of containers takes images of registries only`)
 
 const storedOf = ({ id, ...image }: EngineImage): StoredImage => ({ digest: id, source: id, ...image })

@@ -137,7 +137,7 @@ describe('images of a worker', () => {
 
   test('one of another registry than those allowed is refused', async () => {
     const cache = cacheOf({ registries: ['docker.io'] })
-    await expect(cache.hold('127.0.0.1:22/x', never)).rejects.toMatchObject({ fault: { kind: 'invalid' } })
+    await expect(cache.hold('127.0.0.1:22/x', never)).rejects.toMatchObject({ fault: { kind: 'unavailable' } })
     using image = await cache.hold('x', never)
     expect(image?.source).toBe(long('x'))
     await expect(cacheOf().hold('', never)).rejects.toThrow('names no container image')

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import { FaultError, invalid } from '../../base/fault.ts'
+import { FaultError } from '../../base/fault.ts'
+import { mismatch } from '../mismatch.ts'
 import { type ImageName, imageName } from './image-name.ts'
 import { imageRecord, type RecordedImage } from './image-record.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'
@@ -59,7 +60,7 @@ export function imageCache(options: ImageCacheOptions): ImageCache {
 function nameOf(words: string | undefined, { image, registries }: ImagePolicy): ImageName {
   const said = words === undefined || words === '' ? image : words
   if (said === undefined)
-    throw invalid('the command names no container image, and this worker has none for such commands')
+    throw mismatch('the command names no container image, and this worker has none for such commands')
   const name = imageName(said)
   // An image that is here already may have any name: without a list, only a pull is refused.
   if (registries !== undefined) mustBeAllowed(name, registries)
@@ -68,7 +69,7 @@ function nameOf(words: string | undefined, { image, registries }: ImagePolicy): 
 
 function mustBeAllowed(name: ImageName, registries: readonly string[] | undefined): void {
   const problem = name.kind === 'registry' ? registryProblem(name.registry, registries) : undefined
-  if (problem !== undefined) throw invalid(`the container image ${name.text} cannot be had: ${problem}`)
+  if (problem !== undefined) throw mismatch(`the container image ${name.text} cannot be had: ${problem}`)
 }
 
 /** Pulling goes on for those who still wait, and for the next who comes. */

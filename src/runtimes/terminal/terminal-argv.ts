@@ -1,5 +1,6 @@
-import { type FaultError, invalid } from '../../base/fault.ts'
+import type { FaultError } from '../../base/fault.ts'
 import type { LaunchOrder } from '../launcher/launcher.ts'
+import { mismatch } from '../mismatch.ts'
 import type { Run } from '../runtime.ts'
 
 /**
@@ -50,4 +51,4 @@ export function argvInTerminal(
 /** For a shell: nothing in it has a meaning. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-export const noTerminal = (): FaultError => invalid('in a container there are no terminals', 'unsupported')
+export const noTerminal = (): FaultError => mismatch('in a container there are no terminals')

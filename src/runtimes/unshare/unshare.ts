@@ -1,9 +1,9 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invalid } from '../../base/fault.ts'
 import { firstRunnable } from '../first-runnable.ts'
 import { launchRun } from '../launch-run.ts'
 import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import { mismatch } from '../mismatch.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
 import { environmentInside, pathInside } from '../namespaces/inside.ts'
 import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
@@ -116,8 +116,7 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
   const { command, room, limits, hooks } = run
   mustBeRunnable(command)
   mustBeName(room.name)
-  if (room.rootfs !== undefined)
-    throw invalid('rooms made by unshare see the system of the machine only', 'unsupported')
+  if (room.rootfs !== undefined) throw mismatch('rooms made by unshare see the system of the machine only')
   const cwd = workingDirectoryOf(command, room)
   const env = environmentInside(command, options.env)
   const problem = problemInside(command.argv[0] as string, env.get('PATH'), kit.system)
