@@ -35,10 +35,13 @@ export const limits = z
       rate(HTTP_LIMITS.bodyPace.bytesPerSecond),
       'A body that comes more slowly for 20 seconds is cut; 0 lets it take its time.',
     ),
-    max_connections: field(count(HTTP_LIMITS.connections), 'HTTP connections at a time.'),
+    max_connections: field(
+      count(HTTP_LIMITS.connections),
+      'HTTP connections at a time. Above it, health requests are answered and others get 429.',
+    ),
     max_connections_per_address: field(
       count(HTTP_LIMITS.connectionsPerAddress),
-      'HTTP connections at a time from one address, or from one /64 of IPv6.',
+      'HTTP connections at a time from one address, or from one /64 of IPv6. Above it as above `max_connections`.',
     ),
     requests_per_second_per_address: field(
       rate(1000),

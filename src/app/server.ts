@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { type GrpcHealth, grpcHealth } from '../doors/health/grpc-health.ts'
 import { healthDoor, httpDoor } from '../doors/http/http-door.ts'
-import { listenHttp } from '../doors/http/listen.ts'
+import { HTTP_LIMITS, listenHttp } from '../doors/http/listen.ts'
 import { httpCacheDoor } from '../doors/http-cache/http-cache-door.ts'
 import { reapiDoor } from '../doors/reapi/reapi-door.ts'
 import { reflection } from '../doors/reflection/reflection.ts'
@@ -21,6 +21,7 @@ import { listenAt } from './listen.ts'
 import { logged } from './logged-observer.ts'
 import { createMetrics } from './metrics.ts'
 import { packGauges, storeFigures } from './metrics-storage.ts'
+import { fittingOpenFiles, openFilesLimit } from './open-files.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openStorage, type Storage } from './storage.ts'
 import { readTlsFiles } from './tls-files.ts'
@@ -203,7 +204,7 @@ async function listen(config: Config, { grpc, door, grid, clock, log, tls, readi
       clock,
       log,
       sockets: grid?.sockets ?? [],
-      limits: httpLimits(config.limits),
+      limits: fittingOpenFiles({ ...HTTP_LIMITS, ...httpLimits(config.limits) }, openFilesLimit(), log),
       socketLimits: socketLimits(config.limits),
       trustedProxies: config.limits.trusted_proxies,
       ...(tls && { tls }),

@@ -91,7 +91,7 @@ describe('a body', () => {
 
 describe('connections', () => {
   test('beyond so many from one address are closed unread, and make room when they go', async () => {
-    const { server, hello } = await serve({ limits: { connectionsPerAddress: 3 } })
+    const { server, hello } = await serve({ limits: { connectionsPerAddress: 3, connectionsAbove: 0 } })
     const held = await Promise.all([1, 2, 3].map(() => openRaw(server.address)))
     expect(await untilClosed(await openRaw(server.address))).toBe('')
     for (const socket of held) socket.destroy()
@@ -99,14 +99,17 @@ describe('connections', () => {
   })
 
   test('of proxies that are trusted are not counted', async () => {
-    const { server, hello } = await serve({ limits: { connectionsPerAddress: 1 }, trustedProxies: ['127.0.0.0/8'] })
+    const { server, hello } = await serve({
+      limits: { connectionsPerAddress: 1, connectionsAbove: 0 },
+      trustedProxies: ['127.0.0.0/8'],
+    })
     const held = await Promise.all([1, 2, 3].map(() => openRaw(server.address)))
     expect(await hello()).toBe('hello')
     for (const socket of held) socket.destroy()
   })
 
   test('beyond so many at all are closed unread', async () => {
-    const { server } = await serve({ limits: { connections: 2 } })
+    const { server } = await serve({ limits: { connections: 2, connectionsAbove: 0 } })
     const held = await Promise.all([1, 2].map(() => openRaw(server.address)))
     expect(await untilClosed(await openRaw(server.address))).toBe('')
     for (const socket of held) socket.destroy()

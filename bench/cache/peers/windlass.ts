@@ -5,7 +5,7 @@ import type { Contestant } from '../contestant.ts'
 import { usageOf } from '../process-usage.ts'
 import { type Spawned, spawnServer } from './spawned.ts'
 
-const PROGRAM = resolve(import.meta.dirname, '../../../bin/windlass')
+export const PROGRAM = resolve(import.meta.dirname, '../../../bin/windlass')
 
 export interface Running extends AsyncDisposable {
   readonly port: number

@@ -12,6 +12,7 @@ import { apiEnvelope } from './api-envelope.ts'
 import { BodyTooLarge, bodyRules, tooLarge } from './body-rules.ts'
 import { type BrowserRules, browserRules } from './browser-rules.ts'
 import { knowingCallers } from './caller-address.ts'
+import { refusingAboveCap } from './connection-cap.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { frontPage } from './front-page.ts'
 import { type HttpError, sendError } from './http-error.ts'
@@ -54,6 +55,7 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   app.use(sealed(options.meter))
   app.use(knowingCallers(options.trustedProxies ?? []))
   app.use(shapingErrors)
+  app.use(refusingAboveCap)
   app.use(crossOrigin(options.allowedOrigins))
   app.use(browserRules(options, log))
   // After the rules against pages: those that may not call at all use up nobody's share.

@@ -5,8 +5,8 @@ import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import { capAddresses } from './address-cap.ts'
 import { proxyList } from './caller-address.ts'
+import { capConnections } from './connection-cap.ts'
 import { openConnections } from './connections.ts'
 import { type BodyPace, cutSlowBodies } from './slow-bodies.ts'
 import type { SocketLimits } from './socket-limits.ts'
@@ -41,6 +41,8 @@ export interface HttpLimits {
   readonly connections: number
   /** Of proxies, as many as there may be at all. */
   readonly connectionsPerAddress: number
+  /** Above these caps, read for one request: health requests are answered, others get 429. */
+  readonly connectionsAbove: number
   readonly bodyPace: BodyPace
   /** How often the first two are looked at. */
   readonly checkMs: number
@@ -53,6 +55,7 @@ export const HTTP_LIMITS: HttpLimits = {
   headerBytes: 16 * 1024,
   connections: 10_000,
   connectionsPerAddress: 2_500,
+  connectionsAbove: 2_500,
   bodyPace: { bytesPerSecond: 250, windowMs: 20_000 },
   checkMs: 1_000,
 }
@@ -67,9 +70,9 @@ export interface HttpListener {
 export async function listenHttp(app: Hono, address: HttpAddress, options: ListenOptions): Promise<HttpListener> {
   const listener = getRequestListener(app.fetch, { errorHandler: unreadable }) as RequestListener
   const server = makeServer(listener, options)
-  const { connectionsPerAddress, bodyPace } = { ...HTTP_LIMITS, ...options.limits }
-  capAddresses(server, connectionsPerAddress, proxyList(options.trustedProxies ?? []))
-  cutSlowBodies(server, bodyPace, options.clock)
+  const httpLimits = { ...HTTP_LIMITS, ...options.limits }
+  capConnections(server, httpLimits, proxyList(options.trustedProxies ?? []))
+  cutSlowBodies(server, httpLimits.bodyPace, options.clock)
   const connections = openConnections(server)
   const { clock, log, socketLimits: limits } = options
   const sockets = webSockets(options.sockets ?? [], { clock, log, limits })
@@ -94,7 +97,7 @@ export async function listenHttp(app: Hono, address: HttpAddress, options: Liste
 }
 
 function makeServer(listener: RequestListener, { tls, limits }: ListenOptions): Server {
-  const { headersMs, requestMs, keepAliveMs, headerBytes, connections, checkMs } = { ...HTTP_LIMITS, ...limits }
+  const { headersMs, requestMs, keepAliveMs, headerBytes, checkMs } = { ...HTTP_LIMITS, ...limits }
   const settings = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -104,12 +107,9 @@ function makeServer(listener: RequestListener, { tls, limits }: ListenOptions): 
     requireHostHeader: false, // ours says in words what is missing
     shouldUpgradeCallback: isForSocket,
   }
-  const server =
-    tls === undefined
-      ? createServer(settings, listener)
-      : createTlsServer({ ...settings, ...pem(tls), handshakeTimeout: headersMs }, listener)
-  server.maxConnections = connections
-  return server
+  return tls === undefined
+    ? createServer(settings, listener)
+    : createTlsServer({ ...settings, ...pem(tls), handshakeTimeout: headersMs }, listener)
 }
 
 const pem = ({ cert, key, clientCa }: NonNullable<ListenOptions['tls']>) =>

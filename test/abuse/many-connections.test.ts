@@ -1,0 +1,137 @@
+/** More connections than the server takes: probes and honest callers are answered all the same. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { spawnServer } from '../../bench/cache/peers/spawned.ts'
+import { PROGRAM } from '../../bench/cache/peers/windlass.ts'
+import { createAuthority } from '../../src/testing/certificates.ts'
+
+interface Address {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+}
+
+async function serve(toml: (folder: string) => string): Promise<Address> {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-connections-'))
+  writeFileSync(join(folder, 'windlass.toml'), toml(folder))
+  const addresses = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0', '--data', join(folder, 'data'), '--json']
+  const args = ['server', '--config', join(folder, 'windlass.toml'), ...addresses]
+  const server = spawnServer({ program: PROGRAM, args, folder })
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  })
+  const { http } = JSON.parse(await server.firstLine()) as { http: string }
+  return { host: '127.0.0.1', port: Number(http.split(':').at(-1)), tls: toml(folder).includes('[server.tls]') }
+}
+
+function open({ tls, ...address }: Address): Socket {
+  const socket = tls ? connectTls({ ...address, rejectUnauthorized: false }) : connect(address)
+  socket.on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+/** On a slow machine it takes a while until the server has read what thousands sent at once. */
+const PATIENT = '[limits]\nheader_seconds = 60\n'
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Of one request; status 0 when the connection ends without an answer. */
+const ask = (address: Address, path: string): Promise<Answer> =>
+  new Promise((resolve) => {
+    const socket = open(address)
+    let text = ''
+    socket.on('data', (piece) => {
+      text += piece
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN)
+      if (body.length >= length) resolve({ status: Number(head.split(' ')[1]), text })
+    })
+    socket.on('close', () => resolve({ status: 0, text }))
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  })
+
+const isReadySocket = (socket: Socket, { tls }: Address) =>
+  new Promise<void>((resolve) => {
+    socket.once(tls ? 'secureConnect' : 'connect', () => resolve()).once('close', () => resolve())
+  })
+
+/** Connections that say nothing. */
+async function fill(address: Address, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => open(address))
+  await Promise.all(sockets.map((socket) => isReadySocket(socket, address)))
+  return sockets
+}
+
+async function expectHealth(address: Address): Promise<void> {
+  for (const path of ['/healthz', '/readyz', '/healthz']) expect((await ask(address, path)).status).toBe(200)
+}
+
+test('2,550 silent connections from one address do not keep health requests out', { timeout: 120_000 }, async () => {
+  const address = await serve(() => PATIENT)
+  const held = await fill(address, 2550)
+  await expectHealth(address)
+  // The kernel calls a connection open before the server has it.
+  const text = await vi.waitFor(async () => {
+    const answer = await ask(address, '/api/v1/tasks')
+    expect(answer.status).toBe(429)
+    return answer.text
+  }, 30_000)
+  expect(text).toMatch(/retry-after: 5/i)
+  expect(text).toMatch(/connection: close/i)
+  await expectHealth(address)
+  expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 42901, message: expect.any(String) })
+  expect((await ask(address, '/submissions')).text).toMatch(/\{"error":"Too many connections from this address/)
+  for (const socket of held.slice(0, 100)) socket.destroy()
+  await vi.waitFor(async () => expect((await ask(address, '/api/v1/languages')).status).toBe(200), 20_000)
+})
+
+test('of 5,000 requests at once from one client each gets an answer, and most are served', {
+  timeout: 120_000,
+}, async () => {
+  const address = await serve(() => PATIENT)
+  const answers = await Promise.all(Array.from({ length: 5000 }, () => ask(address, '/api/v1/languages')))
+  const tally = Object.groupBy(answers, ({ status }) => status)
+  const counts = Object.fromEntries(Object.entries(tally).map(([status, list]) => [status, list?.length]))
+  expect(counts).toEqual({ 200: expect.any(Number), 429: expect.any(Number) })
+  expect(counts[200]).toBeGreaterThanOrEqual(2500)
+  await expectHealth(address)
+})
+
+const SMALL = `${PATIENT}max_connections_per_address = 20\n`
+
+test('a flood of silent connections far above the cap keeps no probe out', { timeout: 120_000 }, async () => {
+  const address = await serve(() => SMALL)
+  const held = await fill(address, 4000)
+  await expectHealth(address)
+  // Of those above the cap the oldest are closed, beyond 2,500; those within it stay.
+  await vi.waitFor(() => expect(held.filter(({ closed }) => closed).length).toBeGreaterThan(1000), 20_000)
+  expect(held.slice(0, 10).some(({ closed }) => closed)).toBe(false)
+})
+
+test('the cap on all connections leaves health requests their way too', { timeout: 120_000 }, async () => {
+  const address = await serve(() => `${PATIENT}max_connections = 20\n`)
+  await fill(address, 30)
+  await expectHealth(address)
+  expect((await ask(address, '/api/v1/tasks')).text).toContain('limits.max_connections)')
+})
+
+test('over TLS it is the same', { timeout: 120_000 }, async () => {
+  const address = await serve((folder) => {
+    const { cert, key } = createAuthority().server()
+    writeFileSync(join(folder, 'cert.pem'), cert)
+    writeFileSync(join(folder, 'key.pem'), key)
+    return `${SMALL}[server.tls]\ncert_file = "${folder}/cert.pem"\nkey_file = "${folder}/key.pem"\n`
+  })
+  await fill(address, 30)
+  await expectHealth(address)
+  expect((await ask(address, '/api/v1/tasks')).status).toBe(429)
+})
