@@ -10,6 +10,7 @@ import { httpWorkers } from '../doors/http-workers/http-workers.ts'
 import { type LogStreams, logStreams } from '../doors/log-streams/log-streams.ts'
 import { websocketWorkers } from '../doors/websocket-workers/websocket-workers.ts'
 import { workersDoor } from '../doors/workers/grpc.ts'
+import { reportCheck } from '../doors/workers/reported-result.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
 import { networkGrants } from '../model/network-grants.ts'
@@ -97,7 +98,13 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
   const longPollMs = execution.scheduler.long_poll_timeout_seconds * 1000
   const stages = keptStages({ desk: engine.workers, resultsOf: (instance) => storage.ownResultsOf(instance).stages })
-  const working = { ...common, desk: engine.workers, longPollMs, stages }
+  const working = {
+    ...common,
+    desk: engine.workers,
+    longPollMs,
+    stages,
+    checkReport: reportCheck({ desk: engine.workers, instances }),
+  }
   return {
     logs,
     doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],

@@ -18,6 +18,6 @@ export const mayBeNamed = (put: ActionName['size'], asked: ActionName['size']): 
 export interface ActionCache {
   /** Answering touches it. */
   get(instance: string, action: ActionName): Promise<Uint8Array | undefined>
-  /** Takes the place of what was there; resolves when it is held as durably as the store promises. */
+  /** The caller has checked the result (result-check.ts). It takes the place of what was there; resolves when it is held as durably as the store promises. */
   put(instance: string, action: ActionName, result: Uint8Array): Promise<void>
 }

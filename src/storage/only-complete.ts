@@ -3,28 +3,29 @@ import { FaultError } from '../base/fault.ts'
 import { type ActionResultView, viewActionResult } from '../wire/hot/action-result.ts'
 import type { ActionCache } from './action-cache.ts'
 import type { BlobStore } from './blob-store.ts'
-import { isComplete } from './completeness.ts'
+import { type CompletenessTools, isComplete } from './completeness.ts'
+import { KnownTrees } from './known-trees.ts'
 
 /** Answers only with successes whose outputs are all there: a client would believe the rest, and then stand without. */
 export const onlyComplete =
-  (blobs: BlobStore) =>
+  (blobs: BlobStore, known = new KnownTrees()) =>
   (inner: ActionCache): ActionCache => ({
     ...inner,
     async get(instance, action) {
       const result = await inner.get(instance, action)
       if (result === undefined) return undefined
-      const isOfUse = isUseful(result, action.fn, blobs)
+      const isOfUse = isUseful(result, action.fn, { blobs, known })
       return (typeof isOfUse === 'boolean' ? isOfUse : await isOfUse) ? result : undefined
     },
   })
 
 /** A failure is never served: Bazel takes it for a miss anyway, and runs the action again. */
-function isUseful(result: Uint8Array, fn: DigestFunction, blobs: BlobStore): boolean | Promise<boolean> {
+function isUseful(result: Uint8Array, fn: DigestFunction, tools: CompletenessTools): boolean | Promise<boolean> {
   const view = viewOrNone(result, fn)
-  return view !== undefined && view.exitCode === 0 && isComplete(view, blobs)
+  return view !== undefined && view.exitCode === 0 && isComplete(view, tools)
 }
 
-/** Doors let no bad result in. One that is bad all the same is not its reader's mistake, and the action can run again. */
+/** A result that an earlier version stored may be malformed: that is a miss, and the action runs again. */
 function viewOrNone(result: Uint8Array, fn: DigestFunction): ActionResultView | undefined {
   try {
     return viewActionResult(result, fn)

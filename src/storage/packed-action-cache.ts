@@ -3,31 +3,42 @@ import { DIGEST_FUNCTIONS } from '../base/digest.ts'
 import { hashOf } from '../base/hashing/hash-of.ts'
 import { type ActionCache, type ActionName, mayBeNamed } from './action-cache.ts'
 import type { ValueStore } from './packs/value-space.ts'
+import { hasSoundOutputs } from './result-check.ts'
 
 /** 32 bytes for a key. */
 type NameOf = (instance: string, action: ActionName) => Uint8Array
 
-/** The action's size stands before the result, as a double; not a number where it was not known. */
+/**
+ * A double stands before the result: −1 minus the action's size, −Infinity where the size was not known. The value is
+ * negative because the result was checked before it was stored. Earlier versions checked less, and stored the size as
+ * it is (not a number where it was not known): such a result is checked when it is read, and stored again.
+ */
 const SIZE_BYTES = 8
 
 /** Keeps results in the packs that hold the blobs: one place to size, to sync and to evict from. */
 export const packedActionCache = (values: ValueStore, nameOf: NameOf = clientName): ActionCache => ({
   async get(instance, action) {
-    const value = await values.get(nameOf(instance, action))
-    if (value === undefined || !mayBeNamed(sizeIn(value), action.size)) return undefined
-    return value.subarray(SIZE_BYTES)
+    const name = nameOf(instance, action)
+    const value = await values.get(name)
+    if (value === undefined) return undefined
+    const head = new DataView(value.buffer, value.byteOffset, SIZE_BYTES).getFloat64(0, true)
+    const result = value.subarray(SIZE_BYTES)
+    if (head < 0) return mayBeNamed(sizeIn(head), action.size) ? result : undefined
+    const size = Number.isNaN(head) ? undefined : head
+    if (!mayBeNamed(size, action.size) || !(await hasSoundOutputs(result, action.fn))) return undefined
+    await values.put(name, markedValue(size, result))
+    return result
   },
-  put(instance, action, result) {
-    const value = Buffer.allocUnsafe(SIZE_BYTES + result.length)
-    value.writeDoubleLE(action.size ?? Number.NaN)
-    value.set(result, SIZE_BYTES)
-    return values.put(nameOf(instance, action), value)
-  },
+  put: (instance, action, result) => values.put(nameOf(instance, action), markedValue(action.size, result)),
 })
 
-function sizeIn(value: Uint8Array): ActionName['size'] {
-  const size = new DataView(value.buffer, value.byteOffset, SIZE_BYTES).getFloat64(0, true)
-  return Number.isNaN(size) ? undefined : size
+const sizeIn = (head: number): ActionName['size'] => (Number.isFinite(head) ? -1 - head : undefined)
+
+function markedValue(size: ActionName['size'], result: Uint8Array): Uint8Array {
+  const value = Buffer.allocUnsafe(SIZE_BYTES + result.length)
+  value.writeDoubleLE(size === undefined ? Number.NEGATIVE_INFINITY : -1 - size)
+  value.set(result, SIZE_BYTES)
+  return value
 }
 
 /**

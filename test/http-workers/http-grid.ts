@@ -7,6 +7,7 @@ import { listenHttp } from '../../src/doors/http/listen.ts'
 import { httpCacheDoor } from '../../src/doors/http-cache/http-cache-door.ts'
 import { httpWorkers } from '../../src/doors/http-workers/http-workers.ts'
 import { websocketWorkers } from '../../src/doors/websocket-workers/websocket-workers.ts'
+import { reportCheck } from '../../src/doors/workers/reported-result.ts'
 import type { WorkerDesk } from '../../src/engine/worker-desk.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
@@ -55,7 +56,8 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
     log: silentLog,
   })
   const { desk, parked } = countingParked(grid.engine.workers)
-  const workers = { desk, clock, instances, newId: randomUUID, log: silentLog }
+  const checkReport = reportCheck({ desk, instances })
+  const workers = { desk, clock, instances, newId: randomUUID, log: silentLog, checkReport }
   door.route('/', httpWorkers({ ...workers, ending: ending.signal }))
   door.route('/', httpCacheDoor({ instances, clock: systemClock, log: silentLog }))
   const sockets = [websocketWorkers({ desk, clock, ending: ending.signal })]

@@ -10,6 +10,7 @@ import { encoded } from '../../src/doors/reapi/door.fixture.ts'
 import { reapiDoor } from '../../src/doors/reapi/reapi-door.ts'
 import { tellingFaults } from '../../src/doors/telling-faults.ts'
 import { workersDoor } from '../../src/doors/workers/grpc.ts'
+import { reportCheck } from '../../src/doors/workers/reported-result.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
@@ -89,7 +90,12 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
   const server = createServer({
     services: [
       ...reapi,
-      ...workersDoor({ desk: engine.workers, clock, ...(options.ending && { ending: options.ending }) }),
+      ...workersDoor({
+        desk: engine.workers,
+        clock,
+        checkReport: reportCheck({ desk: engine.workers, instances }),
+        ...(options.ending && { ending: options.ending }),
+      }),
     ],
     timing: { now: systemClock.monotonic, after: systemClock.after },
     ...(options.tls && { tls: options.tls }),

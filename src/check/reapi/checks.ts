@@ -1,4 +1,5 @@
 import { getResultChecks } from './action-cache-get.ts'
+import { malformedResultChecks } from './action-cache-malformed.ts'
 import { updateResultChecks } from './action-cache-update.ts'
 import { advertisedWorksChecks } from './advertised-works.ts'
 import type { BehaviourId } from './behaviours.ts'
@@ -41,5 +42,6 @@ export const CHECKS: Readonly<Record<BehaviourId, Check>> = {
   ...spliceChecks,
   ...getResultChecks,
   ...updateResultChecks,
+  ...malformedResultChecks,
   ...EXECUTION_CHECKS,
 }

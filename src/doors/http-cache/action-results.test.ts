@@ -41,6 +41,18 @@ const put = (path: string, body: Uint8Array, headers: Record<string, string> = {
 const bytesIn = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
 describe('a result', () => {
+  test('that no client can use is refused', async () => {
+    const digest = await putOne(store, Buffer.from('an output'))
+    const { hash } = newAction()
+    for (const path of ['../x', 'a\0b', '']) {
+      const outputFiles = [{ path, digest, executable: false, contents: undefined, properties: undefined }]
+      expect((await put(`/ac/${hash}`, actionResultToProto({ ...NOTHING, outputFiles }))).status).toBe(400)
+    }
+    const contradiction = { digest, raw: Buffer.from('an0output') }
+    expect((await put(`/ac/${hash}`, actionResultToProto({ ...NOTHING, stdout: contradiction }))).status).toBe(400)
+    expect((await fetch(`${cache.url}/ac/${hash}`)).status).toBe(404)
+  })
+
   test('that was put is got again, while its outputs are there', async () => {
     const { hash } = newAction()
     const bytes = actionResultToProto(withFile(await putOne(store, Buffer.from('an output'))))

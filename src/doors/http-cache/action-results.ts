@@ -40,5 +40,6 @@ async function putMessage({ instanceName, instance, fn, hash }: CacheName, bytes
   if (bytes.length > MOST_RESULT_BYTES) {
     throw new HTTPException(413, { message: `An ActionResult is larger than ${MOST_RESULT_BYTES} bytes` })
   }
-  await instance.actions.put(instanceName, { fn, hash }, resultToKeep(bytes, fn))
+  const result = await resultToKeep(bytes, { fn, blobs: instance.blobs })
+  await instance.actions.put(instanceName, { fn, hash }, result)
 }

@@ -40,7 +40,6 @@ export async function takeEnd(tools: HttpWorkersTools, word: Word, said: JsonNew
   if (said.word === 'running') throw invalid('state: a task that runs is not complete')
   const worker = tools.crew.find(word.worker)
   const news = said.isWhole ? newsWithResult(said) : await fromWords(tools, word, said)
-  worker?.session.attempts.ended(word.attemptId)
   await handOn(tools, word, news)
   worker?.given.delete(word.attemptId)
   return { id: word.attemptId }
@@ -65,7 +64,8 @@ async function fromWords(tools: HttpWorkersTools, word: Word, said: JsonNews): P
 
 async function handOn(tools: HttpWorkersTools, word: Word, what: TaskNews): Promise<void> {
   try {
-    await takeNews(tools.door.desk, { ...word, what })
+    const ended = (): void => tools.crew.find(word.worker)?.session.attempts.ended(word.attemptId)
+    await takeNews({ ...tools.door, ended }, { ...word, what })
   } catch (error) {
     if (error instanceof FaultError && error.fault.kind === 'absent') throw superseded(word)
     throw error

@@ -1,6 +1,6 @@
-import type { DigestFunction } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
+import { checkResult, type ResultCheckOptions } from '../../storage/result-check.ts'
 import {
   type GetActionResultRequest,
   readGetActionResultRequest,
@@ -42,12 +42,17 @@ export const updateActionResult = (instances: Instances): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const request = readUpdateActionResultRequest(bytes, (name) => instances(name).unnamedFunction)
-    const result = resultToKeep(Uint8Array.from(request.result), request.actionDigest.fn)
-    await instances(request.instance).actions.put(request.instance, request.actionDigest, result)
+    const { actions, blobs } = instances(request.instance)
+    const { fn } = request.actionDigest
+    const result = await resultToKeep(Uint8Array.from(request.result), { fn, blobs })
+    await actions.put(request.instance, request.actionDigest, result)
     return result
   },
 })
 
-/** An ActionResult as a client sent it, in the form in which it is kept. Throws `invalid` when it is none. */
-export const resultToKeep = (bytes: Uint8Array, fn: DigestFunction): Uint8Array =>
-  withWorker(viewActionResult(bytes, fn), UNNAMED_WORKER)
+/** An ActionResult as a client sent it, in the form in which it is kept. Throws `invalid` when no client can use it. */
+export async function resultToKeep(bytes: Uint8Array, options: ResultCheckOptions): Promise<Uint8Array> {
+  const view = viewActionResult(bytes, options.fn)
+  await checkResult(bytes, options)
+  return withWorker(view, UNNAMED_WORKER)
+}

@@ -83,8 +83,7 @@ const updateTaskStatus = (door: WorkersDoor): UnaryMethod => ({
     const update = taskUpdateFromProto(bytes)
     const attempts = door.sessionOf(update.worker)?.attempts
     if (update.what.kind === 'started') attempts?.begun(update.attemptId)
-    else attempts?.ended(update.attemptId)
-    await takeNews(door.desk, update)
+    await takeNews({ ...door, ended: () => attempts?.ended(update.attemptId) }, update)
     return NOTHING
   },
 })

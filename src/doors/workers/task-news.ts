@@ -5,27 +5,37 @@ import type { AttemptReport } from '../../engine/worker-session.ts'
 import type { ActionResult } from '../../model/action-result.ts'
 import { actionResultFromProto } from '../../wire/action-result.ts'
 import type { TaskUpdate } from '../../wire/worker-status.ts'
+import type { ReportCheck } from './reported-result.ts'
 
 /** Hands on what a worker says about an attempt. Throws `absent` when the attempt is not the worker's any more. */
-export async function takeNews(desk: WorkerDesk, { worker, attemptId, what: news }: TaskUpdate): Promise<void> {
+export async function takeNews(tools: NewsTools, { worker, attemptId, what: news }: TaskUpdate): Promise<void> {
+  const { desk, ended } = tools
   const word = { worker, attemptId }
   switch (news.kind) {
     case 'started':
       if (!desk.started(worker, attemptId)) throw gone(attemptId)
       return
     case 'returned':
+      ended()
       if (!desk.returned(word, { ...news, what: news.what || 'its worker handed it back' })) throw gone(attemptId)
       return
     case 'stopped':
-      return await finish(desk, word, { outcome: { kind: 'stopped' } })
+      return await finish(tools, word, { outcome: { kind: 'stopped' } })
     case 'fault': {
       const what = news.what || 'its worker did not say why it failed'
-      return await finish(desk, word, { outcome: { kind: 'fault', what, final: news.hopeless } })
+      return await finish(tools, word, { outcome: { kind: 'fault', what, final: news.hopeless } })
     }
     case 'timeout':
     case 'result':
-      return await finishWith(desk, word, news)
+      return await finishWith(tools, word, news)
   }
+}
+
+export interface NewsTools {
+  readonly desk: WorkerDesk
+  readonly checkReport: ReportCheck
+  /** Called before the grid hears of the end. Heartbeats renew the attempt until then: a check takes its time. */
+  readonly ended: () => void
 }
 
 type Word = Pick<TaskUpdate, 'worker' | 'attemptId'>
@@ -37,40 +47,49 @@ interface Ended {
 }
 
 /** A worker that sends what is no result has failed at its task, and is told so as well. */
-async function finishWith(desk: WorkerDesk, word: Word, { kind, result: bytes, fn }: Ended): Promise<void> {
+async function finishWith(tools: NewsTools, word: Word, news: Ended): Promise<void> {
+  const { kind, result: bytes } = news
   let result: ActionResult | undefined
   try {
-    result = bytes && readResult(bytes, fn)
+    const read = bytes && readResult(bytes, news.fn)
+    result = read?.result
+    if (bytes && read) await tools.checkReport({ ...word, bytes, fn: read.fn })
     if (result === undefined && kind === 'result')
       throw new FaultError({ kind: 'invalid', what: 'a task is COMPLETED, and there is no result' })
   } catch (error) {
     if (!(error instanceof FaultError)) throw error
-    await finish(desk, word, { outcome: { kind: 'fault', what: `its worker sent no result: ${error.message}` } })
+    await finish(tools, word, { outcome: { kind: 'fault', what: `its worker sent no result: ${error.message}` } })
     throw error
   }
   const outcome =
     kind === 'timeout' ? ({ kind } as const) : ({ kind, succeeded: (result?.exitCode ?? 1) === 0 } as const)
-  await finish(desk, word, {
+  await finish(tools, word, {
     outcome,
     ...(bytes && { result: bytes }),
     ...(result && { roots: namedBy(result) }),
   })
 }
 
-async function finish(desk: WorkerDesk, word: Word, report: AttemptReport): Promise<void> {
+async function finish({ desk, ended }: NewsTools, word: Word, report: AttemptReport): Promise<void> {
+  ended()
   if ((await desk.finished(word, report)) === 'superseded') throw gone(word.attemptId)
 }
 
 const gone = (attemptId: string): FaultError =>
   new FaultError({ kind: 'absent', what: `${attemptId.slice(0, 200)} is not this worker's any more: drop it` })
 
+interface ReadResult {
+  readonly result: ActionResult
+  readonly fn: DigestFunction
+}
+
 /** Who does not name the function has hashes that tell it by their length, or SHA-256. */
-function readResult(bytes: Uint8Array, fn: DigestFunction | undefined): ActionResult {
-  if (fn !== undefined) return actionResultFromProto(bytes, fn)
+function readResult(bytes: Uint8Array, fn: DigestFunction | undefined): ReadResult {
+  if (fn !== undefined) return { result: actionResultFromProto(bytes, fn), fn }
   let failure: unknown
   for (const guess of BY_LENGTH) {
     try {
-      return actionResultFromProto(bytes, guess)
+      return { result: actionResultFromProto(bytes, guess), fn: guess }
     } catch (error) {
       failure ??= error
     }

@@ -3,6 +3,7 @@ import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
 import type { KeptStages } from '../command-tasks/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
+import type { ReportCheck } from './reported-result.ts'
 
 /** What all calls of workers share: who is registered by way of this door. */
 export interface WorkersDoor {
@@ -13,6 +14,7 @@ export interface WorkersDoor {
   /** Aborted when the server is about to stop. */
   readonly ending: AbortSignal
   readonly stages: KeptStages
+  readonly checkReport: ReportCheck
   register(description: WorkerDescription, session: DoorSession): void
   /** Undefined for a worker that has not registered here, or not since the server's start. */
   sessionOf(worker: string): DoorSession | undefined
@@ -25,6 +27,8 @@ export interface WorkersDoorOptions {
   readonly longPollMs?: number
   /** Results of compile stages; without it every stage is run. */
   readonly stages?: KeptStages
+  /** Looks over results of workers; without it only their form is looked at. */
+  readonly checkReport?: ReportCheck
   /**
    * Says that the server is about to stop: streams and polls end, which would keep connections open otherwise. The workers
    * are not taken for gone: they come back with what they run.
@@ -38,7 +42,14 @@ const NONE_KEPT: KeptStages = { find: async () => undefined, keep: async () => {
 const NEVER = new AbortController().signal
 
 export function openWorkersDoor(options: WorkersDoorOptions): WorkersDoor {
-  const { desk, clock, longPollMs = LONG_POLL_MS, ending = NEVER, stages = NONE_KEPT } = options
+  const {
+    desk,
+    clock,
+    longPollMs = LONG_POLL_MS,
+    ending = NEVER,
+    stages = NONE_KEPT,
+    checkReport = async () => {},
+  } = options
   const sessions = new Map<string, DoorSession>()
   const names = new WeakMap<DoorSession, string>()
   return {
@@ -47,6 +58,7 @@ export function openWorkersDoor(options: WorkersDoorOptions): WorkersDoor {
     longPollMs,
     ending,
     stages,
+    checkReport,
     register(description, session) {
       const { worker } = description
       desk.register(description, session)

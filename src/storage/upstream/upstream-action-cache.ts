@@ -3,6 +3,7 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import { getActionResultRequest, updateActionResultRequest } from '../../wire/calls/action-cache.ts'
 import { viewActionResult } from '../../wire/hot/action-result.ts'
 import type { ActionCache, ActionName } from '../action-cache.ts'
+import { hasSoundOutputs } from '../result-check.ts'
 import type { Upstream } from './upstream.ts'
 import { understood } from './upstream-fault.ts'
 
@@ -26,7 +27,7 @@ export const upstreamActionCache = ({ upstream, instanceThere }: UpstreamActionC
       const request = getActionResultRequest(instanceThere(instance), action)
       const result = await upstream.ask(`${SERVICE}/GetActionResult`, request, (answer) => Uint8Array.from(answer))
       understood(() => viewActionResult(result, action.fn))
-      return result
+      return (await hasSoundOutputs(result, action.fn)) ? result : undefined
     } catch (error) {
       if (error instanceof FaultError && error.fault.kind === 'absent') return undefined
       throw error

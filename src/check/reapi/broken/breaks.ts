@@ -5,6 +5,7 @@ import { capabilitiesBreaks } from './breaks-capabilities.ts'
 import { batchReadBreaks, batchUpdateBreaks, findMissingBreaks } from './breaks-cas.ts'
 import { digestBreaks } from './breaks-digests.ts'
 import { emptyBreaks } from './breaks-empty.ts'
+import { malformedResultBreaks } from './breaks-malformed.ts'
 import { nameBreaks } from './breaks-names.ts'
 import { readBreaks } from './breaks-read.ts'
 import { spliceBreaks, splitBreaks, treeBreaks } from './breaks-trees.ts'
@@ -29,4 +30,5 @@ export const BREAKS: Readonly<Record<CacheId, Break>> = {
   ...spliceBreaks,
   ...getResultBreaks,
   ...updateResultBreaks,
+  ...malformedResultBreaks,
 }

@@ -6,6 +6,7 @@ import {
   type GetActionResultRequest,
   Tree,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { problemsOf } from './honest-results.ts'
 import type { Methods } from './methods.ts'
 import type { Profile } from './profile.ts'
 import { absent, invalid, keyOf, type Store } from './store.ts'
@@ -65,6 +66,8 @@ export function honestActionCache(store: Store, { update }: Profile): ActionCach
       if (!update) throw new GrpcError(STATUS.permissionDenied, 'read only')
       const key = keyOf(actionDigest, digestFunction)
       if (actionResult === undefined) throw invalid('no result')
+      const [problem] = problemsOf(actionResult, store)
+      if (problem !== undefined) throw invalid(problem)
       if (actionResult.exitCode === 0) results.set(`${instanceName}:${key.text}`, actionResult)
       return actionResult
     },

@@ -64,4 +64,68 @@ export const ACTION_CACHE = {
       note: 'UNIMPLEMENTED, FAILED_PRECONDITION and UNAUTHENTICATED are accepted too.',
     }),
   },
+  // Clients create files under these names: Bazel crashes, or writes outside of its output directory.
+  'ActionCache results that no client can use': {
+    'action-cache.malformed.path-outside': should(
+      'An output path that begins with `..` is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.path-detour': should(
+      'An output path that leads out of the working directory by a detour is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.path-absolute': should('An absolute output path is refused or not served.', UPDATE),
+    'action-cache.malformed.path-nul': should('An output path with a NUL in it is refused or not served.', UPDATE),
+    'action-cache.malformed.path-empty': should('An output file without a path is refused or not served.', UPDATE),
+    'action-cache.malformed.path-twice': should('An output path that comes twice is refused or not served.', UPDATE),
+    'action-cache.malformed.path-below-file': should(
+      'An output below an output file is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.path-below-symlink': should(
+      'An output below an output symlink is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.directory-outside': should(
+      'An output directory outside the working directory is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.symlink-outside': should(
+      'An output symlink outside the working directory is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.symlink-target': should(
+      'An output symlink without a target is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.stdout-contradicts': should(
+      'Inline stdout that is not the blob of its digest is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.stderr-contradicts': should(
+      'Inline stderr that is not the blob of its digest is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.file-contradicts': should(
+      'Inline content of an output file that is not the blob of its digest is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.tree-name-slash': should('A Tree with a slash in a name is refused or not served.', UPDATE),
+    'action-cache.malformed.tree-name-dots': should('A Tree with the name `..` is refused or not served.', UPDATE),
+    'action-cache.malformed.tree-name-empty': should('A Tree with an empty name is refused or not served.', UPDATE),
+    'action-cache.malformed.tree-name-nul': should('A Tree with a NUL in a name is refused or not served.', UPDATE),
+    'action-cache.malformed.tree-name-twice': should(
+      'A Tree with a name that comes twice in a directory is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.tree-absent-child': should(
+      'A Tree that names a directory which is not in it is refused or not served.',
+      UPDATE,
+    ),
+    'action-cache.malformed.tree-no-root': should('A Tree without a root is refused or not served.', UPDATE),
+    'action-cache.malformed.tree-unsorted': should(
+      'A Tree that is not topologically sorted where the result says that it is is refused or not served.',
+      UPDATE,
+    ),
+  },
 } satisfies Rows
