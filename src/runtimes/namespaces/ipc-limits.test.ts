@@ -67,7 +67,10 @@ testWith('bwrap', 'where rooms cannot be limited so, a program is told that the 
   for (const flag of ['-M', '-S']) {
     const filter = openSync(file, 'r')
     const args = ['--unshare-all', '--ro-bind', '/', '/', '--seccomp', '3', '--', 'ipcmk', flag, '1']
-    const { status, stderr } = spawnSync('bwrap', args, { stdio: ['ignore', 'pipe', 'pipe', filter], encoding: 'utf8' })
+    const { status, stderr } = spawnSync(requireTool('bwrap').command as string, args, {
+      stdio: ['ignore', 'pipe', 'pipe', filter],
+      encoding: 'utf8',
+    })
     closeSync(filter)
     expect([status, stderr]).toEqual([1, expect.stringContaining('Function not implemented')])
   }
