@@ -46,7 +46,12 @@ const host = z
     user: field(
       z.string().min(1).optional(),
       'Who commands run as, by name or as "UID" or "UID:GID"; only a worker that is root can choose.',
-      { otherwise: "65521 (whom nothing belongs to) for a worker that is root, and the worker's own user else" },
+      { otherwise: "a user of its own for each room of a worker that is root, and the worker's own user else" },
+    ),
+    first_room_user: field(
+      z.int().min(1000).max(2_147_479_551).optional(),
+      'The first of 4096 user ids for rooms: a worker that is root gives each open room one, unless user is set.',
+      { otherwise: 'a range between 1879048192 and 2147483647 that is chosen by the folder of the worker' },
     ),
     use_sandbox: later(z.boolean().default(true), 'Run commands in a sandbox where the machine offers one.'),
     env_whitelist: field(

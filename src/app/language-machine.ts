@@ -22,6 +22,7 @@ import { type OfferedLanguages, offeredLanguages } from '../worker/languages/off
 import { rooted } from '../worker/languages/rooted-runtime.ts'
 import { type SelfTestResults, selfTestResultsIn } from '../worker/languages/self-test-results.ts'
 import { trialInRooms } from '../worker/languages/trial-in-rooms.ts'
+import { sameUser } from '../worker/room-users.ts'
 import { openRooms } from '../worker/rooms.ts'
 import type { Backend } from './backends.ts'
 import { lastingClock, systemClock } from './clock.ts'
@@ -106,7 +107,7 @@ async function toolsIn(folder: string, options: LanguageMachineOptions, opening:
     ...{ uid, user, readable: toolchainFolders() },
   })
   opening.defer(close)
-  const rooms = await openRooms(join(folder, 'rooms'), user)
+  const rooms = await openRooms(join(folder, 'rooms'), sameUser(user))
   opening.defer(() => rooms.cleared())
   const cache = await openFileCache(join(folder, 'cache'), CACHE_BYTES)
   opening.defer(() => cache.close())

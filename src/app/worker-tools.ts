@@ -28,6 +28,7 @@ import { openRooms, type Rooms } from '../worker/rooms.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { toolchainFolders } from './language-folders.ts'
+import { roomUsers } from './worker-room-users.ts'
 import { type OpenBackend, openBackend } from './worker-runtime.ts'
 
 export type StoresByInstance = (instance: string) => BlobStore
@@ -48,6 +49,8 @@ export interface WorkerToolsOptions {
   readonly surroundings: Readonly<Record<string, string | undefined>>
   /** Who commands run as; undefined for the worker's own user. */
   readonly user: RoomUser | undefined
+  /** The first of the users of rooms, where each room has one; undefined to choose one by the folder. */
+  readonly firstRoomUser?: number | undefined
   /** A server to ask, or the stores themselves. */
   readonly cas: Channel | StoresByInstance
   readonly clock: Clock
@@ -72,6 +75,8 @@ const STREAM_BYTES = 16 * 1024 * 1024
 const INLINE_BYTES = 1024
 const CAS_TIMEOUT_MS = 60_000
 const BULK_THREADS = 2
+/** The part of the cache for tasks of no instance; a name that no instance can have. */
+const OFFLINE = '\0'
 /** Names are made up by clients; of one that was forgotten only what it remembers of its directories is lost. */
 const MOST_INSTANCES = 64
 
@@ -90,7 +95,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     await bulk.close()
     throw error
   })
-  const rooms = await openRooms(join(folder, 'rooms'), user)
+  const rooms = await openRooms(join(folder, 'rooms'), roomUsers({ ...options, uid: process.getuid?.() ?? 0 }))
   const store = storesAt(cas, { clock, bulk })
   const ready = roomsReady(options, { rooms, runtime })
 
@@ -117,7 +122,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     runtime,
     store,
     of: remembering((instance) => toolsOver(instance, store(instance))),
-    offline: () => toolsOver('', memoryStore()),
+    offline: () => toolsOver(OFFLINE, memoryStore()),
     async close() {
       await ready?.close()
       await close()

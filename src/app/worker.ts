@@ -118,6 +118,7 @@ const openToolsOf = (
     cacheBytes: settings.host.cache_bytes,
     env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
     user,
+    firstRoomUser: settings.host.first_room_user,
     containers: settings.docker,
     network,
     defaults: settings,

@@ -74,7 +74,7 @@ const orderOf = ({ room, limits, hooks, terminal }: Run, { argv, env, cwd, optio
   argv,
   env: [...env],
   cwd,
-  user: options.user,
+  user: room.user ?? options.user,
   hasInput: hooks.stdin !== undefined,
   outputBytes: limits.outputBytes ?? options.outputBytes,
   limits: {

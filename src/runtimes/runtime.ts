@@ -63,6 +63,8 @@ export interface Room {
   readonly path: string
   /** Where temporary files go; gone with the room. */
   readonly tmp: string | undefined
+  /** The user that it belongs to and that its command runs as; that of the runtime when left out. Only root can name one. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined
   /** Files and directories from the root that the command may read but not change; '' for all of it. */
   readonly readOnly?: readonly string[]
   /** A directory with the system that the command sees in place of this machine's: an absolute path without symlinks. */

@@ -19,6 +19,7 @@ import { safePlacement, type User } from './inputs/place-inputs.ts'
 import { inputStage } from './inputs/stage-inputs.ts'
 import { storeSource } from './inputs/store-source.ts'
 import type { BlobTarget } from './outputs/blob-target.ts'
+import { sameUser } from './room-users.ts'
 import { openRooms } from './rooms.ts'
 import { program, putTree, scratch } from './trees.fixture.ts'
 
@@ -37,7 +38,7 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
   const store = memoryStore()
   const bare = bareBy('spawner', true, { user })
   const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
-  const rooms = await openRooms(join(folder.path, 'rooms'), user)
+  const rooms = await openRooms(join(folder.path, 'rooms'), sameUser(user))
   const limited = { mostNodes: 10_000, absoluteSymlinks: 'allowed' as const }
   const placement = safePlacement(user, process.getuid?.() ?? 0)
   const tools: AttemptTools = {
@@ -282,10 +283,10 @@ describe('rooms', () => {
 
   test('of an earlier life are gone when a worker starts', async () => {
     using folder = scratch()
-    const rooms = await openRooms(folder.path, undefined)
+    const rooms = await openRooms(folder.path, sameUser(undefined))
     const room = await rooms.open('left-behind')
     expect(existsSync(room.path)).toBe(true)
-    await openRooms(folder.path, undefined)
+    await openRooms(folder.path, sameUser(undefined))
     expect(readdirSync(folder.path)).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { isRemovedSmall } from '../runtimes/remove-small.ts'
 import { removeTree } from '../runtimes/remove-tree.ts'
 import type { Room } from '../runtimes/runtime.ts'
 import { diskFault } from './disk-fault.ts'
-import type { User } from './inputs/place-inputs.ts'
+import type { RoomUsers } from './room-users.ts'
 
 /** A room that is gone when its block ends. */
 export interface OpenRoom extends Room, AsyncDisposable {}
@@ -18,7 +18,7 @@ export interface Rooms {
 }
 
 /** What is in the folder from an earlier life is removed: no attempt outlives its worker. */
-export async function openRooms(folder: string, user: User | undefined): Promise<Rooms> {
+export async function openRooms(folder: string, users: RoomUsers): Promise<Rooms> {
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o711) // the command's user must get through, and has no business looking around
   const real = await realpath(folder)
@@ -32,14 +32,19 @@ export async function openRooms(folder: string, user: User | undefined): Promise
     const away = join(real, `.gone-${gone++}`)
     if (isMoved(path, away)) await removeTree(away)
   }
-  const close = async (path: string): Promise<void> => {
-    const removal: Promise<void> = remove(path).finally(() => going.delete(removal))
+  const close = async (path: string, release: () => void): Promise<void> => {
+    // Another room gets the user when nothing of this one is left.
+    const removal: Promise<void> = remove(path).finally(() => {
+      release()
+      going.delete(removal)
+    })
     going.add(removal)
     removal.catch(() => {}) // removed with the rest at the next start
   }
   return {
     async open(name) {
       const path = join(real, name)
+      const { user, release } = users.take()
       try {
         mkdirSync(path, { mode: 0o711 })
         for (const each of PARTS) {
@@ -47,9 +52,11 @@ export async function openRooms(folder: string, user: User | undefined): Promise
           if (user !== undefined) chownSync(join(path, each), user.uid, user.gid)
         }
       } catch (error) {
+        release()
         throw diskFault(error, 'a room cannot be made')
       }
-      return { name, path: join(path, 'root'), tmp: join(path, 'tmp'), [Symbol.asyncDispose]: () => close(path) }
+      const at = { name, path: join(path, 'root'), tmp: join(path, 'tmp'), user }
+      return { ...at, [Symbol.asyncDispose]: () => close(path, release) }
     },
     async cleared() {
       while (going.size > 0) await Promise.allSettled(going)

@@ -14,9 +14,12 @@ import { openFileCache } from './inputs/file-cache.ts'
 import { safePlacement } from './inputs/place-inputs.ts'
 import { inputStage } from './inputs/stage-inputs.ts'
 import { storeSource } from './inputs/store-source.ts'
+import { sameUser, userPerRoom } from './room-users.ts'
 import { openRooms } from './rooms.ts'
 import { scratch } from './trees.fixture.ts'
 
+/** Others than those of workers and other tests. */
+const USER_IDS = 1_878_000_000
 const USER = IS_ROOT ? { uid: 65_521, gid: 65_521 } : undefined
 
 export interface GoOptions {
@@ -32,7 +35,7 @@ export async function sandboxedTools(name: string, by: typeof sandboxBy = sandbo
   const probe = await sandbox.runtime.probe()
   const store = memoryStore()
   const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
-  const rooms = await openRooms(join(folder.path, 'rooms'), USER)
+  const rooms = await openRooms(join(folder.path, 'rooms'), IS_ROOT ? userPerRoom(USER_IDS) : sameUser(undefined))
   const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
   const placement = safePlacement(USER, IS_ROOT ? 0 : 1)
   const staged = { source: storeSource(store), cache, bulk, placement, user: USER, rules, directoryBytes: 1 << 20 }

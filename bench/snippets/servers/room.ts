@@ -7,6 +7,7 @@ import { openRuntime } from '../../../src/runtimes/open-runtime.ts'
 import type { Runtime } from '../../../src/runtimes/runtime.ts'
 import { spawner } from '../../../src/runtimes/spawner/spawner.ts'
 import { plainCommand } from '../../../src/worker/plain-command.ts'
+import { sameUser } from '../../../src/worker/room-users.ts'
 import { openRooms, type Rooms } from '../../../src/worker/rooms.ts'
 import { answerWith } from '../../child.ts'
 
@@ -33,7 +34,7 @@ async function open(folder: string): Promise<{ runtime: Runtime; rooms: Rooms }>
     ...{ arch: process.arch, uid: process.getuid?.() ?? 0 },
   }
   const { runtime, user } = await openRuntime('sandbox', deps)
-  return { runtime, rooms: await openRooms(join(folder, 'rooms'), user) }
+  return { runtime, rooms: await openRooms(join(folder, 'rooms'), sameUser(user)) }
 }
 
 let opened: ReturnType<typeof open> | undefined

@@ -135,7 +135,8 @@ interface ContainerRun {
 async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<RunEnd> {
   const { run, cwd, image, kit, engine, options } = parts
   const { command, room, limits, hooks } = run
-  const { clock, worker, env, user, networks, machineNetwork = 'host' } = options
+  const { clock, worker, env, networks, machineNetwork = 'host' } = options
+  const user = room.user ?? options.user
   const { facts, groups } = kit
   const isUncounted = limits.memoryBytes !== undefined && !facts.limits.memory
   const seccomp = isUncounted ? kit.seccompWithoutIpc : kit.seccomp

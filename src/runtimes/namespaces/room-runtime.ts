@@ -34,8 +34,8 @@ export const belongsToRoot = ({ isRoot, user }: Pick<RoomRuntimeOptions, 'isRoot
 const NO_NETWORKS = noNetworks('this worker gives none')
 
 /** The network for a run that may use one; undefined for any other run. */
-export const networkFor = async ({ command }: Run, options: NetworkOptions): Promise<RoomNetwork | undefined> =>
-  command.network ? await (options.networks ?? NO_NETWORKS).open(options.user) : undefined
+export const networkFor = async ({ command, room }: Run, options: NetworkOptions): Promise<RoomNetwork | undefined> =>
+  command.network ? await (options.networks ?? NO_NETWORKS).open(room.user ?? options.user) : undefined
 
 /** Why rooms of this runtime cannot have a network; undefined when they can. */
 export const networkProblem = ({ networks = NO_NETWORKS, user }: NetworkOptions): Promise<string | undefined> =>

@@ -67,7 +67,7 @@ export function sandboxOrder(
   if (argv.length > MOST_ARGUMENTS) return { code: 'E2BIG', what: `${argv.length} arguments are too many (E2BIG)` }
   const { pids } = limits
   return {
-    ...{ name: room.name, argv, env: [], cwd: '/', user: options.user },
+    ...{ name: room.name, argv, env: [], cwd: '/', user: room.user ?? options.user },
     hasInput: hooks.stdin !== undefined || belongsToRoot(options),
     outputBytes: limits.outputBytes ?? options.outputBytes,
     limits: { ...launchLimits(limits), pids: pids === undefined ? undefined : pids + ownProcesses(run) },

@@ -142,7 +142,7 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
       argv,
       env: [['PATH', PATH]],
       cwd: '/',
-      user: options.user,
+      user: room.user ?? options.user,
       hasInput: hooks.stdin !== undefined || belongsToRoot(options),
     },
     outputBytes: limits.outputBytes ?? options.outputBytes,

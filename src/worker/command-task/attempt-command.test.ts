@@ -11,6 +11,7 @@ import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
+import { sameUser } from '../room-users.ts'
 import { openRooms } from '../rooms.ts'
 import { putBlob, scratch } from '../trees.fixture.ts'
 import { attemptCommand, type CommandAttempt } from './attempt-command.ts'
@@ -25,7 +26,7 @@ async function bench(more: Partial<AttemptTools> = {}) {
   const bare = bareBy('spawner', true)
   await bare.runtime.probe() // it is up, so that no time-out is spent on that
   const cache = await openFileCache(join(folder.path, 'cache'), 1 << 20)
-  const rooms = await openRooms(join(folder.path, 'rooms'), undefined)
+  const rooms = await openRooms(join(folder.path, 'rooms'), sameUser(undefined))
   const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
   const source = storeSource(store)
   const tools: AttemptTools = {

@@ -13,6 +13,7 @@ import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
+import { sameUser } from '../room-users.ts'
 import { openRooms } from '../rooms.ts'
 import { scratch } from '../trees.fixture.ts'
 import { attemptCommand } from './attempt-command.ts'
@@ -25,7 +26,7 @@ afterAll(() => bulk.close())
 async function bench() {
   const folder = scratch()
   const bare = bareBy('spawner', true)
-  const rooms = await openRooms(join(folder.path, 'rooms'), undefined)
+  const rooms = await openRooms(join(folder.path, 'rooms'), sameUser(undefined))
   const rules = { mostNodes: 10_000, absoluteSymlinks: 'allowed' } as const
   const kept = new Map<string, Uint8Array>()
   /** As the server keeps them: it names the stage of the task that the worker holds. */

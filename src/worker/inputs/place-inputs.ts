@@ -41,7 +41,7 @@ export interface Placing {
   readonly root: string
   readonly cache: FileCache
   readonly placement: Placement
-  /** Who the command runs as: gets the directories. */
+  /** The user that the command runs as owns the directories; undefined for the worker's own. */
   readonly user: User | undefined
 }
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Command } from '../../model/command.ts'
@@ -17,6 +18,7 @@ export interface InputOptions {
   readonly cache: FileCache
   readonly bulk: BulkPool
   readonly placement: Placement
+  /** The user of rooms where they have one user; undefined for the worker's own. */
   readonly user: User | undefined
   readonly rules: PlanRules
   /** Of Directory messages that are kept in memory. */
@@ -68,7 +70,8 @@ export function inputStage(options: InputOptions): InputStage {
       try {
         const missing = [...plan.missing, ...(await fetch.bring(held.files, signal))]
         if (missing.length > 0) throw new FaultError({ kind: 'missing', digests: missing })
-        await placeInputs({ plan, inline, placed, outputParents }, { ...options, root }, signal)
+        const user = options.user && ownerOf(root)
+        await placeInputs({ plan, inline, placed, outputParents }, { ...options, root, user }, signal)
         return held
       } catch (error) {
         held[Symbol.dispose]()
@@ -76,6 +79,12 @@ export function inputStage(options: InputOptions): InputStage {
       }
     },
   }
+}
+
+/** Each room may belong to a user of its own; whoever made it gave it to that user. */
+function ownerOf(root: string): User {
+  const { uid, gid } = statSync(root)
+  return { uid, gid }
 }
 
 const wantedPathsOf = (paths: Command['outputs']['paths']): readonly string[] =>

@@ -1,5 +1,5 @@
-import { renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { lchownSync, lstatSync, renameSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { FaultError } from '../../base/fault.ts'
 import type { Runtime } from '../../runtimes/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
@@ -38,7 +38,11 @@ export function namedPipes({ rooms, runtime, roomName }: NamedPipesOptions) {
   return {
     async placeAt(path: string, signal: AbortSignal): Promise<void> {
       if (left.length === 0) await more(signal)
-      renameSync(join(store?.path ?? '', left.pop() as string), path)
+      const made = join(store?.path ?? '', left.pop() as string)
+      const { uid, gid } = statSync(dirname(path))
+      // Only root has rooms of several users, and nothing has run in either room that could make this another file.
+      if (lstatSync(made).uid !== uid) lchownSync(made, uid, gid)
+      renameSync(made, path)
     },
     async close(): Promise<void> {
       await store?.[Symbol.asyncDispose]()
