@@ -45,6 +45,8 @@ export interface CodeDoorOptions {
   /** How long a request waits for a language that a worker is still testing. */
   readonly noWorkerGraceMs: number
   readonly isWorkerComing?: (() => boolean) | undefined
+  /** What callbacks are signed with; read at each delivery, since a reload may change it. */
+  readonly callbackSecret?: (() => string | undefined) | undefined
 }
 
 /** Every way to run code on this server. */
@@ -65,7 +67,8 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
   const { instances } = storage
   const deliveries = await fileDeliveryLog(join(dataDir, 'callbacks', 'deliveries.jsonl'))
   const languages = loadLanguages(languageFoldersHere(dataDir).own)
-  const { callback_secret: secret, callbacks_to_private_addresses: mayBePrivate } = settings
+  const { callbacks_to_private_addresses: mayBePrivate } = settings
+  const { callbackSecret = () => settings.callback_secret } = options
   const addresses = mayBePrivate ? anyAddress : addressRules({ reach, own: ownAddresses })
   const desk = snippetDesk({
     engine,
@@ -78,7 +81,14 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     draining,
     noWorkerGraceMs,
     ...(isWorkerComing && { isWorkerComing }),
-    callbacks: { secret, addresses, log: deliveries, forms: { [JUDGE0_FORM]: judge0Form({ instances }) } },
+    callbacks: {
+      get secret() {
+        return callbackSecret()
+      },
+      addresses,
+      log: deliveries,
+      forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
+    },
   })
   const rest = grantingNetwork(desk, 'rest', grants)
   const common = { desk: rest, instances, clock, log, ending, version: version() }

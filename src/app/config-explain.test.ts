@@ -46,6 +46,7 @@ test('programs get the same as JSON', () => {
     choices: ['auto', 'pretty', 'json'],
     variable: 'WINDLASS_LOG_FORMAT',
     inForce: true,
+    reloads: false,
   })
 })
 

@@ -24,7 +24,7 @@ export function showConfig({ config, origins }: LoadedConfig): string {
 
 /** The same as `explainConfig`, for programs. */
 export const explainedFields = (): object[] =>
-  FIELDS.map(({ key, standard, otherwise, meaning, choices, variable, flag, inForce }) => ({
+  FIELDS.map(({ key, standard, otherwise, meaning, choices, variable, flag, inForce, reloads }) => ({
     key,
     default: standard ?? null,
     otherwise,
@@ -33,6 +33,7 @@ export const explainedFields = (): object[] =>
     variable,
     flag,
     inForce,
+    reloads: reloads ?? false,
   }))
 
 /** docs/guide/configuration.md */
@@ -44,6 +45,16 @@ refused, and the message names the key that was probably meant.
 
 \`windlass config --explain\` prints the reference below, \`windlass config --config FILE\` shows the settings that hold and
 where each came from, and \`--json\` gives either to a program.
+
+## Changing settings of a running server
+
+\`windlass reload\` (or SIGHUP) makes a server, or \`windlass up\` with its worker, read its settings file, certificates
+and keys again. Connections stay open: new ones meet the new certificates. Settings marked "Reloads." below take effect;
+every other setting needs a restart, and the answer of \`windlass reload\` and the log name those that have changed. Turning
+TLS or client certificates on or off needs a restart, too. Nothing changes when the new settings or files are invalid.
+A worker reads its settings file again on SIGHUP for \`log.level\` and the files under \`[worker.tls]\`.
+
+## Reference
 
 \`\`\`toml
 ${explainConfig().trimEnd()}
@@ -69,12 +80,13 @@ function byTable(linesOf: (field: Field) => string[], spaced = false): string[] 
 }
 
 function explainField(field: Field): string[] {
-  const { meaning, choices, flag, inForce, otherwise, standard, name, form } = field
+  const { meaning, choices, flag, inForce, reloads, otherwise, standard, name, form } = field
   const remarks: string[] = []
   if (choices !== undefined && choices.length > 1) remarks.push(`One of ${choices.join(', ')}.`)
   if (otherwise !== undefined) remarks.push(`Default: ${otherwise}.`)
   if (flag !== undefined) remarks.push(`Flag: ${flag}.`)
   if (!inForce) remarks.push('No effect in this version.')
+  if (reloads === true) remarks.push('Reloads.')
   const comments = [meaning, ...(remarks.length > 0 ? [remarks.join(' ')] : [])].map((line) => `# ${line}`)
   if (form === 'map') return comments
   return [...comments, standard === undefined ? `# ${name} =` : assignment(name, standard)]

@@ -14,6 +14,8 @@ export interface About {
   readonly emptyIsNone?: boolean
   /** The value is a path, or an address that may be unix:PATH; a relative one is taken from the working directory. */
   readonly holdsPath?: boolean
+  /** A running server takes a new value when its settings are reloaded; all others need a restart. */
+  readonly reloads?: boolean
 }
 
 export interface Field extends About {
@@ -39,6 +41,10 @@ export function field<S extends z.ZodType>(schema: S, meaning: string, more: Par
   known.add(schema, { meaning, inForce: true, ...more })
   return schema
 }
+
+/** A field that a running server takes anew at a reload. */
+export const live = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>
+  field(schema, meaning, { ...more, reloads: true })
 
 /** A field whose part of the grid is still to come. */
 export const later = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>

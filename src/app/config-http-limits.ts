@@ -4,7 +4,7 @@ import { HTTP_LIMITS, type HttpLimits } from '../doors/http/listen.ts'
 import type { RateLimits } from '../doors/http/rate-limits.ts'
 import { SOCKET_LIMITS, type SocketLimits } from '../doors/http/socket-limits.ts'
 import type { Rate } from '../doors/http/token-bucket.ts'
-import { field } from './config-field.ts'
+import { field, live } from './config-field.ts'
 
 const count = (standard: number) => z.int().min(1).max(1_000_000_000).default(standard)
 const rate = (standard: number) => z.number().min(0).max(1_000_000).default(standard)
@@ -22,7 +22,7 @@ function isProxy(text: string): boolean {
 /** What callers over HTTP and WebSocket may take, each against a way of taking everything; and what an instance may. */
 export const limits = z
   .strictObject({
-    max_body_bytes: field(count(8 * 1024 * 1024), 'The largest body of a request; blobs of the cache have their own.'),
+    max_body_bytes: live(count(8 * 1024 * 1024), 'The largest body of a request; blobs of the cache have their own.'),
     header_seconds: field(
       z
         .number()
@@ -43,16 +43,16 @@ export const limits = z
       count(HTTP_LIMITS.connectionsPerAddress),
       'HTTP connections at a time from one address, or from one /64 of IPv6. Above it as above `max_connections`.',
     ),
-    requests_per_second_per_address: field(
+    requests_per_second_per_address: live(
       rate(1000),
       'Requests that one address may make in the long run; 0 for no limit. Probes and the cache are free.',
     ),
-    request_burst_per_address: field(count(5000), 'Requests that one address may make at once.'),
-    requests_per_second_per_key: field(
+    request_burst_per_address: live(count(5000), 'Requests that one address may make at once.'),
+    requests_per_second_per_key: live(
       rate(1000),
       'Requests that one API key may make in the long run, from wherever; 0 for no limit.',
     ),
-    request_burst_per_key: field(count(5000), 'Requests that one API key may make at once.'),
+    request_burst_per_key: live(count(5000), 'Requests that one API key may make at once.'),
     max_websockets: field(count(SOCKET_LIMITS.connections), 'WebSockets at a time.'),
     max_websockets_per_address: field(
       count(SOCKET_LIMITS.connectionsPerAddress),

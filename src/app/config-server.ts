@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { configuredAuthority } from '../doors/http/authority.ts'
 import { configuredOrigin } from '../doors/http/browser-rules.ts'
 import { parseAddress } from './bind-address.ts'
-import { field, later } from './config-field.ts'
+import { field, later, live } from './config-field.ts'
 
 /** Text that a part will have to read when the server starts, and that had better be refused here, with its key. */
 const readableBy = (read: (text: string) => unknown, what: string) =>
@@ -23,12 +23,12 @@ const file = () => z.string().min(1).optional()
 
 const tls = z
   .strictObject({
-    cert_file: field(file(), 'Certificate chain in PEM; with it and key_file, both addresses speak TLS.', {
+    cert_file: live(file(), 'Certificate chain in PEM; with it and key_file, both addresses speak TLS.', {
       otherwise: 'no TLS',
       holdsPath: true,
     }),
-    key_file: field(file(), 'Private key of the certificate, in PEM.', { otherwise: 'no TLS', holdsPath: true }),
-    client_ca_file: field(file(), 'Certificates in PEM; callers must then show one that they signed (mutual TLS).', {
+    key_file: live(file(), 'Private key of the certificate, in PEM.', { otherwise: 'no TLS', holdsPath: true }),
+    client_ca_file: live(file(), 'Certificates in PEM; callers must then show one that they signed (mutual TLS).', {
       otherwise: 'callers need no certificate',
       holdsPath: true,
     }),
@@ -63,7 +63,7 @@ export const server = z.strictObject({
     flag: '--data',
     holdsPath: true,
   }),
-  drain_seconds: field(
+  drain_seconds: live(
     z.number().min(0).max(86_400).default(30),
     'How long a stopping server lets the calls in hand finish.',
   ),
@@ -78,11 +78,11 @@ export const http = z
       'A further address for /healthz and /readyz alone, without TLS, for probes that have no client certificate.',
       { otherwise: 'probes use http_address', holdsPath: true },
     ),
-    allowed_hosts: field(
+    allowed_hosts: live(
       z.array(readableBy(configuredAuthority, 'a host name with an optional port')).default([]),
       'Host names that requests may be addressed to, beside loopback names and the address listened on.',
     ),
-    allowed_origins: field(
+    allowed_origins: live(
       z.array(readableBy(configuredOrigin, 'an origin such as https://ci.example.com')).default([]),
       'Origins whose web pages may call the server, such as "https://ci.example.com".',
     ),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { field } from './config-field.ts'
+import { field, live } from './config-field.ts'
 
 /** Running code for others. */
 export const snippets = z
@@ -9,7 +9,7 @@ export const snippets = z
       'Whether code from anybody may run with nothing between it and the machine, where a worker has no better room.',
       { flag: '--allow-bare-snippets' },
     ),
-    callback_secret: field(
+    callback_secret: live(
       z.string().min(8).optional(),
       'What callbacks are signed with when the request brings no secret of its own.',
       { otherwise: 'not signed' },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cwl } from './config-cwl.ts'
 import { capabilities, execution } from './config-execution.ts'
-import { field, fieldsOf } from './config-field.ts'
+import { field, fieldsOf, live } from './config-field.ts'
 import { grpc } from './config-grpc.ts'
 import { limits } from './config-http-limits.ts'
 import { http, server } from './config-server.ts'
@@ -11,7 +11,7 @@ import { worker } from './config-worker.ts'
 
 const log = z
   .strictObject({
-    level: field(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'The least that is logged.', {
+    level: live(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'The least that is logged.', {
       flag: '--verbose (debug)',
     }),
     format: field(

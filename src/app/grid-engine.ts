@@ -25,6 +25,7 @@ export interface GridTools {
   readonly registry: Registry
   /** Whether the worker of this process's own command (`windlass up`) has not registered yet. */
   readonly isWorkerComing?: (() => boolean) | undefined
+  readonly callbackSecret?: () => string | undefined
 }
 
 export interface OpenEngine {

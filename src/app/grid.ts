@@ -66,7 +66,12 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   opened.defer(inputs.stop)
   const open = refusingTasks(engine, draining.signal)
   const noWorkerGraceMs = execution.scheduler.no_worker_grace_seconds * 1000
-  const waiting = { draining: draining.signal, noWorkerGraceMs, isWorkerComing: tools.isWorkerComing }
+  const waiting = {
+    draining: draining.signal,
+    noWorkerGraceMs,
+    isWorkerComing: tools.isWorkerComing,
+    callbackSecret: tools.callbackSecret,
+  }
   const grants = networkGrants(execution.network.allow)
   const parts = { ...common, storage, grants, dataDir: server.data_dir, draining: draining.signal }
   const opening = async () => ({

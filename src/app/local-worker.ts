@@ -7,6 +7,8 @@ import { statusFromLine, type WorkerStatus } from './worker-status.ts'
 
 /** A worker on this machine, in a process of its own, that is there for as long as it is wanted. */
 export interface LocalWorker {
+  /** It reads its settings and certificates again. */
+  reload(): void
   /** Passes the signal on: SIGINT lets its tasks finish, SIGTERM ends them. Resolves when it has ended. */
   stop(signal: StopSignal): Promise<void>
 }
@@ -36,12 +38,15 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
   let pauseMs = FIRST_PAUSE_MS
   let endChild: (signal: StopSignal) => void = () => {}
   let cancelPause: () => void = () => {}
+  let reloadChild: () => void = () => {}
 
   const start = (): void => {
     const startedAt = clock.monotonic()
     let isGone = false
     let isLasting = false
+    let hasReported = false
     const heard = (status: WorkerStatus): void => {
+      hasReported = true
       if (status.kind === 'failed') isLasting = status.isLasting
       options.heard(status)
     }
@@ -59,6 +64,9 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
       cancelPause = clock.after(pauseMs, start)
     }
     const child = spawnWorker(options, { heard, gone })
+    reloadChild = () => {
+      if (hasReported) child.kill('SIGHUP') // before that the signal would end it, and it has just read its settings
+    }
     endChild = (signal) => {
       if (isGone) ended.resolve()
       else child.kill(signal)
@@ -66,6 +74,7 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
   }
   start()
   return {
+    reload: () => reloadChild(),
     stop(signal) {
       if (isWanted) {
         isWanted = false

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { type GrpcHealth, grpcHealth } from '../doors/health/grpc-health.ts'
 import { healthDoor, httpDoor } from '../doors/http/http-door.ts'
-import { HTTP_LIMITS, listenHttp } from '../doors/http/listen.ts'
+import { HTTP_LIMITS, type HttpListener, listenHttp } from '../doors/http/listen.ts'
 import { httpCacheDoor } from '../doors/http-cache/http-cache-door.ts'
 import { reapiDoor } from '../doors/reapi/reapi-door.ts'
 import { reflection } from '../doors/reflection/reflection.ts'
@@ -23,6 +23,7 @@ import { createMetrics } from './metrics.ts'
 import { packGauges, storeFigures } from './metrics-storage.ts'
 import { fittingOpenFiles, openFilesLimit } from './open-files.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
+import { type ReloadReport, reloader } from './reload.ts'
 import { openStorage, type Storage } from './storage.ts'
 import { readTlsFiles } from './tls-files.ts'
 import { version } from './version.ts'
@@ -36,6 +37,8 @@ export interface RunningServer {
   readonly httpUrl: string
   /** What /readyz reports. */
   readonly readiness: Readiness
+  /** Takes those of the new settings that can change while it runs; throws, and changes nothing, when files are bad. */
+  reload(next: Config): ReloadReport
   /** Refuses new tasks and is not ready from now on; what was accepted goes on. `stop` follows. */
   refuseTasks(): void
   /** Where health alone is served, if that is configured. */
@@ -59,13 +62,21 @@ export async function startServer(
   { log, clock, readiness = createReadiness(), isWorkerComing }: ServerSurroundings,
 ): Promise<RunningServer> {
   readiness.hold('starting')
+  const live = { config }
   const metrics = createMetrics(clock.monotonic)
   const tls = readTlsFiles(config.server.tls)
 
   const storage = await openStorage(config, { clock, log, meter: storeFigures(metrics.registry) })
   packGauges(metrics.registry, storage.figures)
 
-  const grid = await openGridIfPossible(config, { clock, log, storage, registry: metrics.registry, isWorkerComing })
+  const grid = await openGridIfPossible(config, {
+    clock,
+    log,
+    storage,
+    registry: metrics.registry,
+    isWorkerComing,
+    callbackSecret: () => live.config.snippets.callback_secret,
+  })
   const found = whereabouts(tls !== undefined)
   const probed = grpcHealth()
   const services = grpcServices({ health: probed, storage, grid, clock })
@@ -78,7 +89,8 @@ export async function startServer(
     http1Answer: found.misdirected,
     ...(tls && { tls }),
   })
-  const door = httpDoors(config, { metrics, readiness, storage, grid, clock, log, addresses: found.addresses })
+  const doorParts = { metrics, readiness, storage, grid, clock, log, addresses: found.addresses }
+  const door = httpDoors(config, doorParts)
 
   const { grpcAddress, http, health } = await listen(config, { grpc, door, grid, clock, log, tls, readiness }).catch(
     async (error: unknown) => {
@@ -101,9 +113,32 @@ export async function startServer(
     health,
     httpUrl: http.address.startsWith('unix:') ? http.address : `${tls ? 'https' : 'http'}://${http.address}`,
     readiness,
-    ...stopping({ readiness, health: probed, grid, grpc, http, storage, clock }, config.server.drain_seconds * 1000),
+    reload: reloading(live, { grpc, http, doorParts }),
+    ...stopping(
+      { readiness, health: probed, grid, grpc, http, storage, clock },
+      () => live.config.server.drain_seconds * 1000,
+    ),
   }
 }
+
+interface ReloadingParts {
+  readonly grpc: GrpcServer
+  readonly http: Pick<HttpListener, 'setTls' | 'replaceApp'>
+  readonly doorParts: HttpParts
+}
+
+/** `live` holds the settings that are in force. */
+const reloading = (live: { config: Config }, { grpc, http, doorParts }: ReloadingParts): RunningServer['reload'] =>
+  reloader(live.config, {
+    setTls(tls) {
+      grpc.setTls(tls)
+      http.setTls(tls)
+    },
+    setConfig(next) {
+      live.config = next
+      http.replaceApp(httpDoors(next, doorParts))
+    },
+  })
 
 interface StoppingParts extends Pick<GrpcParts, 'health' | 'grid' | 'storage' | 'clock'> {
   readonly readiness: Readiness
@@ -111,7 +146,7 @@ interface StoppingParts extends Pick<GrpcParts, 'health' | 'grid' | 'storage' | 
   readonly http: { close(graceMs: number): Promise<void> }
 }
 
-function stopping(parts: StoppingParts, graceMs: number): Pick<RunningServer, 'refuseTasks' | 'stop'> {
+function stopping(parts: StoppingParts, graceOf: () => number): Pick<RunningServer, 'refuseTasks' | 'stop'> {
   const { readiness, health, grid, grpc, http, storage, clock } = parts
   const refuseTasks = (): void => {
     readiness.hold('stopping')
@@ -119,6 +154,7 @@ function stopping(parts: StoppingParts, graceMs: number): Pick<RunningServer, 'r
     grid?.refuseTasks()
   }
   const drain = async (): Promise<void> => {
+    const graceMs = graceOf()
     const end = clock.monotonic() + graceMs
     refuseTasks()
     grid?.leave()

@@ -20,6 +20,8 @@ export interface WorkerChannels {
   readonly server: Channel
   readonly cas: Channel
   readonly casName: string
+  /** New connections use these certificates and keys. */
+  setTls(tls: ClientTls): void
   close(): void
 }
 
@@ -35,6 +37,7 @@ export function openChannels(worker: Config['worker'], clock: Clock): WorkerChan
     server,
     cas,
     casName: cas_url,
+    setTls: (next) => void Object.assign(tls, next), // read at every dial
     close() {
       server.close()
       cas.close()

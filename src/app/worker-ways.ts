@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Channel } from '../grpc/channel.ts'
+import type { Channel, ClientTls } from '../grpc/channel.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
 import { httpStore } from '../worker/cas/http-store.ts'
 import { grpcLink } from '../worker/links/grpc-link.ts'
@@ -15,6 +15,8 @@ export interface WorkerWays {
   link(worker: string, hostname: string): WorkerLink
   readonly cas: Channel | StoresByInstance
   readonly casName: string
+  /** New connections use these certificates and keys. */
+  setTls(tls: ClientTls): void
   close(): void
 }
 
@@ -27,11 +29,12 @@ export interface WaysTools {
 export function openWays(worker: Config['worker'], tools: WaysTools): WorkerWays {
   if (worker.protocol === 'http') return httpWays(worker, tools)
   const { clock } = tools
-  const { server, cas, casName, close } = openChannels(worker, clock)
+  const { server, cas, casName, setTls, close } = openChannels(worker, clock)
   return {
     link: (id) => grpcLink({ channel: server, clock, worker: id, random: Math.random }),
     cas,
     casName,
+    setTls,
     close,
   }
 }
@@ -50,6 +53,7 @@ function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWa
     link: (id, hostname) => httpLink({ caller: server, clock, worker: id, hostname, random }),
     cas,
     casName: cas_url,
+    setTls: (next) => void Object.assign(tls, next), // read at every dial
     close() {
       server.close()
       cas.close()

@@ -19,6 +19,7 @@ import type { Config } from './config.ts'
 import { version } from './version.ts'
 import { holdWorkFolder } from './worker-folder.ts'
 import { openWorkerLanguages, type SpokenLanguages, type WorkerLanguages } from './worker-languages.ts'
+import { readTls } from './worker-target.ts'
 import { openWorkerTools, type WorkerTools, type WorkerToolsOptions } from './worker-tools.ts'
 import { commandUser } from './worker-user.ts'
 import { openWarmRooms, type WorkerWarmRooms } from './worker-warm-rooms.ts'
@@ -29,6 +30,8 @@ export interface RunningWorker {
   readonly slots: number
   /** Resolves when the server told it to end, and it has; rejects when the server will not have it. */
   readonly ended: Promise<void>
+  /** New connections use the certificates and keys that lie in these files now. Throws when one cannot be read. */
+  reloadTls(files: Config['worker']['tls']): void
   /** Takes nothing new, lets tasks finish for as long as is configured, and says goodbye. */
   stop(): Promise<void>
   /** The machine is being taken away: its tasks go to other workers at once. */
@@ -94,8 +97,9 @@ export async function startWorker(
     const close = (): Promise<void> => (closed ??= opened.disposeAsync()) // who asks second waits for the first
     const ended = daemon.ended.finally(close)
     ended.catch(() => {}) // told to whoever asks
+    const reloadTls = (files: Config['worker']['tls']): void => ways.setTls(readTls(files))
     const stop = (): Promise<void> => daemon.stop().finally(close)
-    return { id, slots, ended, stop, preempt: () => daemon.preempt().finally(close) }
+    return { id, slots, ended, reloadTls, stop, preempt: () => daemon.preempt().finally(close) }
   } catch (error) {
     await opened.disposeAsync()
     throw error

@@ -1,18 +1,26 @@
 import type { Config } from '../app/config.ts'
 import type { FlagSetting } from '../app/config-load.ts'
+import type { LeveledLog } from '../app/logger.ts'
 import type { Terminal } from '../app/terminal.ts'
-import type { Log } from '../base/log.ts'
+
+export interface Configured {
+  readonly config: Config
+  readonly log: LeveledLog
+  /** Reads the same sources again. */
+  readonly load: () => Config
+}
 
 /** The settings that hold, and a log that has been told what is odd about them. */
 export async function configured(
   file: string | undefined,
   flags: readonly FlagSetting[],
   { env, home, errIsTerminal }: Terminal,
-): Promise<{ readonly config: Config; readonly log: Log }> {
+): Promise<Configured> {
   const { loadConfig } = await import('../app/config-load.ts')
-  const { config, notes } = loadConfig({ file, env, home, flags })
+  const load = () => loadConfig({ file, env, home, flags })
+  const { config, notes } = load()
   const { createLogger } = await import('../app/logger.ts')
   const log = await createLogger(config.log, errIsTerminal)
   for (const { level, what, keys } of notes) log[level]({ keys }, what)
-  return { config, log }
+  return { config, log, load: () => load().config }
 }

@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Co
   run: async () => (await import('./run.ts')).runCommand,
   cwl: async () => (await import('./cwl.ts')).cwlCommand,
   server: async () => (await import('./server.ts')).serverCommand,
+  reload: async () => (await import('./reload.ts')).reloadCommand,
   config: async () => (await import('./config.ts')).configCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   cas: async () => (await import('./cas.ts')).casCommand,

@@ -26,14 +26,22 @@ export const serverCommand = (terminal: Terminal): Command =>
     .action((options: Options) => serve(options, terminal))
 
 async function serve(options: Options, terminal: Terminal): Promise<void> {
-  const { config, log } = await configured(options.config, givenFlags(options), terminal)
+  const { config, log, load } = await configured(options.config, givenFlags(options), terminal)
   const { startServer } = await import('../app/server.ts')
+  const { reloadable } = await import('../app/reloadable.ts')
   const { systemClock: clock } = await import('../app/clock.ts')
   const { runUntilSignal } = await import('../app/shutdown.ts')
   const start = async () => {
     const server = await startServer(config, { log, clock })
+    const { data_dir: dataDir } = config.server
+    const forget = await reloadable({ load, server, dataDir, log })
     tellReady(server, { withWhat: '', next: next(server), json: options.json === true }, terminal)
-    return server
+    return {
+      stop() {
+        forget()
+        return server.stop()
+      },
+    }
   }
   await runUntilSignal(start, { signals: terminal.signals, clock, log })
 }

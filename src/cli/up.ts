@@ -40,9 +40,10 @@ export const upCommand = (terminal: Terminal): Command =>
 async function up(options: Options, terminal: Terminal): Promise<void> {
   const { slots } = options
   if (slots !== undefined && !/^[1-9]\d{0,5}$/.test(slots)) throw invalid(`--slots: ${slots} is not a number of tasks`)
-  const { config, log } = await configured(options.config, givenFlags(options), terminal)
+  const { config, log, load } = await configured(options.config, givenFlags(options), terminal)
   const { startServer } = await import('../app/server.ts')
   const { startLocalWorker } = await import('../app/local-worker.ts')
+  const { reloadable } = await import('../app/reloadable.ts')
   const { createReadiness } = await import('../app/readiness.ts')
   const { workerGate } = await import('../app/worker-gate.ts')
   const { systemClock: clock } = await import('../app/clock.ts')
@@ -60,6 +61,8 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
       log,
       ...{ heard: gate.heard, ended: gate.ended },
     })
+    const { data_dir: dataDir } = config.server
+    const forget = await reloadable({ load, server, dataDir, log, reloaded: worker.reload })
     const withWhat = ', with a worker on this machine'
     const words = { withWhat, next: next(server), json: options.json === true }
     void gate.opened.then(() => {
@@ -68,6 +71,7 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
     })
     return {
       async stop(signal: StopSignal) {
+        forget()
         gate.close()
         server.refuseTasks()
         await worker.stop(signal)

@@ -1,5 +1,7 @@
 import { systemClock } from '../app/clock.ts'
+import type { Config } from '../app/config.ts'
 import type { FlagSetting } from '../app/config-load.ts'
+import { onHangup } from '../app/hangup.ts'
 import { whenInputEnds } from '../app/parent.ts'
 import { runUntilSignal, type SignalSource, type Stoppable } from '../app/shutdown.ts'
 import type { Terminal } from '../app/terminal.ts'
@@ -58,15 +60,27 @@ function reporter(flags: DaemonFlags, { out }: Terminal, url: string): (as: Regi
 }
 
 async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> {
-  const { config, log } = await configured(flags.config, settingsOf(flags), terminal)
+  const { config, log, load } = await configured(flags.config, settingsOf(flags), terminal)
   const { signals, end } = endable(terminal.signals)
   if (flags.whileInput === true) whenInputEnds(end)
   let failure: Error | undefined
   let isStopping = false
+  let reloadTls = (_files: Config['worker']['tls']): void => {}
+  const forget = onHangup(() => {
+    try {
+      const next = load()
+      reloadTls(next.worker.tls)
+      log.setLevel(next.log.level)
+      log.info({}, 'log level and certificates reloaded; other settings of a worker need a restart')
+    } catch (error) {
+      log.error({ err: error }, 'settings not reloaded: nothing was changed')
+    }
+  })
   const start = async (): Promise<Stoppable> => {
     const languages = languagesToOffer(config.server.data_dir, config.worker.languages)
     const registered = reporter(flags, terminal, config.worker.server_url)
     const worker = await startWorker(config, { clock: systemClock, log, env: terminal.env, languages, registered })
+    reloadTls = worker.reloadTls
     void worker.ended
       .catch((error: Error) => {
         failure = error
@@ -82,7 +96,7 @@ async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> 
       },
     }
   }
-  await runUntilSignal(start, { signals, clock: systemClock, log })
+  await runUntilSignal(start, { signals, clock: systemClock, log }).finally(forget)
   if (failure !== undefined) throw failure
 }
 

@@ -1,5 +1,10 @@
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import {
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  type TLSSocket,
+  Server as TlsServer,
+} from 'node:tls'
 import { DEFAULT_LIMITS, type Limits } from './http2/limits.ts'
 import type { Observer } from './observer.ts'
 import { Routes } from './routes.ts'
@@ -33,6 +38,8 @@ export interface GrpcServer {
   listen(address: ListenAddress): Promise<ListenAddress>
   /** Takes no new connections or calls, lets running ones end for `graceMs`, then closes what is left. */
   drain(graceMs: number): Promise<void>
+  /** New connections meet these certificates; open ones go on with theirs. Only for a server that was made with TLS. */
+  setTls(tls: ServerTls): void
   close(): void
 }
 
@@ -57,6 +64,7 @@ export function createServer(options: ServerOptions): GrpcServer {
     http1Answer: options.http1Answer,
   }
   const listeners: NetServer[] = []
+  let tls = options.tls
   const connections = new Set<ServerConnection>()
   let whenEmpty: () => void = () => {}
 
@@ -77,9 +85,9 @@ export function createServer(options: ServerOptions): GrpcServer {
   return {
     async listen(address) {
       const listener =
-        options.tls === undefined
+        tls === undefined
           ? createNetServer({ pauseOnConnect: true }, (socket) => accept(readingShared(socket)))
-          : tlsListener(options.tls, accept)
+          : tlsListener(tls, accept)
       listeners.push(listener)
       return await bind(listener, address)
     },
@@ -96,17 +104,26 @@ export function createServer(options: ServerOptions): GrpcServer {
       })
       close()
     },
+    setTls(next) {
+      tls = next
+      for (const listener of listeners) if (listener instanceof TlsServer) listener.setSecureContext(contextOf(next))
+    },
     close,
   }
 }
 
+const contextOf = ({ cert, key, clientCa }: ServerTls): SecureContextOptions => ({
+  cert,
+  key,
+  minVersion: 'TLSv1.2',
+  ...(clientCa === undefined ? {} : { ca: clientCa }),
+})
+
 function tlsListener(tls: ServerTls, accept: (socket: TLSSocket) => void): NetServer {
   const listener = createTlsServer({
-    cert: tls.cert,
-    key: tls.key,
+    ...contextOf(tls),
     ALPNProtocols: ['h2'],
-    minVersion: 'TLSv1.2',
-    ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true }),
+    ...(tls.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: true }),
   })
   listener.on('secureConnection', (socket) => {
     if (socket.alpnProtocol === 'h2') accept(socket)

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -63,12 +63,19 @@ export const HTTP_LIMITS: HttpLimits = {
 export interface HttpListener {
   /** `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`, with the port that was really taken. */
   readonly address: string
+  /** New requests go to this app; those in hand end with the old one. */
+  replaceApp(app: Hono): void
+  /** New connections meet these certificates. Only for a listener that was made with TLS. */
+  setTls(tls: NonNullable<ListenOptions['tls']>): void
   /** Takes no more connections, ends idle ones at once, and lets running requests finish for up to `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
 export async function listenHttp(app: Hono, address: HttpAddress, options: ListenOptions): Promise<HttpListener> {
-  const listener = getRequestListener(app.fetch, { errorHandler: unreadable }) as RequestListener
+  let current = app
+  const listener = getRequestListener((request, env) => current.fetch(request, env), {
+    errorHandler: unreadable,
+  }) as RequestListener
   const server = makeServer(listener, options)
   const httpLimits = { ...HTTP_LIMITS, ...options.limits }
   capConnections(server, httpLimits, proxyList(options.trustedProxies ?? []))
@@ -85,6 +92,13 @@ export async function listenHttp(app: Hono, address: HttpAddress, options: Liste
   await listening(server, address)
   return {
     address: nameOf(server),
+    replaceApp(next) {
+      sockets.mount(next)
+      current = next
+    },
+    setTls(tls) {
+      if (server instanceof TlsServer) server.setSecureContext(pem(tls))
+    },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       connections.endIdle()

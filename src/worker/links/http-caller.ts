@@ -60,13 +60,16 @@ export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {
   const isSecure = base.protocol === 'https:'
   const kept = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, scheduling: 'lifo' } as const
   const settings = { ...kept, ...(socketPath === undefined && { proxyEnv: env }) }
-  const { serverName, ...credentials } = tls
-  const trust = { ...credentials, ...(serverName !== undefined && { servername: serverName }) }
-  // A certificate that the settings name is trusted by itself, be it the server's own.
-  const agent = isSecure
-    ? new TlsAgent({ ...settings, ...trust, allowPartialTrustChain: tls.ca !== undefined })
-    : new Agent(settings)
+  const agent = isSecure ? new TlsAgent(settings) : new Agent(settings)
   const send = isSecure ? requestTls : requestPlain
+  // With every request: the agent compares it with the connections that it keeps, and a reload may have changed it.
+  const credentials = (): object => {
+    if (!isSecure) return {}
+    const { serverName, ...files } = tls
+    // A certificate that the settings name is trusted by itself, be it the server's own.
+    const trust = { ...files, allowPartialTrustChain: tls.ca !== undefined }
+    return serverName === undefined ? trust : { ...trust, servername: serverName }
+  }
   const where: RequestOptions = {
     agent,
     ...(socketPath === undefined
@@ -76,7 +79,10 @@ export function httpCaller({ url, clock, tls = {}, env = {}, headers: always = {
   const prefix = base.pathname.replace(/\/$/, '')
 
   const once = (wish: HttpRequest): Promise<IncomingMessage> =>
-    sendOnce({ ...wish, headers: { ...always, ...wish.headers } }, { clock, request: (more) => send({ ...where, path: `${prefix}${wish.path}`, ...more }) })
+    sendOnce(
+      { ...wish, headers: { ...always, ...wish.headers } },
+      { clock, request: (more) => send({ ...where, ...credentials(), path: `${prefix}${wish.path}`, ...more }) },
+    )
 
   const open = async (wish: HttpRequest): Promise<IncomingMessage> => {
     try {

@@ -32,7 +32,7 @@ export interface SnippetDeskOptions {
 
 export interface CallbackSettings {
   readonly log: DeliveryLog
-  /** What deliveries are signed with whose request brought nothing to sign with. */
+  /** What deliveries are signed with whose request brought nothing to sign with. Read at each delivery. */
   readonly secret?: string | undefined
   /** Which addresses callbacks may go to. */
   readonly addresses: AddressRules

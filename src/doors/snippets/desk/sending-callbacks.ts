@@ -17,7 +17,7 @@ export interface Sending extends Completing {
 /** The callbacks of snippets: in whose words each is told, and when there is something to tell. */
 export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackDesk & EndCalls {
   const { clock, log, instances } = tools
-  const { addresses, secret, delaysMs, forms = {} } = callbacks
+  const { addresses, delaysMs, forms = {} } = callbacks
   const ending = new AbortController()
   const formOf = ({ form }: SnippetCallback): CallbackForm | undefined => (form === undefined ? undefined : forms[form])
   const desk = callbackDesk({
@@ -32,7 +32,7 @@ export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Se
       if (told === undefined || callback === undefined) return undefined
       const status = await complete(told)
       const form = formOf(callback)
-      const letter = { url: callback.url, secret: callback.secret ?? secret }
+      const letter = { url: callback.url, secret: callback.secret ?? callbacks.secret }
       if (form !== undefined) return { ...letter, method: form.method, body: await form.body(status, asked()) }
       return { ...letter, body: await callbackBody(status, instances(status.request.instance).blobs) }
     },
