@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
+import type { Clock } from '../base/clock.ts'
 import { FaultError } from '../base/fault.ts'
+import type { Log } from '../base/log.ts'
 import { keptStages } from '../doors/command-tasks/kept-stages.ts'
 import { executionDoor } from '../doors/execution/execution-door.ts'
 import { keepInputs } from '../doors/execution/kept-inputs.ts'
@@ -13,7 +15,7 @@ import { workersDoor } from '../doors/workers/grpc.ts'
 import { reportCheck } from '../doors/workers/reported-result.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Service } from '../grpc/service.ts'
-import { networkGrants } from '../model/network-grants.ts'
+import { type NetworkGrants, networkGrants } from '../model/network-grants.ts'
 import { openCodeDoor } from './code-door.ts'
 import type { Config } from './config.ts'
 import { runLimits } from './config-cwl.ts'
@@ -60,43 +62,14 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { instances } = storage
   const inputs = keepInputs({ engine, instances, clock, log })
   const common = { clock, log, ending: ending.signal }
-  const { server, snippets: settings, execution } = config
+  const { execution } = config
   const opened = new AsyncDisposableStack()
   opened.defer(close)
   opened.defer(inputs.stop)
   const open = refusingTasks(engine, draining.signal)
-  const noWorkerGraceMs = execution.scheduler.no_worker_grace_seconds * 1000
-  const waiting = {
-    draining: draining.signal,
-    noWorkerGraceMs,
-    isWorkerComing: tools.isWorkerComing,
-    callbackSecret: tools.callbackSecret,
-  }
   const grants = networkGrants(execution.network.allow)
-  const parts = { ...common, storage, grants, dataDir: server.data_dir, draining: draining.signal }
-  const opening = async () => ({
-    code: opened.adopt(
-      await openCodeDoor({
-        ...parts,
-        ...waiting,
-        engine: open,
-        settings,
-        reach: execution.network.reach,
-        maxQueueSize: execution.scheduler.max_queue_size,
-      }),
-      (code) => code.close(),
-    ),
-    workflows: opened.adopt(
-      await openCwlSubmissions({
-        ...parts,
-        engine,
-        retentionMs: execution.retention_seconds * 1000,
-        limits: runLimits(config.cwl),
-      }),
-      (workflows) => workflows.close(),
-    ),
-  })
-  const { code, workflows } = await opening().catch(async (error: unknown) => {
+  const opening = openForCallers(config, { ...common, tools, engine, open, opened, grants, draining: draining.signal })
+  const { code, workflows } = await opening.catch(async (error: unknown) => {
     await opened.disposeAsync()
     throw error
   })
@@ -127,6 +100,42 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
     },
     close: () => opened.disposeAsync(),
   }
+}
+
+interface CallerParts {
+  readonly tools: GridTools
+  readonly clock: Clock
+  readonly log: Log
+  readonly engine: Engine
+  /** The engine for callers, which takes nothing new once the server drains. */
+  readonly open: Engine
+  /** Closes what is opened here. */
+  readonly opened: AsyncDisposableStack
+  readonly grants: NetworkGrants
+  readonly ending: AbortSignal
+  readonly draining: AbortSignal
+}
+
+/** The doors for people's code and workflows, which have state of their own. */
+async function openForCallers(config: Config, parts: CallerParts) {
+  const { server, snippets: settings, execution } = config
+  const { tools, engine, open, opened, ...common } = parts
+  const shared = { ...common, storage: tools.storage, dataDir: server.data_dir }
+  const code = await openCodeDoor({
+    ...shared,
+    engine: open,
+    settings,
+    noWorkerGraceMs: execution.scheduler.no_worker_grace_seconds * 1000,
+    isWorkerComing: tools.isWorkerComing,
+    callbackSecret: tools.callbackSecret,
+    reach: execution.network.reach,
+    maxQueueSize: execution.scheduler.max_queue_size,
+  })
+  opened.adopt(code, () => code.close())
+  const retentionMs = execution.retention_seconds * 1000
+  const workflows = await openCwlSubmissions({ ...shared, engine, retentionMs, limits: runLimits(config.cwl) })
+  opened.adopt(workflows, () => workflows.close())
+  return { code, workflows }
 }
 
 /** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */
