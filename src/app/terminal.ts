@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { SignalSource } from './shutdown.ts'
 
@@ -10,6 +11,8 @@ export interface Terminal {
   /** Whether a person reads standard output, and standard error. */
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
+  /** Whether standard input is a pipe or a file, and so meant to be read; false for a terminal and for /dev/null. */
+  readonly inIsPiped?: boolean
   readonly signals: SignalSource
   /** How this program was started, without the words of its command line. */
   readonly self: readonly [program: string, ...words: string[]]
@@ -28,11 +31,21 @@ export function processTerminal(): Terminal & { readonly argv: readonly string[]
     platform: `Node ${process.versions.node}, ${process.platform} ${process.arch}`,
     outIsTerminal: process.stdout.isTTY,
     errIsTerminal: process.stderr.isTTY,
+    inIsPiped: inIsPiped(),
     signals: process,
     self: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     exitWith: leave,
+  }
+}
+
+function inIsPiped(): boolean {
+  try {
+    const stats = fstatSync(0)
+    return stats.isFIFO() || stats.isFile() || stats.isSocket()
+  } catch {
+    return false // closed
   }
 }
 

@@ -1,21 +1,19 @@
-import { mkdtemp, open, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
 import { systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
-import type { Digest, DigestFunction } from '../base/digest.ts'
+import type { Digest } from '../base/digest.ts'
 import { formatDigest } from '../base/digest-text.ts'
 import { FaultError } from '../base/fault.ts'
-import { digestOf } from '../base/hashing/hash-of.ts'
 import { casClient } from '../client/cas-client.ts'
 import { type Uploader, uploader } from '../client/cas-upload.ts'
-import { fileBlob, memoryBlob } from '../client/local-blob.ts'
+import { fileBlob } from '../client/local-blob.ts'
 import { sendDirectory, sendTree } from '../client/local-tree.ts'
 import type { DigestOptions } from './cas-flags.ts'
 import { statusLine, type TransferTally, transferTally } from './cas-progress.ts'
 import { withServer } from './cas-session.ts'
 import { standardInput } from './cas-stdio.ts'
 import { bytesText, countText, pathText } from './cas-words.ts'
+import { Spool } from './spool.ts'
 
 export interface PutOptions extends DigestOptions {
   readonly compress?: 'zstd'
@@ -28,9 +26,6 @@ interface Entry {
   readonly digest: Digest
   readonly kind: 'file' | 'directory' | 'tree'
 }
-
-/** What is larger than this does not wait in memory until it is known how long it is. */
-const IN_MEMORY_BYTES = 4 * 1024 * 1024
 
 export async function runPut(paths: readonly string[], options: PutOptions, terminal: Terminal): Promise<void> {
   await withServer(options, terminal, async ({ rpcs, signal, newId }) => {
@@ -63,8 +58,9 @@ interface Putting {
 async function putOne(path: string, { uploads, entries, options, spool }: Putting): Promise<void> {
   const { digestFunction: fn, tree, quiet } = options
   if (path === '-') {
-    const digest = await spool.take(standardInput(), { fn, uploads })
-    entries.push({ path, digest, kind: 'file' })
+    const blob = await spool.take(standardInput(), fn)
+    await uploads.add(blob)
+    entries.push({ path, digest: blob.digest, kind: 'file' })
     return
   }
   if ((await stat(path).catch(absent(path))).isDirectory()) {
@@ -89,47 +85,6 @@ const absent =
     if (error.code !== 'ENOENT') throw error
     throw new FaultError({ kind: 'absent', what: `${path}: there is no such file or directory` }, error)
   }
-
-/** A stream has no digest before its end: until then it is in memory or, when it is long, in a file of ours. */
-class Spool {
-  #folder: string | undefined
-
-  async take(
-    pieces: AsyncIterable<Uint8Array>,
-    { fn, uploads }: { readonly fn: DigestFunction; readonly uploads: Uploader },
-  ): Promise<Digest> {
-    const rest = pieces[Symbol.asyncIterator]()
-    const early: Uint8Array[] = []
-    let size = 0
-    let next = await rest.next()
-    for (; next.done !== true && size <= IN_MEMORY_BYTES; next = await rest.next()) {
-      early.push(Buffer.from(next.value))
-      size += next.value.length
-    }
-    if (next.done === true) {
-      const bytes = Buffer.concat(early)
-      const digest = digestOf(fn, bytes)
-      await uploads.add(memoryBlob('-', digest, bytes))
-      return digest
-    }
-    this.#folder ??= await mkdtemp(join(tmpdir(), 'windlass-put-'))
-    const path = join(this.#folder, 'input')
-    const file = await open(path, 'w', 0o600)
-    try {
-      for (const piece of early.splice(0)) await file.writeFile(piece)
-      for (; next.done !== true; next = await rest.next()) await file.writeFile(next.value)
-    } finally {
-      await file.close()
-    }
-    const blob = await fileBlob(path, fn, '-')
-    await uploads.add(blob)
-    return blob.digest
-  }
-
-  async remove(): Promise<void> {
-    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true })
-  }
-}
 
 const listText = (entries: readonly Entry[]): string =>
   entries.map(({ digest, path }) => `${formatDigest(digest)} ${pathText(path)}\n`).join('')

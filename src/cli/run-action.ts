@@ -10,6 +10,7 @@ import { ServerFault } from '../client/server-fault.ts'
 import type { ActionResult } from '../model/action-result.ts'
 import { type StatusLine, statusLine, type TransferTally, transferTally } from './cas-progress.ts'
 import { type Session, withServer } from './cas-session.ts'
+import { standardInput } from './cas-stdio.ts'
 import { treeLimits } from './cas-words.ts'
 import { type Followed, follow, NobodyReads } from './run-follow.ts'
 import { runJson } from './run-json.ts'
@@ -17,10 +18,15 @@ import { priorityOf, type RunOptions, runOrder } from './run-order.ts'
 import { STDIO, type Stdio } from './run-stdio.ts'
 import { streamPieces } from './run-streams.ts'
 import { endWords } from './run-words.ts'
+import { Spool } from './spool.ts'
 import { quietText } from './table.ts'
 import { Verdict } from './verdict.ts'
 
 const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
+
+/** A program that starts us may leave a pipe open and never write to it. */
+const PATIENCE_MS = 5_000
+const WAITS_FOR_INPUT = 'windlass: reading standard input until it ends; --no-stdin runs the command without it\n'
 
 export interface Place {
   readonly terminal: Terminal
@@ -36,10 +42,22 @@ export async function runOnGrid(
   // What is wrong with these is reported before anything is sent.
   priorityOf(options)
   treeLimits(options)
-  const code = await withServer(options, terminal, (session) =>
-    carryOut(order, { options, terminal, stdio, session }),
-  ).catch((error: unknown) => notRun(error, options, terminal))
+  const spool = new Spool()
+  const code = await withServer(options, terminal, async (session) => {
+    const stdin = await standardInputOf(options, terminal, spool)
+    return await carryOut({ ...order, stdin }, { options, terminal, stdio, session })
+  })
+    .catch((error: unknown) => notRun(error, options, terminal))
+    .finally(() => spool.remove())
   if (code !== 0) throw new Verdict(code)
+}
+
+/** Undefined for nothing: a command that is given an empty input has none. */
+async function standardInputOf(options: RunOptions, { inIsPiped, err }: Terminal, spool: Spool) {
+  if (!options.stdin || inIsPiped !== true) return undefined
+  const cancel = systemClock.after(PATIENCE_MS, () => err(WAITS_FOR_INPUT))
+  const blob = await spool.take(standardInput(), options.digestFunction).finally(cancel)
+  return blob.digest.size === 0 ? undefined : blob
 }
 
 interface Running {

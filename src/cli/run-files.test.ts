@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -26,6 +27,49 @@ describe('inputs', () => {
       ...sh('find . -type f -o -type l | sort; ./run.sh; cat link'),
     ])
     expect(out).toBe('./deep/keep.log\n./link\n./run.sh\n./src/a.c\nran\na')
+  })
+
+  test('leave out what .gitignore files name, at every level and above, and .git; --all-files sends everything', async () => {
+    const repository = directoryWith({
+      '.git/HEAD': 'ref: refs/heads/main',
+      '.gitignore': '*.o\n/in/build/\n',
+      'in/.gitignore': '!keep.o\nsecret\n',
+      'in/.windlassignore': '!secret\ndata/\n',
+      'in/a.o': '1',
+      'in/keep.o': '2',
+      'in/secret': '3',
+      'in/build/x': '4',
+      'in/data/y': '5',
+      'in/deep/.gitignore': 'local',
+      'in/deep/local': '6',
+      'in/deep/build/z': '7',
+    })
+    const sent = async (...argv: string[]) =>
+      (await windlass(['run', ...argv, ...sh('find . -type f | sort')])).out.trim().split('\n')
+    const input = join(repository, 'in')
+    const kept = ['./.gitignore', './deep/.gitignore', './deep/build/z', './keep.o', './secret']
+    expect(await sent('--input', input)).toEqual(kept)
+    expect(await sent('--input', input, '--all-files')).toEqual(
+      [...kept, './.windlassignore', './a.o', './build/x', './data/y', './deep/local'].sort(),
+    )
+    expect(await sent('--input', repository)).not.toContain('./.git/HEAD')
+    expect(await sent('--input', repository, '--all-files')).toContain('./.git/HEAD')
+  })
+
+  test('of a large file that changed in one place, only the chunks around the change are sent', async () => {
+    const input = directoryWith({})
+    const bytes = randomBytes(16 * 1024 * 1024)
+    const run = async () => {
+      writeFileSync(join(input, 'large'), bytes)
+      return JSON.parse((await windlass(['run', '--json', '--input', input, '--', 'cksum', 'large'])).out)
+    }
+    const first = await run()
+    bytes.write('changed', 9_000_000)
+    const second = await run()
+    expect(first.moved.bytes).toBeGreaterThanOrEqual(bytes.length)
+    expect(second.moved.bytes).toBeLessThan(5 * 1024 * 1024)
+    expect(second).toMatchObject({ exitCode: 0, cached: false })
+    expect(second.stdout.text).not.toBe(first.stdout.text)
   })
 
   test('are none when none are named', async () => {

@@ -7,6 +7,8 @@ import { pairOf } from './dial.ts'
 
 export interface RunOptions extends DigestOptions, LimitOptions {
   readonly input?: string
+  readonly allFiles?: true
+  readonly stdin: boolean
   readonly output?: string
   readonly outputPath?: readonly string[]
   readonly platform?: readonly string[]
@@ -22,7 +24,7 @@ const LOWEST_PRIORITY = 2 ** 31 - 1
 const WHOLE_DIRECTORY = ['']
 
 /** What the command line asks for; throws `invalid` in its words. */
-export function runOrder(argv: readonly string[], options: RunOptions): RunOrder {
+export function runOrder(argv: readonly string[], options: RunOptions): Omit<RunOrder, 'stdin'> {
   if (argv[0] === '') throw invalid('the command names no program')
   if (argv.some((word) => word.includes('\0'))) throw invalid('an argument has a NUL in it')
   return {
@@ -31,6 +33,7 @@ export function runOrder(argv: readonly string[], options: RunOptions): RunOrder
     platform: pairs('--platform', options.platform),
     outputPaths: wantedPaths(options),
     input: options.input,
+    allFiles: options.allFiles === true,
     timeoutMs: timeoutOf(options.timeout),
     doNotCache: !options.cache,
   }

@@ -8,10 +8,11 @@ import type { Stdio } from './run-stdio.ts'
 const HELP = `
 Sends the input directory, has the command run by a worker, shows what it prints as it comes, and fetches what it made.
 A command that ran before with the same inputs is not run again: its result comes from the cache. The command starts in
-the root of the inputs, with the environment that --env gives it and PATH and HOME of the worker. Standard input is empty,
-and input files are there to be read: what is to change is written anew.
+the root of the inputs, with the environment that --env gives it and PATH and HOME of the worker. When standard input is a
+pipe or a file, the command reads it. Input files are there to be read: what is to change is written anew.
 
-What ${'`.windlassignore`'} in the input directory names is not sent; its lines are as those of a .gitignore.
+What .gitignore files name is not sent, nor is .git. A .windlassignore is read in the same way and counts before the
+.gitignore beside it. --all-files sends everything.
 
 Exit codes:
   …    that of the command
@@ -23,6 +24,7 @@ Exit codes:
 Examples:
   windlass run -- echo hello
   windlass run --input . --output out -- make -C lib
+  sort names.txt | windlass run -- uniq -c
   windlass run --input src --output out --output-path app.tgz -- tar czf app.tgz lib
   windlass run --platform OSFamily=Linux --env CC=clang --timeout 5m -- ./configure
   windlass run -s grpc://grid.example.com:8980 --no-cache --json -- ./flaky-test`
@@ -33,6 +35,8 @@ export const runCommand = (terminal: Terminal, stdio?: Stdio): Command =>
     .description('run a command on the grid')
     .argument('<command...>', 'the program and its arguments, best after --')
     .option('-i, --input <dir>', 'send this directory; without it there are no inputs')
+    .option('--all-files', 'send what .gitignore and .windlassignore leave out, too')
+    .option('--no-stdin', 'give the command an empty standard input, even when ours is a pipe or a file')
     .option('-o, --output <dir>', 'put what the command made into this directory')
     .option('--output-path <path>', 'fetch this, and not all that was made or changed; may be repeated', gathered)
     .option('--platform <name=value>', 'only on a worker that offers this; may be repeated', gathered)

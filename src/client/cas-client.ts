@@ -33,6 +33,8 @@ export interface CasClient {
   updateMany(blobs: readonly PackedBlob[]): Promise<void>
   /** The same the other way, by `formatDigest` and unverified; those that are absent are not in the answer. */
   readMany(digests: readonly Digest[]): Promise<Map<string, Uint8Array>>
+  /** Has the server make a blob of chunks that it holds, which FastCDC cut. */
+  splice(digest: Digest, chunks: readonly Digest[]): Promise<void>
   /** Unverified. */
   read(digest: Digest): AsyncIterable<Uint8Array>
   write(digest: Digest, pieces: AsyncIterable<Uint8Array>, compressor: Compressor): Promise<void>
@@ -63,6 +65,7 @@ export function casClient({ rpcs, instance, fn, newId, signal }: CasClientOption
       }
       return found
     },
+    splice: (blobDigest, chunks) => rpcs.unary(calls.splice, { blobDigest, chunks }, unary),
     read: (digest) => rpcs.stream(calls.read, formatReadName({ instance, digest, compressor: 'identity' }), { signal }),
     async write(digest, pieces, compressor) {
       const name = formatWriteName({ instance, uploadId: newId(), digest, compressor })

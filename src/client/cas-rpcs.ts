@@ -33,6 +33,11 @@ export const casRpcs = (scope: wire.CasScope) => ({
     encode: (digests: readonly Digest[]) => wire.batchReadToProto(scope, digests),
     decode: (bytes) => wire.batchReadFromProto(bytes, scope.fn),
   }),
+  splice: careful({
+    path: `${CAS}/SpliceBlob`,
+    encode: (splice: wire.Splice) => wire.spliceToProto(scope, splice),
+    decode() {},
+  }),
   read: careful({ path: `${BYTE_STREAM}/Read`, encode: wire.readToProto, decode: readReadResponse }),
 })
 

@@ -1,11 +1,13 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress } from 'node:zlib'
+import type { Digest } from '../base/digest.ts'
 import { formatDigest } from '../base/digest-text.ts'
 import { FaultError } from '../base/fault.ts'
 import { GrpcError, STATUS } from '../grpc/status.ts'
 import type { CacheCapabilities } from '../model/capabilities.ts'
 import type { PackedBlob } from '../wire/cas-calls.ts'
 import { BlobRefused, type CasClient } from './cas-client.ts'
+import { isWorthChunks, sendChunks } from './chunked-upload.ts'
 import { crew } from './crew.ts'
 import type { LocalBlob } from './local-blob.ts'
 import type { TransferMeter } from './transfer-meter.ts'
@@ -81,7 +83,13 @@ export function uploader(options: UploadOptions): Uploader {
   }
 }
 
-async function sendStream(blob: LocalBlob, offer: CacheCapabilities, { client, meter, compress }: UploadOptions) {
+async function sendStream(blob: LocalBlob, offer: CacheCapabilities, options: UploadOptions) {
+  const { client, meter, compress } = options
+  if (offer.fastCdc !== undefined && isWorthChunks(blob, offer)) {
+    const isPacking = compress && offer.batchUpdateCompressors.includes('zstd')
+    const pack = (digest: Digest, data: Uint8Array) => packedBytes(digest, data, isPacking)
+    if (await sendChunks(blob, offer.fastCdc, { client, meter, pack }).catch(naming([blob]))) return
+  }
   let sent = 0
   const heard = async function* () {
     for await (const piece of blob.pieces()) {
@@ -137,8 +145,10 @@ function sorted(blobs: readonly LocalBlob[], mostBytes: number) {
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 async function packedBlob(blob: LocalBlob, isPacked: boolean): Promise<PackedBlob> {
-  const { digest } = blob
-  const data = await blob.whole()
+  return packedBytes(blob.digest, await blob.whole(), isPacked)
+}
+
+async function packedBytes(digest: Digest, data: Uint8Array, isPacked: boolean): Promise<PackedBlob> {
   if (!isPacked) return { digest, data, compressor: 'identity' }
   const packed = await promisify(zstdCompress)(data, FAST)
   return packed.length < data.length

@@ -17,6 +17,10 @@ export interface TreeWalk {
   blob(blob: LocalBlob): Promise<void>
   /** Hears of every file and directory, the root last. */
   seen(path: string, digest: Digest, kind: 'file' | 'directory' | 'tree'): void
+  /** Called with every directory before what is in it is looked at. */
+  enter?(path: string): Promise<void>
+  /** Files at the root that are not on this machine's disk. */
+  readonly extra?: readonly FileNode[]
   /** What is not part of the tree; of a directory, nothing below it is looked at either. */
   omits?(path: string, isDirectory: boolean): boolean
   /** Hears of every directory with what is in it. */
@@ -25,7 +29,7 @@ export interface TreeWalk {
 
 /** Makes Directory messages of a directory of this machine, one for each level; answers the root's digest. */
 export async function sendDirectory(path: string, walk: TreeWalk): Promise<Digest> {
-  const { digest, bytes } = await level(path, walk, async (one) => {
+  const { digest, bytes } = await level(path, { ...walk, isRoot: true }, async (one) => {
     await walk.blob(memoryBlob(one.path, one.digest, one.bytes))
     walk.seen(one.path, one.digest, 'directory')
   })
@@ -48,6 +52,10 @@ export async function sendTree(path: string, walk: TreeWalk): Promise<Digest> {
   return digest
 }
 
+interface LevelWalk extends TreeWalk {
+  readonly isRoot?: boolean
+}
+
 interface Level {
   readonly path: string
   readonly directory: Directory
@@ -56,19 +64,21 @@ interface Level {
 }
 
 /** `below` gets every level under this one, deepest first. */
-async function level(path: string, walk: TreeWalk, below: (one: Level) => Promise<void>): Promise<Level> {
-  const files: FileNode[] = []
+async function level(path: string, walk: LevelWalk, below: (one: Level) => Promise<void>): Promise<Level> {
+  const { isRoot, ...belowRoot } = walk
+  const files: FileNode[] = [...(isRoot === true ? (walk.extra ?? []) : [])]
   const directories: DirectoryNode[] = []
   const symlinks: SymlinkNode[] = []
   const plain: string[] = []
+  await walk.enter?.(path)
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const { name } = entry
     const at = join(path, name)
-    if (walk.omits?.(at, entry.isDirectory())) continue
+    if (walk.omits?.(at, entry.isDirectory()) || files.some((extra) => extra.name === name)) continue
     if (entry.isFile()) plain.push(name)
     else if (entry.isSymbolicLink()) symlinks.push({ name, target: await targetOf(at), properties: undefined })
     else if (entry.isDirectory()) {
-      const child = await level(at, walk, below)
+      const child = await level(at, belowRoot, below)
       await below(child)
       directories.push({ name, digest: child.digest })
     } else throw refused(at, 'is neither a file nor a directory nor a symlink')

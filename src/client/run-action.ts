@@ -12,16 +12,17 @@ import { uploader } from './cas-upload.ts'
 import { memoryBlob } from './local-blob.ts'
 import { fromServer } from './server-fault.ts'
 import type { TransferMeter } from './transfer-meter.ts'
-import { type InputTree, uploadInput } from './upload-input.ts'
+import { type Inputs, type InputTree, STDIN_FILE, uploadInput } from './upload-input.ts'
+
+/** A shell opens the file, and becomes the command. */
+const FROM_FILE = ['/bin/sh', '-c', `exec "$0" "$@" <${STDIN_FILE}`]
 
 /** What somebody wants to have run. */
-export interface RunOrder {
+export interface RunOrder extends Inputs {
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
   readonly platform: readonly PlatformProperty[]
   readonly outputPaths: readonly string[]
-  /** A directory of this machine; undefined for no inputs. */
-  readonly input: string | undefined
   readonly timeoutMs: number | undefined
   readonly doNotCache: boolean
 }
@@ -38,13 +39,14 @@ export async function prepareAction(
 ): Promise<PreparedAction> {
   const { fn } = client
   const uploads = uploader({ client, meter, compress: true })
-  const inputs = await uploadInput(order.input, { fn, uploads })
+  const inputs = await uploadInput(order, { fn, uploads })
   const add = async (name: string, bytes: Uint8Array): Promise<Digest> => {
     const digest = digestOf(fn, bytes)
     await uploads.add(memoryBlob(name, digest, bytes))
     return digest
   }
-  const commandDigest = await add('the command', commandOrderToProto(order))
+  const argv = order.stdin === undefined ? order.argv : [...FROM_FILE, ...order.argv]
+  const commandDigest = await add('the command', commandOrderToProto({ ...order, argv }))
   const actionDigest = await add(
     'the action',
     actionOrderToProto({ ...order, commandDigest, inputRootDigest: inputs.root }),

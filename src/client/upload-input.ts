@@ -1,16 +1,14 @@
-import { readFile, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { relative } from 'node:path'
 import type { Digest, DigestFunction } from '../base/digest.ts'
 import { FaultError } from '../base/fault.ts'
 import { digestOf } from '../base/hashing/hash-of.ts'
-import type { Directory } from '../model/directory.ts'
+import type { Directory, FileNode } from '../model/directory.ts'
+import { directoryToProto } from '../wire/directory.ts'
 import type { Uploader } from './cas-upload.ts'
-import { type IgnoreRules, ignoreRules } from './ignore-rules.ts'
+import { ignoredFiles } from './ignored-files.ts'
+import { type LocalBlob, memoryBlob } from './local-blob.ts'
 import { sendDirectory } from './local-tree.ts'
-
-/** Names what is not sent; it is not sent itself. */
-const IGNORE_FILE = '.windlassignore'
-const MOST_RULE_BYTES = 1024 * 1024
 
 export interface InputTree {
   readonly root: Digest
@@ -18,26 +16,53 @@ export interface InputTree {
   readonly directories: ReadonlyMap<string, Directory>
 }
 
+export interface Inputs {
+  /** A directory of this machine; undefined for no inputs. */
+  readonly input: string | undefined
+  /** Send what .gitignore and .windlassignore leave out, too. */
+  readonly allFiles: boolean
+  /** What the command reads from its standard input; undefined for nothing. */
+  readonly stdin: LocalBlob | undefined
+}
+
+/** The command line of a task has no standard input of its own (REAPI, Command): it comes as a file of this name. */
+export const STDIN_FILE = '.windlass-stdin'
+
 /** Sends a directory of this machine, or an empty one, as the tree of inputs. */
 export async function uploadInput(
-  path: string | undefined,
+  { input: path, allFiles, stdin }: Inputs,
   { fn, uploads }: { readonly fn: DigestFunction; readonly uploads: Uploader },
 ): Promise<InputTree> {
   const directories = new Map<string, Directory>()
-  if (path === undefined) return { root: digestOf(fn, new Uint8Array()), directories }
+  const extra = stdin === undefined ? [] : [fileNode(stdin)]
+  if (stdin !== undefined) await uploads.add(stdin)
+  if (path === undefined) return await uploadAlone(extra, { fn, uploads })
   await mustBeDirectory(path)
-  const rules = await rulesIn(path)
+  const ignored = allFiles ? undefined : await ignoredFiles(path)
   const root = await sendDirectory(path, {
     fn,
     blob: uploads.add,
+    extra,
     seen() {},
     listed: (at, directory) => void directories.set(relative(path, at), directory),
-    omits(at, isDirectory) {
-      const inTree = relative(path, at)
-      return inTree === IGNORE_FILE || rules.omits(inTree, isDirectory)
-    },
+    ...ignored,
   })
   return { root, directories }
+}
+
+const fileNode = ({ digest }: LocalBlob): FileNode => ({
+  ...{ name: STDIN_FILE, digest, executable: false, properties: undefined },
+})
+
+async function uploadAlone(
+  files: readonly FileNode[],
+  { fn, uploads }: { readonly fn: DigestFunction; readonly uploads: Uploader },
+): Promise<InputTree> {
+  const directory: Directory = { files, directories: [], symlinks: [], properties: undefined }
+  const bytes = directoryToProto(directory)
+  const root = digestOf(fn, bytes)
+  await uploads.add(memoryBlob('the inputs', root, bytes))
+  return { root, directories: new Map([['', directory]]) }
 }
 
 async function mustBeDirectory(path: string): Promise<void> {
@@ -46,14 +71,4 @@ async function mustBeDirectory(path: string): Promise<void> {
     throw new FaultError({ kind: 'invalid', what: `--input: there is no directory ${path}` }, error)
   })
   if (!found.isDirectory()) throw new FaultError({ kind: 'invalid', what: `--input: ${path} is not a directory` })
-}
-
-async function rulesIn(path: string): Promise<IgnoreRules> {
-  const file = join(path, IGNORE_FILE)
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
-  if (text.length <= MOST_RULE_BYTES) return ignoreRules(text)
-  throw new FaultError({ kind: 'invalid', what: `${file} is too long to be a list of patterns` })
 }

@@ -1,4 +1,4 @@
-import type { Digest, DigestFunction } from '../base/digest.ts'
+import { DIGEST_FUNCTIONS, type Digest, type DigestFunction } from '../base/digest.ts'
 import { digestListOf } from '../base/digest-list.ts'
 import { parseDigest } from '../base/digest-text.ts'
 import { invalid } from '../base/fault.ts'
@@ -11,6 +11,8 @@ import {
   readFindMissingResponse,
 } from './calls/content-answers.ts'
 import { batchReadRequest, batchUpdateRequest, findMissingRequest } from './calls/content-requests.ts'
+import { digestToProto } from './digest.ts'
+import { SpliceBlobRequest } from './gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { MessageReader } from './hot/message-reader.ts'
 
 /** The calls of a content-addressable storage in our nouns, for clients that have a digest at a time in hand. */
@@ -24,6 +26,24 @@ export const findMissingToProto = ({ instance, fn }: CasScope, digests: readonly
 
 export const missingFromProto = (bytes: Uint8Array, fn: DigestFunction): Digest[] =>
   [...readFindMissingResponse(bytes)].map((key) => parseDigest(key, fn))
+
+/** FASTCDC of ChunkingFunction. */
+const FAST_CDC = 1
+
+export interface Splice {
+  readonly blobDigest: Digest
+  /** In the order in which they make up the blob, as FastCDC cuts it. */
+  readonly chunks: readonly Digest[]
+}
+
+export const spliceToProto = ({ instance, fn }: CasScope, { blobDigest, chunks }: Splice): Uint8Array =>
+  SpliceBlobRequest.encode({
+    instanceName: instance,
+    blobDigest: digestToProto(blobDigest),
+    chunkDigests: chunks.map(digestToProto),
+    digestFunction: DIGEST_FUNCTIONS[fn].number,
+    chunkingFunction: FAST_CDC,
+  }).finish()
 
 /** A blob on its way: the bytes are packed as the compressor says. */
 export interface PackedBlob {
