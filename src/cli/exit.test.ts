@@ -39,6 +39,10 @@ describe('a command that dials a server ends with its work, and no timer or sock
       ...['worker', 'execute', '--cas-url', server.replace('grpc', 'http'), '--backend', 'host'],
       ...['--action-digest', EMPTY, '--work-dir', fresh()],
     ],
+    'cwl run --server': (server) => [
+      ...['cwl', 'run', '--quiet', '--server', server, '--outdir', fresh()],
+      `${directoryWith({ 'a.cwl': TOOL })}/a.cwl`,
+    ],
     'cwl run': () => ['cwl', 'run', '--quiet', '--outdir', fresh(), `${directoryWith({ 'a.cwl': TOOL })}/a.cwl`],
   }
 

@@ -1,6 +1,7 @@
 import { pause, systemClock } from '../app/clock.ts'
 import type { Terminal } from '../app/terminal.ts'
 import { version } from '../app/version.ts'
+import type { Digest } from '../base/digest.ts'
 import { executionClient } from '../client/execution-client.ts'
 import { gridClient } from '../client/grid-client.ts'
 import type { LiveOutput } from '../client/live-output.ts'
@@ -26,6 +27,7 @@ export interface Following {
 }
 
 export interface Followed {
+  readonly action: Digest
   readonly end: RunEnd
   /** As the server knows it; undefined when it was refused before it had a name. */
   readonly operation: string | undefined
@@ -66,7 +68,7 @@ export async function follow({ actionDigest }: PreparedAction, following: Follow
   stop.abort()
   await live
   if (end === undefined) throw new Error('an operation ended without an end')
-  return { end, operation: at.operation, worker: at.worker || undefined }
+  return { action: actionDigest, end, operation: at.operation, worker: at.worker || undefined }
 }
 
 const requestFor = (actionDigest: PreparedAction['actionDigest'], options: RunOptions) => ({

@@ -11,12 +11,13 @@ const MOST_TEXT = 1024 * 1024
 
 /** How a run ended, for programs. */
 export async function runJson(
-  { end, operation, worker }: Followed,
+  { action, end, operation, worker }: Followed,
   client: CasClient,
   { movedBlobs, movedBytes, heldBlobs, heldBytes }: TransferTally,
 ): Promise<string> {
   const result = 'result' in end ? end.result : undefined
   const told = {
+    action: formatDigest(action),
     operation: operation ?? null,
     end: end.kind,
     message: 'message' in end ? end.message : '',

@@ -119,7 +119,7 @@ describe('the command line', () => {
     [['--priority', '9999999999'], '--priority: 9999999999 is not a whole number'],
     [['--output-path', 'a'], '--output-path: --output is needed too'],
     [['--output', 'x', '--output-path', '../a'], '--output-path: "../a" is ".."'],
-    [['--server', 'http://x'], '--server: http://x is none of'],
+    [['--server', 'ftp://x'], '--server: ftp://x is none of'],
   ])('%j is exit code 2', async (flags, words) => {
     const { code, err } = await windlass(['run', ...flags, '--', 'true'], { at: '' })
     expect(code).toBe(2)

@@ -26,8 +26,8 @@ Examples:
   windlass run --input . --output out -- make -C lib
   sort names.txt | windlass run -- uniq -c
   windlass run --input src --output out --output-path app.tgz -- tar czf app.tgz lib
-  windlass run --platform OSFamily=Linux --env CC=clang --timeout 5m -- ./configure
-  windlass run -s grpc://grid.example.com:8980 --no-cache --json -- ./flaky-test`
+  windlass run --input . --platform OSFamily=Linux --env CC=clang --timeout 5m -- ./configure
+  windlass run -s grpc://grid.example.com:8980 --input . --no-cache --json -- ./flaky-test`
 
 /** One command on the grid, as if it ran here. */
 export const runCommand = (terminal: Terminal, stdio?: Stdio): Command =>

@@ -28,6 +28,8 @@ export interface UploadOptions {
   readonly client: CasClient
   readonly meter: TransferMeter
   readonly compress: boolean
+  /** Send large files in chunks where the server puts them together; a file is then not kept packed there. */
+  readonly inChunks?: boolean
 }
 
 /** Sends what the server does not hold. Contents are read when it is their turn, so memory does not grow with them. */
@@ -85,7 +87,7 @@ export function uploader(options: UploadOptions): Uploader {
 
 async function sendStream(blob: LocalBlob, offer: CacheCapabilities, options: UploadOptions) {
   const { client, meter, compress } = options
-  if (offer.fastCdc !== undefined && isWorthChunks(blob, offer)) {
+  if (options.inChunks === true && offer.fastCdc !== undefined && isWorthChunks(blob, offer)) {
     const isPacking = compress && offer.batchUpdateCompressors.includes('zstd')
     const pack = (digest: Digest, data: Uint8Array) => packedBytes(digest, data, isPacking)
     if (await sendChunks(blob, offer.fastCdc, { client, meter, pack }).catch(naming([blob]))) return

@@ -38,7 +38,7 @@ export async function prepareAction(
   { client, meter }: { readonly client: CasClient; readonly meter: TransferMeter },
 ): Promise<PreparedAction> {
   const { fn } = client
-  const uploads = uploader({ client, meter, compress: true })
+  const uploads = uploader({ client, meter, compress: true, inChunks: true })
   const inputs = await uploadInput(order, { fn, uploads })
   const add = async (name: string, bytes: Uint8Array): Promise<Digest> => {
     const digest = digestOf(fn, bytes)
