@@ -2,7 +2,7 @@
 // It runs code as whoever starts it, with no room around it: a place to start from, and no place for strangers' code.
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { cpus, freemem, hostname, loadavg, tmpdir, totalmem } from 'node:os'
+import { cpus, freemem, hostname, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
 
@@ -29,11 +29,21 @@ function connect() {
   })
 }
 
+const times = () => cpus().flatMap((cpu) => Object.values(cpu.times))
+const idle = () => cpus().reduce((sum, cpu) => sum + cpu.times.idle, 0)
+let before = { all: 0, idle: 0 }
+function cpuUsage() {
+  const now = { all: times().reduce((sum, each) => sum + each, 0), idle: idle() }
+  const usage = 1 - (now.idle - before.idle) / Math.max(1, now.all - before.all)
+  before = now
+  return Math.min(1, Math.max(0, usage))
+}
+
 const whatIsHere = () => ({
   load: {
     currentTasks: running.size,
     maxConcurrent: 4,
-    cpuUsage: Math.min(1, loadavg()[0] / cpus().length),
+    cpuUsage: cpuUsage(),
     memoryUsage: 1 - freemem() / totalmem(),
   },
   capabilities: Object.keys(LANGUAGES),

@@ -9,6 +9,10 @@ const scheduler = z
   .strictObject({
     lease_duration_seconds: field(seconds(300), 'How long a worker may hold a task without renewing its lease.'),
     heartbeat_timeout_seconds: field(seconds(120), 'A worker that was silent for so long is taken for gone.'),
+    degrade_by_load: field(
+      z.boolean().default(true),
+      'Whether a worker that reports a load over 98 % gets half of its slots until it is under 90 %.',
+    ),
     long_poll_timeout_seconds: field(seconds(30), 'The longest that a worker asking for work is kept waiting.'),
     max_queue_size: field(z.int().min(1).default(10_000), 'Tasks that may wait; further ones are refused.'),
     no_worker_grace_seconds: field(seconds(60), 'How long a task that no worker fits waits for one to come.'),

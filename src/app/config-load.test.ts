@@ -27,6 +27,16 @@ function complaints(toml: string, more: Partial<ConfigSources> = {}): string[] {
   return []
 }
 
+test('a worker may miss two heartbeats before the server takes it for gone', () => {
+  const short = '[execution.scheduler]\nheartbeat_timeout_seconds = 29\n'
+  expect(complaints(short)).toEqual([
+    'FILE: execution.scheduler.heartbeat_timeout_seconds: 29 is less than three heartbeats of a worker, which sends one ' +
+      'every 10 s (worker.heartbeat_interval_seconds): set at least 30, or a shorter interval',
+  ])
+  expect(complaints(`${short}[worker]\nheartbeat_interval_seconds = 9.5\n`)).toEqual([])
+  expect(complaints('[worker]\nheartbeat_interval_seconds = 41\n')[0]).toContain('set at least 123')
+})
+
 describe('where a value comes from', () => {
   test('defaults hold where nobody says otherwise, and keep the server on this machine', () => {
     const { config, origins, notes } = loadConfig({ env: {}, home: '/home/ada' })

@@ -125,6 +125,10 @@ export const worker = z
       z.number().positive().max(3600).default(10),
       'How often the worker says that it is alive.',
     ),
+    report_load: field(
+      z.boolean().default(true),
+      'Whether heartbeats report how much tasks wait for processors that others use.',
+    ),
     drain_timeout_seconds: field(
       z.number().min(0).max(86_400).default(300),
       'How long a worker lets its tasks finish after Ctrl+C (SIGINT) or an order of the server.',

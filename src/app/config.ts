@@ -25,7 +25,7 @@ const log = z
  * Everything that can be set, once: names and defaults of the settings file, the WINDLASS_ variables and the
  * reference page all come from here. Parts get plain values out of it, never the whole.
  */
-export const configSchema = z.strictObject({
+const sections = z.strictObject({
   server,
   http,
   limits,
@@ -39,6 +39,23 @@ export const configSchema = z.strictObject({
   worker,
 })
 
+/** With fewer, one or two late heartbeats would make a healthy worker count as gone. */
+const LEAST_INTERVALS = 3
+
+export const configSchema = sections.superRefine(({ execution, worker }, context) => {
+  const { heartbeat_timeout_seconds: timeout } = execution.scheduler
+  const { heartbeat_interval_seconds: interval } = worker
+  const least = LEAST_INTERVALS * interval
+  if (timeout >= least) return
+  context.addIssue({
+    code: 'custom',
+    path: ['execution', 'scheduler', 'heartbeat_timeout_seconds'],
+    message:
+      `${timeout} is less than three heartbeats of a worker, which sends one every ${interval} s ` +
+      `(worker.heartbeat_interval_seconds): set at least ${least}, or a shorter interval`,
+  })
+})
+
 export type Config = z.output<typeof configSchema>
 
-export const FIELDS = fieldsOf(configSchema)
+export const FIELDS = fieldsOf(sections)

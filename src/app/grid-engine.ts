@@ -90,6 +90,7 @@ const retryOptions = (set: Config['execution']['retry']) => ({
 const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   leaseMs: set.lease_duration_seconds * 1000,
   heartbeatTimeoutMs: set.heartbeat_timeout_seconds * 1000,
+  degradeByLoad: set.degrade_by_load,
   maxQueued: set.max_queue_size,
   noWorkerGraceMs: set.no_worker_grace_seconds * 1000,
   poolGraceMs: Object.fromEntries(Object.entries(set.pool_grace_seconds).map(([key, grace]) => [key, grace * 1000])),

@@ -28,6 +28,7 @@ import { openRooms, type Rooms } from '../worker/rooms.ts'
 import { type Backend, takesImages } from './backends.ts'
 import type { Config } from './config.ts'
 import { toolchainFolders } from './language-folders.ts'
+import { workerLoad } from './worker-load.ts'
 import { roomUsers } from './worker-room-users.ts'
 import { type OpenBackend, openBackend } from './worker-runtime.ts'
 
@@ -63,6 +64,8 @@ export interface WorkerTools {
   of(instance: string): InstanceTools
   /** The same rooms without a server behind them: what runs here leaves nothing and needs nothing from it. */
   offline(): InstanceTools
+  /** Since the call before; see worker-load.ts. Containers belong to their engine, whose groups are not this worker's. */
+  load(): number | undefined
   close(): Promise<void>
 }
 
@@ -123,6 +126,7 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
     store,
     of: remembering((instance) => toolsOver(instance, store(instance))),
     offline: () => toolsOver(OFFLINE, memoryStore()),
+    load: takesImages(options.backend) ? () => undefined : workerLoad(launcherName(join(folder, 'launcher')), clock),
     async close() {
       await ready?.close()
       await close()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { arch, availableParallelism, hostname, loadavg, platform, totalmem } from 'node:os'
+import { arch, availableParallelism, hostname, platform, totalmem } from 'node:os'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { PLACES_PROPERTY } from '../model/command-task.ts'
@@ -197,12 +197,9 @@ function work(
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,
     drainMs: settings.drain_timeout_seconds * 1000,
     preemptMs: settings.drain_seconds * 1000,
-    load: machineLoad,
+    load: settings.report_load ? tools.load : () => undefined,
   })
 }
-
-/** A machine whose processors are all busy does its work well; full is one with four times as much to do. */
-const machineLoad = (): number => Math.min(1, (loadavg()[0] ?? 0) / (4 * availableParallelism()))
 
 const registrationOf = ({
   settings,

@@ -86,6 +86,8 @@ export interface SchedulerOptions {
   readonly affinityLoadSlack: number
   /** The part of its slots that a degraded worker gets; never less than one. */
   readonly degradedShare: number
+  /** Whether the load that a worker reports can degrade it. */
+  readonly degradeByLoad: boolean
 }
 
 export const DEFAULT_OPTIONS = {
@@ -119,4 +121,5 @@ export const DEFAULT_OPTIONS = {
   weights: { load: 0.5, success: 0.3, latency: 0.2 },
   affinityLoadSlack: 0.5,
   degradedShare: 0.5,
+  degradeByLoad: true,
 } as const satisfies Partial<SchedulerOptions>

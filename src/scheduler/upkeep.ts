@@ -13,7 +13,9 @@ import { leaseEndsAt, lostAt, timeoutAt, watchWorker } from './worker-watch.ts'
 export function review(grid: Grid, worker: Worker): void {
   const degraded = worker.state === 'DEGRADED'
   if (!degraded && worker.state !== 'ONLINE' && worker.state !== 'BUSY') return
-  const what = ailment(worker.health, grid.now, degraded) ?? silence(grid, worker)
+  const { health } = worker
+  const counted = grid.options.degradeByLoad ? health : { ...health, load: 0 }
+  const what = ailment(counted, grid.now, degraded) ?? silence(grid, worker)
   if (what !== undefined && !degraded) moveWorker(grid, worker, { move: 'degrade', what })
   else if (what === undefined && degraded) moveWorker(grid, worker, { move: 'recover', what: 'it does well again' })
   else return

@@ -14,7 +14,7 @@ import type {
   ResultMessage,
   WorkerMessage,
 } from './worker-message.ts'
-import { describeSocketWorker, offerOf, pulseOf, sameOffer, type WorkerOffer } from './worker-offer.ts'
+import { describeSocketWorker, foreignUse, offerOf, pulseOf, sameOffer, type WorkerOffer } from './worker-offer.ts'
 
 /** Words that a worker understands only if it says so: one that was written from the protocol alone hears nothing else. */
 const EXTENSIONS = ['accepted', 'cancel', 'drain', 'ack'] as const
@@ -54,6 +54,7 @@ export class SocketWorker {
   #extensions: ReadonlySet<Extension> = new Set()
   #silence: (() => void) | undefined
   #mistakes = 0
+  #foreign = 0
 
   constructor(door: WorkersOverWebSocket, socket: WebSocket) {
     this.#door = door
@@ -118,8 +119,9 @@ export class SocketWorker {
     const register = (): boolean => this.#register(message, holds ?? this.#given.attemptIds)
     if (this.#mustRegister(message) && !register()) return
     // Of its own accord a worker that runs nothing of ours any more may still be in the midst of what it was taken.
-    const held = { given: this.#given.size, holds: holds ?? undefined }
-    if (!desk.heartbeat(clientId, pulseOf(message, held)) && !register()) return
+    const known = { given: this.#given.size, holds: holds ?? undefined, foreign: this.#foreign }
+    this.#foreign = foreignUse(message, known)
+    if (!desk.heartbeat(clientId, pulseOf(message, known)) && !register()) return
     this.#silence?.()
     this.#silence = clock.after(this.#door.unhealthyAfterMs, () => this.#fellSilent())
     if (this.#extensions.has('ack'))

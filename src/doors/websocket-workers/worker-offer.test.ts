@@ -39,14 +39,26 @@ test.each([
   expect(offerOf(heartbeat({ load: { maxConcurrent } }), asIs).slots).toBe(slots)
 })
 
-test.each([
+interface LoadCase {
+  readonly message: HeartbeatMessage
+  readonly given: number
+  readonly foreign?: number
+  readonly expected: number
+}
+
+test.each<[string, LoadCase]>([
   ['a machine that others use', { message: load(0, 0.99), given: 0, expected: 0.99 }],
   ['a machine that is full of our tasks', { message: load(4, 1), given: 4, expected: 0 }],
-  ['a machine that is fuller than our tasks explain', { message: load(1, 0.99), given: 1, expected: 0.99 }],
+  ['a machine that one of our tasks may fill alone', { message: load(1, 0.99), given: 1, expected: 0 }],
+  [
+    'a machine that others filled before our task came',
+    { message: load(1, 0.99), given: 1, foreign: 1, expected: 0.99 },
+  ],
+  ['a machine that others have left', { message: load(1, 0.2), given: 1, foreign: 1, expected: 0.2 }],
   ['memory that is full, whoever fills it', { message: load(4, 1, 0.97), given: 4, expected: 0.97 }],
   ['slots that others have taken', { message: load(4, 0), given: 1, expected: 0.75 }],
   ['figures beyond all measure', { message: load(4, 900), given: 0, expected: 1 }],
   ['no figures at all', { message: heartbeat({ load: undefined }), given: 2, expected: 0 }],
-])('%s is a load', (_, { message, given, expected }) => {
-  expect(pulseOf(message, { given }).load).toBeCloseTo(expected)
+])('%s is a load', (_, { message, given, foreign = 0, expected }: LoadCase) => {
+  expect(pulseOf(message, { given, foreign }).load).toBeCloseTo(expected)
 })

@@ -53,29 +53,41 @@ export const describeSocketWorker = (
   about: { protocol: 'websocket' },
 })
 
-/** What the server knows the worker to hold. */
-export interface Held {
+/** What the server knows of the worker. */
+export interface Known {
   readonly given: number
   /** The ids of the attempts that its heartbeat lists, if it lists any. */
   readonly holds?: readonly string[] | undefined
+  /** What others used of its processors by the heartbeat before. */
+  readonly foreign: number
 }
 
 /**
- * How a worker does, from what it says of its machine: the fullest of processor, memory, and slots that others than we
- * have taken. Over 98 % it counts as degraded, and again as sound under 90 %. What our own tasks explain does not count, or
- * every worker that is busy would look sick.
+ * What others than our tasks use of the worker's processors. `cpuUsage` is a figure of the whole machine, and one task may
+ * use all of it: so only a worker that runs nothing of ours shows the use by others. While it runs a task, that figure
+ * can only fall.
  */
-export function pulseOf({ load, status }: HeartbeatMessage, { given, holds }: Held): WorkerPulse {
-  const { currentTasks, cpuUsage, memoryUsage } = load ?? {}
+export const foreignUse = ({ load }: HeartbeatMessage, { given, foreign }: Known): number =>
+  given === 0 ? (load?.cpuUsage ?? 0) : Math.min(foreign, load?.cpuUsage ?? 0)
+
+/**
+ * How a worker does, from what it says of its machine: the fullest of processors that others use, memory, and slots that
+ * others than we have taken. Over 98 % it counts as degraded, and again as sound under 90 %.
+ */
+export function pulseOf(message: HeartbeatMessage, known: Known): WorkerPulse {
+  const { load, status } = message
   const slots = Math.max(1, load?.maxConcurrent ?? 1)
-  const processor = (cpuUsage ?? 0) > given / slots ? (cpuUsage ?? 0) : 0
-  const foreign = Math.max(0, (currentTasks ?? 0) - given) / slots
+  const foreignTasks = Math.max(0, (load?.currentTasks ?? 0) - known.given) / slots
   const word = status?.toLowerCase()
-  const heaviest = Math.max(processor, memoryUsage ?? 0, foreign, word === 'degraded' ? 1 : 0)
+  const heaviest = Math.max(
+    foreignUse(message, known),
+    load?.memoryUsage ?? 0,
+    foreignTasks,
+    word === 'degraded' ? 1 : 0,
+  )
   return {
     load: Math.min(1, heaviest),
-    ...(holds && { holds }),
+    ...(known.holds && { holds: known.holds }),
     ...(word === 'draining' && { draining: true }),
-    ...(word === 'preempted' && { preempted: true }),
   }
 }

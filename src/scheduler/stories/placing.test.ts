@@ -117,6 +117,11 @@ test('a worker that reports an overloaded machine is degraded until it is not', 
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1', load: 0.5 })).toShow('w1  ONLINE')
 })
 
+test('a reported load takes no slots where the operator has turned that off', () => {
+  const grid = story({ degradeByLoad: false }).worker('w1', linux)
+  expect(grid.happens({ kind: 'heartbeat', worker: 'w1', load: 1 })).toShow('w1  ONLINE')
+})
+
 test('a worker that is silent for a while is degraded before it is gone', () => {
   const grid = story().worker('w1', linux)
   expect(grid.after('61s')).toShow('w1  DEGRADED')
