@@ -1,7 +1,9 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { ExpressionPool } from '../workflow/expressions/expression-pool.ts'
 import type { Script } from '../workflow/expressions/expressions.ts'
 import { openExpressions } from './cwl-expressions.ts'
+
+vi.setConfig({ testTimeout: 120_000 }) // a busy machine gives these threads little time
 
 const LIMITS = { expressionMs: 300, submissionMs: 10_000, valueBytes: 1 << 20 }
 const pools: ExpressionPool[] = []

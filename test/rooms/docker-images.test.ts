@@ -100,7 +100,8 @@ describe('images that Docker pulls', why === undefined ? {} : { skip: true, meta
 
   test('an image name makes the engine ask no private address, unless the operator lists it', async () => {
     await using by = made({ registries: undefined })
-    const port = registry.host.split(':')[1]
+    const { host: at } = registry
+    const port = at.split(':')[1]
     const heard = registry.timesHeard()
     for (const host of ['127.0.0.1', 'localhost', '127.1', '2130706433', '0x7f.0.0.1', '0177.0.0.1'])
       await expect(by.runtime.images.hold(`${host}:${port}/tools/none:1`, never), host).rejects.toMatchObject({

@@ -47,16 +47,14 @@ export function machineThread({ file, isLong, clock }: MachineThreadOptions): Ma
     leave({ end: { isLate: true }, usedMs })
     await thread?.terminate()
   }
-  /** Stops the thread when it has used the slice and reports nothing: QuickJS does not interrupt its own loops. */
   const watch = (mine: Running): void => {
     const thread = worker
-    const look = async (): Promise<void> => {
-      const usedMs = running === mine && thread !== undefined ? await cpuMsOf(thread) : undefined
-      if (running !== mine || thread !== worker || usedMs === undefined || baseMs === undefined) return
-      if (usedMs - baseMs > mine.slice.sliceMs + LOOK_EVERY_MS) void stop(usedMs - baseMs)
-      else clock.after(LOOK_EVERY_MS, () => void look())
-    }
-    clock.after(mine.slice.sliceMs + LOOK_EVERY_MS, () => void look())
+    const from = baseMs
+    if (thread === undefined || from === undefined) return
+    const isOver = (): boolean => running !== mine || thread !== worker
+    watchThread({ thread, untilMs: from + mine.slice.sliceMs, waitMs: mine.slice.sliceMs, clock, isOver }, (cpuMs) => {
+      void stop(cpuMs - from)
+    })
   }
   const start = (): Worker => {
     const thread = new Worker(file, { workerData: { isLong } })
@@ -87,6 +85,27 @@ export function machineThread({ file, isLong, clock }: MachineThreadOptions): Ma
     },
     stop: () => stop(0),
   }
+}
+
+interface Watch {
+  readonly thread: Worker
+  /** Processor time of the thread at which its slice is used up. */
+  readonly untilMs: number
+  /** The slice takes at least as long. */
+  readonly waitMs: number
+  readonly clock: Pick<Clock, 'after'>
+  readonly isOver: () => boolean
+}
+
+/** Reports a thread that has used its slice and sends nothing: QuickJS does not interrupt loops within its own functions. */
+function watchThread({ thread, untilMs, waitMs, clock, isOver }: Watch, used: (cpuMs: number) => void): void {
+  const look = async (): Promise<void> => {
+    const cpuMs = isOver() ? undefined : await cpuMsOf(thread)
+    if (isOver() || cpuMs === undefined) return
+    if (cpuMs > untilMs + LOOK_EVERY_MS) used(cpuMs)
+    else clock.after(LOOK_EVERY_MS, () => void look())
+  }
+  clock.after(waitMs + LOOK_EVERY_MS, () => void look())
 }
 
 function onEnd(thread: Worker, ended: (trouble: string) => void): void {
