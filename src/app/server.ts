@@ -69,14 +69,9 @@ export async function startServer(
   const storage = await openStorage(config, { clock, log, meter: storeFigures(metrics.registry) })
   packGauges(metrics.registry, storage.figures)
 
-  const grid = await openGridIfPossible(config, {
-    clock,
-    log,
-    storage,
-    registry: metrics.registry,
-    isWorkerComing,
-    callbackSecret: () => live.config.snippets.callback_secret,
-  })
+  const callbackSecret = () => live.config.snippets.callback_secret
+  const gridTools = { clock, log, storage, registry: metrics.registry, isWorkerComing, callbackSecret }
+  const grid = await openGridIfPossible(config, gridTools)
   const found = whereabouts(tls !== undefined)
   const probed = grpcHealth()
   const services = grpcServices({ health: probed, storage, grid, clock })

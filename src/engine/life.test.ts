@@ -191,10 +191,19 @@ describe('faults and time', () => {
     const found = await grid.engine.find(operation)
     expect(found).toMatchObject({ state: 'timeout', end: { why: 'timeout' } })
     expect(text(found?.end?.result)).toBe('so far')
-    const other = await grid.submit({ timeoutMs: 1000 })
+  })
+
+  test('a worker that is silent past the limit of its task loses it, and another one runs it', async () => {
+    const grid = await openGrid(memoryJournal())
+    const w1 = grid.worker('w1')
+    const { operation } = await grid.submit({ timeoutMs: 1000 })
     w1.start()
     await grid.after(11_001)
-    expect(await grid.engine.find(other.operation)).toMatchObject({ state: 'timeout' })
+    expect(await grid.engine.find(operation)).toMatchObject({ end: undefined, attempt: 1 })
+    const w2 = grid.worker('w2')
+    await grid.after(1001)
+    await w2.finish()
+    expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed', attempt: 2, worker: 'w2' })
   })
 
   test('a result too large to keep ends the task', async () => {

@@ -179,7 +179,7 @@ describe('after kill -9 of the server, on restart', () => {
   })
 
   test('a property that only absent workers offer is not refused for good while they may be on their way', async () => {
-    const server = machine()
+    const server = machine({ scheduler: { refuseUnknownProperties: true } })
     await (await server.start()).submit()
     const after = await server.start()
     after.worker('w1')
@@ -190,7 +190,7 @@ describe('after kill -9 of the server, on restart', () => {
   })
 
   test('a property that a worker offered before is known, though that worker is not back', async () => {
-    const server = machine()
+    const server = machine({ scheduler: { refuseUnknownProperties: true } })
     const before = await server.start()
     before.worker('w1', { properties: [...LINUX, { name: 'GPU', value: 'yes' }] })
     before.worker('w2', { properties: [...LINUX, { name: 'GPU', value: 'no' }] })

@@ -30,12 +30,6 @@ export function capConnections(server: Server, caps: ConnectionCaps, isProxy: (a
   let within = 0
   let unnamed = 0
 
-  const count = (whose: string, change: number): void => {
-    const now = (perAddress.get(whose) ?? 0) + change
-    if (now === 0) perAddress.delete(whose)
-    else perAddress.set(whose, now)
-  }
-
   const exceeded = (whose: string | undefined): Cap | undefined => {
     if (within >= caps.connections) return 'all'
     return whose !== undefined && (perAddress.get(whose) ?? 0) >= caps.connectionsPerAddress ? 'address' : undefined
@@ -67,10 +61,10 @@ export function capConnections(server: Server, caps: ConnectionCaps, isProxy: (a
     const cap = exceeded(whose)
     if (cap !== undefined) return addExtra(socket, cap)
     within++
-    if (whose !== undefined) count(whose, 1)
+    if (whose !== undefined) changeCount(perAddress, whose, 1)
     socket.once('close', () => {
       within--
-      if (whose !== undefined) count(whose, -1)
+      if (whose !== undefined) changeCount(perAddress, whose, -1)
     })
   })
 
@@ -83,6 +77,12 @@ export function capConnections(server: Server, caps: ConnectionCaps, isProxy: (a
   }
   server.prependListener('request', spoke)
   server.prependListener('upgrade', spoke)
+}
+
+function changeCount(counts: Map<string, number>, name: string, change: number): void {
+  const now = (counts.get(name) ?? 0) + change
+  if (now === 0) counts.delete(name)
+  else counts.set(name, now)
 }
 
 const nameOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
