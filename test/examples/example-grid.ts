@@ -59,6 +59,7 @@ export interface ExampleGrid {
 export async function exampleGrid(): Promise<ExampleGrid> {
   const { path, remove } = openFolder('examples')
   let folders = 0
+  const dataOfOne = join(path, 'f0/tls')
   const authority = createAuthority()
   const identities = { 'server.': authority.server(), 'me.': authority.client('me') }
   const folder = (): string => {
@@ -71,6 +72,7 @@ export async function exampleGrid(): Promise<ExampleGrid> {
       writeFileSync(join(cwd, `${name}key`), key)
     }
     writeFileSync(join(cwd, 'ca.pem'), authority.ca)
+    writeFileSync(join(cwd, 'grid.toml'), `[server]\ndata_dir = "${dataOfOne}"\n`)
     return cwd
   }
   const cwd = folder()
@@ -111,6 +113,7 @@ export async function exampleGrid(): Promise<ExampleGrid> {
     action: await first('windlass run --json -- /bin/echo hello | sed \'s/.*"action":"\\([^"]*\\)".*/\\1/\''),
     task: await first('windlass tasks --json --limit 1 | sed \'s/.*"task":"\\([^"]*\\)".*/\\1/\''),
     workDir: './execute',
+    dataDir: dataOfOne,
     graphviz: requireTool('dot').present ? 'dot -Tsvg' : 'cat',
   }
   return {

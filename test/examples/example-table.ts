@@ -25,6 +25,7 @@ const ONE_AREA = { more: " --only 'capabilities.*'" } // test/reapi-conformance.
 export const HOW: Readonly<Record<string, How>> = {
   'windlass up': SERVES,
   'windlass up --slots 2 --data ./grid': SERVES,
+  'windlass up --backend host': SERVES,
   'windlass server': SERVES,
   'windlass server --grpc 127.0.0.1:0 --http 127.0.0.1:0': SERVES,
   'windlass server --grpc unix:/run/windlass.sock': SERVES,
@@ -36,6 +37,7 @@ export const HOW: Readonly<Record<string, How>> = {
     SERVES,
   'windlass worker daemon --protocol http --server-url https://server.example:8080': SERVES,
   'windlass tasks --watch': SERVES,
+  'windlass reload': { more: ' --data /var/lib/grid' }, // other examples start servers in the default directory
   'windlass check reapi --target grpc://127.0.0.1:8980': ONE_AREA,
   'windlass check reapi --target grpcs://cache.example.com --ca ca.pem --cert me.pem --key me.key --instance main':
     ONE_AREA,
@@ -72,6 +74,7 @@ export const WORDS = {
   'abc123…/456': 'action',
   '1-2f': 'task',
   '/tmp/test': 'workDir',
+  '/var/lib/grid': 'dataDir',
   'dot -Tsvg': 'graphviz',
 } as const
 

@@ -71,7 +71,7 @@ describe('every example of every --help works as it is printed', () => {
       onTestFinished(async () => void (await worker.stop()))
     }
     const by = how.task ? { ...grid.by, task: await runningTask(cwd) } : grid.by
-    const line = `${replaced(example, by)}${how.more ?? ''}`
+    const line = replaced(`${example}${how.more ?? ''}`, by)
     const { code, out, err } = await (how.serves ? served(line, cwd) : shell(line, cwd, grid.env))
     const interrupted = how.serves && out !== '' ? [0, 130] : [0]
     expect(interrupted, `${line}\n${out}${err}`).toContain(code)

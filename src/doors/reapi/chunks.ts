@@ -1,12 +1,12 @@
+import type { NewChunker } from '../../base/chunking/chunker.ts'
+import { fastCdc } from '../../base/chunking/fast-cdc.ts'
+import { repMaxCdc } from '../../base/chunking/rep-max-cdc.ts'
 import type { Digest, DigestList } from '../../base/digest.ts'
 import { DigestListBuilder, digestAt } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { createHasher } from '../../base/hashing/create-hasher.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import type { NewChunker } from '../../base/chunking/chunker.ts'
-import { fastCdc } from '../../base/chunking/fast-cdc.ts'
-import { repMaxCdc } from '../../base/chunking/rep-max-cdc.ts'
 import { areHeld } from '../../storage/held.ts'
 import {
   readSpliceBlobRequest,
