@@ -152,7 +152,7 @@ export const API_CODES = {
     status: 503,
     message: 'No available client nodes',
     means:
-      'No live worker has the language, or the queue is full; come back after `retryAfter` seconds. Workers that are merely busy are no reason: the task is queued then.',
+      'No live worker has the language or is testing it, or the queue is full; come back after `retryAfter` seconds. Workers that are merely busy are no reason: the task is queued then.',
   },
   unavailable: {
     code: 50302,
