@@ -83,7 +83,13 @@ const step = fc.oneof(
       worker: small(4),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('cancel' as const, 'return' as const), which: small(9) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('cancel' as const, 'return' as const, 'refuse' as const),
+      which: small(9),
+    }),
+  },
 )
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
@@ -119,7 +125,8 @@ function driven({
     if (event.kind === 'submit') witness.submitted(event)
     if (event.kind === 'cancel') witness.cancelAsked(event.task)
     if (event.kind === 'register') witness.registers(event)
-    witness.sees(core.apply(event, now))
+    witness.hears(event, now)
+    witness.sees(core.apply(event, now), now)
   }
   const wait = (ms: number): void => {
     const end = now + ms
@@ -165,6 +172,7 @@ function performOnTask({ apply, witness }: Driven, one: Extract<Step, { which: n
   // What is only staged is not begun before it may be.
   if (one.do === 'start' && !witness.isStaged(lease.task)) apply({ kind: 'started', ...attempt })
   if (one.do === 'return') apply({ kind: 'returned', ...attempt, what: 'no thanks' })
+  if (one.do === 'refuse') apply({ kind: 'returned', ...attempt, what: 'no slot', noSlot: true })
 }
 
 function submission(one: Extract<Step, { do: 'submit' }>): Submit {

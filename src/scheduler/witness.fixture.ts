@@ -1,6 +1,7 @@
 import { fencingText, sameFencing } from '../model/fencing.ts'
 import type { Effect } from './effects.ts'
-import type { Attempt, Register, Submit } from './events.ts'
+import type { Attempt, GridEvent, Register, Submit } from './events.ts'
+import { DEFAULT_OPTIONS } from './options.ts'
 
 type Leased = Extract<Effect, { kind: 'leased' }>
 
@@ -13,6 +14,14 @@ interface Account {
   cancelAsked: boolean
 }
 
+/** An attempt whose lease the server ended, and that its worker has not confirmed to have ended. */
+interface Unconfirmed {
+  readonly worker: string
+  readonly fencing: string
+  readonly staged: boolean
+  readonly until: number
+}
+
 /** Believes nothing: follows every effect, and throws as soon as one cannot be. */
 export class Witness {
   readonly tasks = new Map<string, Account>()
@@ -22,6 +31,8 @@ export class Witness {
   readonly #fencings = new Set<string>()
   #lastCounter = 0
   #coming: Register | undefined
+  #unconfirmed: Unconfirmed[] = []
+  #now = 0
 
   submitted(event: Submit): void {
     if (!this.tasks.has(event.task))
@@ -53,7 +64,19 @@ export class Witness {
       throw new Error(`${task} was changed by a report under ${fencingText(fencing)}`)
   }
 
-  sees(effects: readonly Effect[]): void {
+  /** What a worker says of an attempt that it has no lease for, and what time says for one that says nothing. */
+  hears(event: GridEvent, now: number): void {
+    const isOver = ({ worker, fencing, until }: Unconfirmed): boolean => {
+      if (event.kind === 'tick') return until <= now
+      if (!('worker' in event) || event.worker !== worker) return false
+      if (event.kind === 'finished' || event.kind === 'returned') return fencingText(event.fencing) === fencing
+      return event.kind === 'heartbeat' && event.holds !== undefined
+    }
+    this.#unconfirmed = this.#unconfirmed.filter((one) => !isOver(one))
+  }
+
+  sees(effects: readonly Effect[], now: number): void {
+    this.#now = now
     for (const effect of effects) this.#see(effect)
     this.#countRoom()
   }
@@ -72,7 +95,10 @@ export class Witness {
 
   #see(effect: Effect): void {
     if (effect.kind === 'worker') {
-      if (effect.state === 'OFFLINE') this.workers.delete(effect.worker)
+      if (effect.state === 'OFFLINE') {
+        this.workers.delete(effect.worker)
+        this.#unconfirmed = this.#unconfirmed.filter(({ worker }) => worker !== effect.worker)
+      }
       if (effect.state === 'REGISTERING' && this.#coming !== undefined) this.workers.set(effect.worker, this.#coming)
       return
     }
@@ -90,6 +116,7 @@ export class Witness {
   }
 
   #follow(account: Account, effect: Exclude<Effect, { kind: 'worker' | 'order' | 'refused' | 'superseded' }>): void {
+    if (effect.kind === 'stop') this.#awaitConfirmation(account, effect)
     if (effect.kind === 'leased') this.#lease(account, effect)
     else if (effect.kind === 'begin') account.staged = false
     else if (effect.kind === 'queued' || effect.kind === 'retrying') account.lease = undefined
@@ -101,6 +128,13 @@ export class Witness {
         throw new Error(`${effect.task} was cancelled, and is ${effect.state}`)
       if (!account.cancelAsked && effect.state === 'cancelled') throw new Error(`nobody cancelled ${effect.task}`)
     }
+  }
+
+  #awaitConfirmation({ lease, staged }: Account, { worker, fencing, why }: Extract<Effect, { kind: 'stop' }>): void {
+    if (why === 'cancelled' || lease === undefined || !sameFencing(lease.fencing, fencing)) return
+    if (this.workers.get(worker)?.pulls) return // it says itself how many it has room for
+    const until = this.#now + DEFAULT_OPTIONS.stopGraceMs
+    this.#unconfirmed.push({ worker, fencing: fencingText(fencing), staged, until })
   }
 
   #lease(account: Account, effect: Leased): void {
@@ -117,8 +151,22 @@ export class Witness {
     account.staged = effect.prefetch
   }
 
-  /** No worker has more than it offered, nor what it does not offer. */
+  /** No worker has more than it offered, with what it may still run, nor what it does not offer. */
   #countRoom(): void {
+    const used = this.#usedRoom()
+    for (const { worker, staged } of this.#unconfirmed) {
+      const sum = used.get(worker)
+      if (sum !== undefined) sum[staged ? 'staged' : 'slots']++
+    }
+    for (const [id, sum] of used) {
+      const worker = this.workers.get(id)
+      if (worker === undefined) throw new Error(`${id} is gone and still holds something`)
+      if (sum.slots > worker.slots || sum.staged > (worker.prefetch ?? 0) || sum.cpu > (worker.resources.cpu ?? 1e9))
+        throw new Error(`${id} has ${JSON.stringify(sum)}, and offers ${JSON.stringify(worker)}`)
+    }
+  }
+
+  #usedRoom(): Map<string, { slots: number; staged: number; cpu: number }> {
     const used = new Map<string, { slots: number; staged: number; cpu: number }>()
     for (const { lease, staged, submitted } of this.tasks.values()) {
       if (lease === undefined) continue
@@ -131,12 +179,7 @@ export class Witness {
       }
       this.#mustOffer(lease.worker, submitted)
     }
-    for (const [id, sum] of used) {
-      const worker = this.workers.get(id)
-      if (worker === undefined) throw new Error(`${id} is gone and still holds something`)
-      if (sum.slots > worker.slots || sum.staged > (worker.prefetch ?? 0) || sum.cpu > (worker.resources.cpu ?? 1e9))
-        throw new Error(`${id} has ${JSON.stringify(sum)}, and offers ${JSON.stringify(worker)}`)
-    }
+    return used
   }
 
   #mustOffer(id: string, { properties, refusesPreemptible, task }: Submit): void {
