@@ -8,6 +8,7 @@ import type { RequestHead } from './http2/request-head.ts'
 import type { Http2Stream } from './http2/stream.ts'
 import { ERROR } from './http2/wire-format.ts'
 import type { ConnectionEnd, Observer } from './observer.ts'
+import { RefusedRequest } from './refused-request.ts'
 import { literals, ResponseBlocks } from './response-blocks.ts'
 import type { Route, Routes } from './routes.ts'
 import { Call } from './server-call.ts'
@@ -60,13 +61,14 @@ export class ServerConnection implements ConnectionHost {
   onStream(stream: Http2Stream, list: HeaderList, endStream: boolean): void {
     const head = list.understood as RequestHead
     if (list.overflowed) return this.#refuse(stream, '431')
-    if (head.method !== 'POST') return this.#refuse(stream, '405')
-    if (!isGrpc(head.contentType)) return this.#refuse(stream, '415')
+    const status = head.method !== 'POST' ? '405' : isGrpc(head.contentType) ? undefined : '415'
+    if (status !== undefined)
+      return new RefusedRequest(stream, { status, method: head.method }, this.blocks).begin(endStream)
     head.route ??= this.core.routes.find(head.path)
     new Call(this, stream, head, head.route as Route).begin(endStream)
   }
 
-  /** Not a gRPC call: a bare HTTP status, so that a browser or a curious curl sees what is wrong. */
+  /** At once and without a body: what came of such a request is more than enough. */
   #refuse(stream: Http2Stream, status: string): void {
     const block = this.blocks.other(literals([[':status', status]]))
     this.http2.writeHeaderBlock(stream.id, block, true)
@@ -83,7 +85,7 @@ export class ServerConnection implements ConnectionHost {
   }
 
   onStreamGone(stream: Http2Stream): void {
-    ;(stream.receiver as Call | undefined)?.onStreamGone()
+    ;(stream.receiver as Call | RefusedRequest | undefined)?.onStreamGone()
   }
 
   onClosed(end: ConnectionEnd): void {

@@ -15,7 +15,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ s
   return { status, output: stdout + stderr }
 }
 
-describeWith('go', 'our HTTP/2 layer', () => {
+describeWith('go', 'the gRPC port of the server', () => {
   test('h2spec finds no fault, in the clear and over TLS', { timeout: 240_000 }, async ({ skip }) => {
     const { status, output } = await run([], process.env)
     const isRequired = (process.env.WINDLASS_REQUIRE ?? '').split(/, */).includes('go')
