@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runWindlass } from '../../bench/cache/peers/windlass.ts'
+import { leaveNothing } from '../../src/testing/leave-nothing.ts'
 import { BAZELS } from './bazels.ts'
 import { BUILDBOX } from './buildbox.ts'
 import { type Client, type ServerAddress, Skip } from './client.ts'
@@ -61,4 +62,5 @@ async function main(): Promise<number> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+leaveNothing()
 process.exit(await main())

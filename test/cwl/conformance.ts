@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { leaveNothing } from '../../src/testing/leave-nothing.ts'
 import { startWorkflowServer } from '../submissions/workflow-server.ts'
 import { hasCwltest, judgedByCwltest } from './cwltest.ts'
 import { type Judgement, judge, type Runner } from './judge.ts'
@@ -131,4 +132,5 @@ function report(judged: readonly Judged[]): number {
   return failed === 0 && passed > 0 ? 0 : 1
 }
 
+leaveNothing()
 process.exit(await main())

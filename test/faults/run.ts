@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { leaveNothing } from '../../src/testing/leave-nothing.ts'
 import { seedOfRun } from '../../src/testing/random-source.ts'
 import { runFaults } from './run-faults.ts'
 
@@ -36,4 +37,5 @@ async function main(): Promise<number> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+leaveNothing()
 process.exit(await main())

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { tethered } from '../../bench/child.ts'
+import { leaveNothing } from '../../src/testing/leave-nothing.ts'
 import { obtainH2spec, USUAL_CACHE } from './obtain.ts'
 import { startRealServer } from './real-server.ts'
 import { isFlawless, readVerdict, type Verdict } from './verdict.ts'
@@ -45,6 +46,7 @@ async function judgeBoth(program: string): Promise<boolean> {
   return verdicts.every(isFlawless)
 }
 
+leaveNothing()
 const obtained = obtainH2spec(process.argv[2] ?? USUAL_CACHE)
 if ('missing' in obtained) {
   console.error(`h2spec did not run, so nothing was judged.\n${obtained.missing}`)

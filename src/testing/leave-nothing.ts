@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+
+/**
+ * For the process that runs tests: whichever way it ends (its end, Ctrl+C, SIGTERM, SIGKILL), nothing that the tests started
+ * stays. Children inherit the mark in their environment; a process of its own session waits for the end of this one.
+ */
+export function leaveNothing(): void {
+  // A test that starts a run of its own, and wants to look for what that run leaves, chooses its mark.
+  const mark = process.env.NEXT_TEST_RUN_MARK ?? randomUUID()
+  delete process.env.NEXT_TEST_RUN_MARK
+  const { TEST_RUN_MARK: _, ...env } = process.env
+  const sweeper = spawn(process.execPath, [join(import.meta.dirname, 'sweep-marked.ts'), mark], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    env,
+  })
+  sweeper.unref()
+  const { stdin } = sweeper
+  if (stdin !== null && 'unref' in stdin) (stdin as unknown as { unref(): void }).unref()
+  process.env.TEST_RUN_MARK = mark
+}
+
+/** As vitest calls it, in its main process and before it starts others. */
+export default leaveNothing
