@@ -27,6 +27,7 @@ const PYTHONS = ['python3', '/usr/bin/python3']
 
 /** Tools that are more than a program on the PATH. */
 const FINDERS: Readonly<Record<string, () => string | undefined>> = {
+  'network namespaces of root': () => (process.getuid?.() === 0 ? onPath('ip') : undefined),
   'python3-grpcio': () => PYTHONS.find((python) => spawnSync(python, ['-c', 'import grpc']).status === 0),
 }
 

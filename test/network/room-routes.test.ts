@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { tryRead } from '../../src/runtimes/cgroups/group-files.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { ATTACKS_ON_ROUTES, allowed } from './attacks-on-routes.ts'
 import type { RoomRequest } from './run-in-room.ts'
@@ -49,32 +50,61 @@ const linesOf = ({ stdout = '', stderr, cause, problem }: Ended): string[] => {
   return stdout.trim().split('\n')
 }
 
-describeWith(['bwrap', 'unshare', 'slirp4netns', 'pasta', 'ip', 'python3'], 'the network of a room', () => {
-  describe.each(['sandbox', 'unshare'] as const)('by %s', (runtime) => {
-    test.each([
-      ['root', 'slirp4netns'],
-      ['ordinary user', 'slirp4netns'],
-      ['ordinary user', 'pasta'],
-    ] as const)(
-      'of a worker that is %s, by %s: reaches public addresses, names and what is listed, and nothing else',
-      { timeout: 300_000 },
-      async (as, translator) => {
-        const hosts = await twoHosts()
-        const listed = [PEER.otherPrivate]
-        const reached = linesOf(
-          await inRoom(hosts, as, { runtime, translator, reach: listed, script: allowed(listed) }),
-        )
-        expect(reached.map((line) => line.replace(/.* /, ''))).toEqual(reached.map(() => 'through'))
-        const attacks = linesOf(await inRoom(hosts, as, { runtime, translator, reach: [], script: ATTACKS_ON_ROUTES }))
-        expect(attacks.filter((line) => !line.endsWith(' refused'))).toEqual([])
-        expect(attacks.length).toBeGreaterThan(50)
-      },
-    )
-  })
+const childrenOf = (pid: number): string[] =>
+  tryRead(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
+const programsBelow = (pid: number): string[] => childrenOf(pid).map((each) => tryRead(`/proc/${each}/comm`).trim())
+const isDead = (pid: string): boolean => /^\d+ \(.*\) Z/.test(tryRead(`/proc/${pid}/stat`))
 
-  test('is refused with the reason where /dev/net/tun is closed to the worker', { timeout: 120_000 }, async () => {
-    const request = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script: '' } as const
-    const { problem } = await inRoom(await twoHosts(), 'ordinary user without /dev/net/tun', request)
-    expect(problem).toContain('/dev/net/tun cannot be opened by this user')
-  })
-})
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((done) => setTimeout(done, 20))
+}
+
+describeWith(
+  ['bwrap', 'unshare', 'slirp4netns', 'pasta', 'ip', 'network namespaces of root', 'python3'],
+  'the network of a room',
+  () => {
+    describe.each(['sandbox', 'unshare'] as const)('by %s', (runtime) => {
+      test.each([
+        ['root', 'slirp4netns'],
+        ['ordinary user', 'slirp4netns'],
+        ['ordinary user', 'pasta'],
+      ] as const)(
+        'of a worker that is %s, by %s: reaches public addresses, names and what is listed, and nothing else',
+        { timeout: 300_000 },
+        async (as, translator) => {
+          const hosts = await twoHosts()
+          const listed = [PEER.otherPrivate]
+          const reached = linesOf(
+            await inRoom(hosts, as, { runtime, translator, reach: listed, script: allowed(listed) }),
+          )
+          expect(reached.map((line) => line.replace(/.* /, ''))).toEqual(reached.map(() => 'through'))
+          const attacks = linesOf(
+            await inRoom(hosts, as, { runtime, translator, reach: [], script: ATTACKS_ON_ROUTES }),
+          )
+          expect(attacks.filter((line) => !line.endsWith(' refused'))).toEqual([])
+          expect(attacks.length).toBeGreaterThan(50)
+        },
+      )
+    })
+
+    test('is gone when the worker is killed, with every process that made it', { timeout: 120_000 }, async () => {
+      const { grid } = await twoHosts()
+      const script = 'import time\nopen("begun", "w").close()\ntime.sleep(600)'
+      const request: RoomRequest = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script }
+      const [program = '', ...words] = [...grid, process.execPath, PROGRAM, JSON.stringify(request)]
+      const worker = spawn(program, words, { stdio: 'ignore' })
+      onTestFinished(() => void worker.kill('SIGKILL'))
+      const pid = worker.pid as number
+      await until(() => programsBelow(pid).includes('slirp4netns') && programsBelow(pid).includes('bwrap'))
+      const below = childrenOf(pid)
+      worker.kill('SIGKILL')
+      await until(() => below.every((each) => !existsSync(`/proc/${each}`) || isDead(each)))
+    })
+
+    test('is refused with the reason where /dev/net/tun is closed to the worker', { timeout: 120_000 }, async () => {
+      const request = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script: '' } as const
+      const { problem } = await inRoom(await twoHosts(), 'ordinary user without /dev/net/tun', request)
+      expect(problem).toContain('/dev/net/tun cannot be opened by this user')
+    })
+  },
+)

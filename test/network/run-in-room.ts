@@ -39,6 +39,8 @@ const { runtime: wish, reach, translator, script } = JSON.parse(process.argv[2] 
 const uid = process.getuid?.() ?? 0
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-networked-')))
 chmodSync(folder, 0o755)
+// The timers of the clock do not keep a process alive.
+const alive = setInterval(() => {}, 2 ** 30)
 const launcherFolder = join(folder, 'launcher')
 mkdirSync(launcherFolder)
 const launcher = localLauncher({
@@ -75,5 +77,6 @@ try {
   }
 } finally {
   await launcher.close()
+  clearInterval(alive)
   rmSync(folder, { recursive: true, force: true })
 }
