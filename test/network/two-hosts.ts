@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 /**
@@ -58,55 +60,64 @@ while True:
             pass
 `
 
-let made = 0
+/** Shows a program another /etc/resolv.conf: $1. The mount is its own. */
+const WITH_NAMES = 'mount --bind "$1" /etc/resolv.conf; shift; exec "$@"'
 
-/** Needs root, iproute2 and python3. */
+/**
+ * Needs root, iproute2, util-linux and python3. The namespaces have no names (`ip netns`): those are mounts that all programs of the
+ * machine share, and another program may hide them.
+ */
 export async function twoHosts(): Promise<TwoHosts> {
-  const name = `wl${process.pid}x${++made}`
-  const [grid, peer] = [`${name}g`, `${name}p`]
-  const ip = (...words: readonly string[]): void => void execFileSync('ip', words)
-  for (const host of [grid, peer]) {
-    ip('netns', 'add', host)
-    onTestFinished(() => ip('netns', 'del', host))
-    ip('-n', host, 'link', 'set', 'lo', 'up')
+  const [grid, peer] = [await newHost(), await newHost()]
+  const ip = (host: Host, ...words: readonly string[]): void => {
+    const [program = '', ...before] = host.enter
+    execFileSync(program, [...before, 'ip', ...words])
   }
-  ip('link', 'add', `${name}a`, 'netns', grid, 'type', 'veth', 'peer', 'name', `${name}b`, 'netns', peer)
-  ip('-n', grid, 'addr', 'add', `${GRID_ADDRESS}/24`, 'dev', `${name}a`)
-  for (const address of Object.values(PEER)) ip('-n', peer, 'addr', 'add', `${address}/24`, 'dev', `${name}b`)
-  ip('-n', grid, 'addr', 'add', `${GRID_ADDRESS6}/64`, 'dev', `${name}a`, 'nodad')
-  for (const address of Object.values(PEER6)) ip('-n', peer, 'addr', 'add', `${address}/64`, 'dev', `${name}b`, 'nodad')
-  ip('-n', grid, 'link', 'set', `${name}a`, 'up')
-  ip('-n', peer, 'link', 'set', `${name}b`, 'up')
-  ip('-n', grid, 'route', 'add', 'default', 'via', PEER.private)
-  ip('-n', grid, '-6', 'route', 'add', 'default', 'via', PEER6.private)
-  nameServerOf(grid, PEER.private)
-  await listenOn(peer)
-  return { grid: ['ip', 'netns', 'exec', grid] }
+  for (const host of [grid, peer]) ip(host, 'link', 'set', 'lo', 'up')
+  ip(grid, 'link', 'add', 'cable', 'type', 'veth', 'peer', 'name', 'cable', 'netns', `${peer.pid}`)
+  ip(grid, 'addr', 'add', `${GRID_ADDRESS}/24`, 'dev', 'cable')
+  for (const address of Object.values(PEER)) ip(peer, 'addr', 'add', `${address}/24`, 'dev', 'cable')
+  ip(grid, 'addr', 'add', `${GRID_ADDRESS6}/64`, 'dev', 'cable', 'nodad')
+  for (const address of Object.values(PEER6)) ip(peer, 'addr', 'add', `${address}/64`, 'dev', 'cable', 'nodad')
+  for (const host of [grid, peer]) ip(host, 'link', 'set', 'cable', 'up')
+  ip(grid, 'route', 'add', 'default', 'via', PEER.private)
+  ip(grid, '-6', 'route', 'add', 'default', 'via', PEER6.private)
+  await started([...peer.enter, 'python3', '-c', LISTENER, ...Object.values(PEER), ...Object.values(PEER6)])
+  return { grid: [...grid.enter, 'unshare', '--mount', 'sh', '-c', WITH_NAMES, 'sh', namesFile(PEER.private)] }
 }
 
-/** `ip netns exec` shows a program the files below /etc/netns in place of those in /etc. */
-function nameServerOf(host: string, address: string): void {
-  const folder = `/etc/netns/${host}`
-  mkdirSync(folder, { recursive: true })
+interface Host {
+  readonly pid: number
+  /** The words before a program that is to run there. */
+  readonly enter: readonly string[]
+}
+
+/** A network namespace that lasts as long as the test. */
+async function newHost(): Promise<Host> {
+  const pid = await started(['unshare', '--net', 'sh', '-c', 'echo ready; exec cat'])
+  return { pid, enter: ['nsenter', `--net=/proc/${pid}/ns/net`] }
+}
+
+function namesFile(server: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-names-'))
+  chmodSync(folder, 0o755)
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  writeFileSync(`${folder}/resolv.conf`, `nameserver ${address}\n`)
+  const file = join(folder, 'resolv.conf')
+  writeFileSync(file, `nameserver ${server}\n`)
+  return file
 }
 
-async function listenOn(host: string): Promise<void> {
-  const listener = spawn(
-    'ip',
-    ['netns', 'exec', host, 'python3', '-c', LISTENER, ...Object.values(PEER), ...Object.values(PEER6)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  const gone = new Promise<void>((resolve) => void listener.once('close', () => resolve()))
+/** A program that has written its first line; it is ended with the test. */
+async function started([program = '', ...words]: readonly string[]): Promise<number> {
+  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const gone = new Promise<void>((resolve) => void child.once('close', () => resolve()))
   onTestFinished(async () => {
-    listener.kill('SIGKILL')
+    child.kill('SIGKILL')
     await gone
   })
   await Promise.race([
-    new Promise<void>((resolve) => void listener.stdout.once('data', () => resolve())),
-    gone.then(() => Promise.reject(new Error('the listener on the other host has ended'))),
+    new Promise<void>((resolve) => void child.stdout.once('data', () => resolve())),
+    gone.then(() => Promise.reject(new Error(`${program} ${words[0]} ended before it was ready`))),
   ])
+  return child.pid as number
 }
