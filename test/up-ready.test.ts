@@ -78,7 +78,7 @@ describeWith(['bwrap'], 'windlass up', () => {
     await up.ready
     const running = post(up, '/api/v1/tasks?wait=60s', { language: 'bash', code: 'sleep 5; echo over' })
     await until(async () => JSON.stringify((await get(up, '/api/v1/tasks')).body).includes('"executing"'))
-    up.signal('SIGTERM')
+    up.signal('SIGINT') // SIGTERM would hand its tasks back
     await until(async () => JSON.stringify((await readyz(up)).body).includes('stopping'))
     const simple = { language: 'bash', code: CODE }
     expect(await post(up, '/api/v1/tasks', simple)).toMatchObject({ status: 503, body: { code: 50302 } })

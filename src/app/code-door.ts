@@ -35,6 +35,8 @@ export interface CodeDoorOptions {
   readonly log: Log
   readonly dataDir: string
   readonly settings: Config['snippets']
+  /** Whose tasks callers make and see: these interfaces have no word for instances. */
+  readonly instance: string
   readonly maxQueueSize: number
   readonly grants: NetworkGrants
   /** What callbacks may reach beside public addresses. */
@@ -91,8 +93,9 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     },
   })
   const rest = grantingNetwork(desk, 'rest', grants)
-  const common = { desk: rest, instances, clock, log, ending, version: version() }
-  const live = { desk: rest, clock, log, ending, input: engine.input }
+  const instanceOf = () => options.instance
+  const common = { desk: rest, instances, instanceOf, clock, log, ending, version: version() }
+  const live = { desk: rest, instanceOf, clock, log, ending, input: engine.input }
   return {
     doors: [
       snippetsDoor(common),

@@ -102,8 +102,7 @@ test('with --insecure the server file is read whole', () => {
     },
   })
   expect(config.capabilities).toEqual({ exec_enabled: true })
-  expect(notes.map(({ level }) => level)).toEqual(['warn', 'info'])
-  expect(notes[1]?.keys).toContain('storage.action_cache.root_dir')
+  expect(notes.map(({ level }) => level)).toEqual(['warn'])
 })
 
 test('the worker file is read whole', () => {
@@ -118,7 +117,7 @@ test('the worker file is read whole', () => {
     platform: { OSFamily: 'Linux', Arch: 'x86_64', container: 'none' },
     host: { work_dir: '/tmp/expbuild-worker', use_sandbox: false, env_whitelist: ['PATH', 'HOME'] },
   })
-  expect(notes).toHaveLength(1)
+  expect(notes).toEqual([])
 })
 
 test('so is its variant for Docker', () => {

@@ -30,14 +30,6 @@ test('no two fields share a variable', () => {
   expect(new Set(FIELDS.map(({ variable }) => variable)).size).toBe(FIELDS.length)
 })
 
-test('fields that have no effect yet say so', () => {
-  const text = explainConfig()
-  expect(text).toContain(
-    '# Run commands in a sandbox where the machine offers one.\n# No effect in this version.\nuse_sandbox = true',
-  )
-  expect(text).not.toMatch(/No effect in this version\.\naddress/)
-})
-
 test('programs get the same as JSON', () => {
   expect(explainedFields()).toContainEqual({
     key: 'log.format',
@@ -45,7 +37,6 @@ test('programs get the same as JSON', () => {
     meaning: 'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
     choices: ['auto', 'pretty', 'json'],
     variable: 'WINDLASS_LOG_FORMAT',
-    inForce: true,
     reloads: false,
   })
 })

@@ -24,7 +24,7 @@ export function showConfig({ config, origins }: LoadedConfig): string {
 
 /** The same as `explainConfig`, for programs. */
 export const explainedFields = (): object[] =>
-  FIELDS.map(({ key, standard, otherwise, meaning, choices, variable, flag, inForce, reloads }) => ({
+  FIELDS.map(({ key, standard, otherwise, meaning, choices, variable, flag, reloads }) => ({
     key,
     default: standard ?? null,
     otherwise,
@@ -32,7 +32,6 @@ export const explainedFields = (): object[] =>
     choices,
     variable,
     flag,
-    inForce,
     reloads: reloads ?? false,
   }))
 
@@ -80,12 +79,11 @@ function byTable(linesOf: (field: Field) => string[], spaced = false): string[] 
 }
 
 function explainField(field: Field): string[] {
-  const { meaning, choices, flag, inForce, reloads, otherwise, standard, name, form } = field
+  const { meaning, choices, flag, reloads, otherwise, standard, name, form } = field
   const remarks: string[] = []
   if (choices !== undefined && choices.length > 1) remarks.push(`One of ${choices.join(', ')}.`)
   if (otherwise !== undefined) remarks.push(`Default: ${otherwise}.`)
   if (flag !== undefined) remarks.push(`Flag: ${flag}.`)
-  if (!inForce) remarks.push('No effect in this version.')
   if (reloads === true) remarks.push('Reloads.')
   const comments = [meaning, ...(remarks.length > 0 ? [remarks.join(' ')] : [])].map((line) => `# ${line}`)
   if (form === 'map') return comments
@@ -97,7 +95,7 @@ function showField(field: Field, config: Config, origins: ReadonlyMap<string, st
   const entries = field.form === 'map' && isTable(value) ? Object.entries(value) : [[field.name, value] as const]
   return entries.map(([name, part]) => {
     const origin = origins.get(field.form === 'map' ? `${field.key}.${name}` : field.key)
-    const remark = origin === undefined ? '' : `  # from ${origin}${field.inForce ? '' : ', no effect in this version'}`
+    const remark = origin === undefined ? '' : `  # from ${origin}`
     return part === undefined ? `# ${name} is not set: ${field.otherwise}` : assignment(name, part) + remark
   })
 }

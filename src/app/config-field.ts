@@ -4,8 +4,6 @@ import { z } from 'zod'
 export interface About {
   /** One sentence. */
   readonly meaning: string
-  /** False for a key that is read and checked, while the part it belongs to is not built yet. */
-  readonly inForce: boolean
   /** Where the value comes from when nobody gives one and the default is not a constant. */
   readonly otherwise?: string
   /** The command-line flag that sets it. */
@@ -36,19 +34,15 @@ export interface Field extends About {
 
 const known = z.registry<About>()
 
-/** Gives a schema its sentence; `inForce` is true unless said otherwise. */
+/** Gives a schema its sentence. */
 export function field<S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S {
-  known.add(schema, { meaning, inForce: true, ...more })
+  known.add(schema, { meaning, ...more })
   return schema
 }
 
 /** A field that a running server takes anew at a reload. */
 export const live = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>
   field(schema, meaning, { ...more, reloads: true })
-
-/** A field whose part of the grid is still to come. */
-export const later = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>
-  field(schema, meaning, { ...more, inForce: false })
 
 /** All fields of a schema, in the order in which they were written. */
 export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []): Field[] {

@@ -58,7 +58,7 @@ export function loadConfig({ file, env, home, flags = [] }: ConfigSources): Load
 
   const config = check(merged, origins)
   for (const { key, holdsPath } of FIELDS) if (holdsPath === true) makeAbsolute(config, key)
-  return { config, origins, notes: notesOn(config, origins, environment.unknown) }
+  return { config, origins, notes: notesOn(config, environment.unknown) }
 }
 
 const UNIX = /^unix:(?:\/\/)?(?=[^/])/
@@ -100,16 +100,13 @@ function check(merged: Table, origins: ReadonlyMap<string, string>): Config {
   return data
 }
 
-function notesOn(config: Config, origins: ReadonlyMap<string, string>, unknown: readonly string[]): Note[] {
-  const dormant = FIELDS.filter((field) => !field.inForce)
-  const keys = [...origins.keys()].filter((key) => dormant.some((field) => covers(field.key, key)))
+function notesOn(config: Config, unknown: readonly string[]): Note[] {
   const notes: Note[] = [
     {
       level: 'warn',
       what: 'reachable from other machines, and anyone who reaches it may use it',
       keys: exposedKeys(config),
     },
-    { level: 'info', what: 'settings that are accepted, and have no effect in this version', keys },
     { level: 'info', what: 'environment variables that are none of ours', keys: unknown },
   ]
   return notes.filter((note) => note.keys.length > 0)

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { configuredAuthority } from '../doors/http/authority.ts'
 import { configuredOrigin } from '../doors/http/browser-rules.ts'
+import { instanceNameProblem } from '../model/instance-name.ts'
 import { parseAddress } from './bind-address.ts'
-import { field, later, live } from './config-field.ts'
+import { field, live } from './config-field.ts'
 
 /** Text that a part will have to read when the server starts, and that had better be refused here, with its key. */
 const readableBy = (read: (text: string) => unknown, what: string) =>
@@ -67,7 +68,16 @@ export const server = z.strictObject({
     z.number().min(0).max(86_400).default(30),
     'How long a stopping server lets the calls in hand finish.',
   ),
-  instance_name: later(z.string().default(''), 'The instance that callers get when they name none.'),
+  instance_name: field(
+    z
+      .string()
+      .default('')
+      .superRefine((name, context) => {
+        const problem = name === '' ? undefined : instanceNameProblem(name)
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+      }),
+    'The instance that callers get when they name none: both names stand for the same cache and quotas.',
+  ),
   tls,
 })
 

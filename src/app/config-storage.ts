@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../base/digest.ts'
 import { parseTarget } from '../client/target.ts'
 import { instanceNameProblem } from '../model/instance-name.ts'
-import { field, later } from './config-field.ts'
+import { field } from './config-field.ts'
 
 const GiB = 1024 ** 3
 const MiB = 1024 ** 2
@@ -60,10 +60,17 @@ const actionCache = z
       z.enum(['filesystem']).default('filesystem'),
       'Where results of actions are kept: with the blobs, wherever those are.',
     ),
-    root_dir: later(folder(), 'Directory for results of actions.', {
+    root_dir: field(folder(), 'Directory for results of actions, if they are to be kept apart from the blobs.', {
       otherwise: 'they are kept with the blobs',
       holdsPath: true,
     }),
+    max_bytes: field(
+      z
+        .int()
+        .min(64 * MiB)
+        .default(2 * GiB),
+      'How much disk results may take in root_dir; past it, what was not asked for the longest goes.',
+    ),
     read_only_instances: field(
       z.array(z.string()).default([]),
       'Instances whose callers may read results of actions and not put any; "" is the unnamed one.',

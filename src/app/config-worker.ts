@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BACKENDS } from './backends.ts'
-import { field, later } from './config-field.ts'
+import { field } from './config-field.ts'
 
 const file = () => z.string().min(1).optional()
 
@@ -53,10 +53,14 @@ const host = z
       'The first of 4096 user ids for rooms: a worker that is root gives each open room one, unless user is set.',
       { otherwise: 'a range between 1879048192 and 2147483647 that is chosen by the folder of the worker' },
     ),
-    use_sandbox: later(z.boolean().default(true), 'Run commands in a sandbox where the machine offers one.'),
+    use_sandbox: field(
+      z.boolean().default(false),
+      'With backend = "host": run commands in a sandbox where the machine offers one, and on the host elsewhere.',
+    ),
     env_whitelist: field(
-      z.array(z.string().min(1)).default(['PATH', 'HOME']),
-      "The worker's own environment variables that commands see where they do not set them.",
+      z.array(z.string().min(1)).optional(),
+      "The worker's environment variables that commands see on the host; rooms have an environment of their own.",
+      { otherwise: 'PATH, and HOME where commands run as the user of the worker' },
     ),
   })
   .prefault({})

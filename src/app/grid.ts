@@ -56,7 +56,8 @@ export async function openGridIfPossible(config: Config, tools: GridTools): Prom
 
 async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { clock, log, storage } = tools
-  const { engine, tally, close } = await openEngine(config, tools)
+  const { engine: unnamed, tally, close } = await openEngine(config, tools)
+  const engine = namingInstance(unnamed, config.server.instance_name)
   const draining = new AbortController()
   const ending = new AbortController()
   const { instances } = storage
@@ -125,6 +126,7 @@ async function openForCallers(config: Config, parts: CallerParts) {
     ...shared,
     engine: open,
     settings,
+    instance: server.instance_name,
     noWorkerGraceMs: execution.scheduler.no_worker_grace_seconds * 1000,
     isWorkerComing: tools.isWorkerComing,
     callbackSecret: tools.callbackSecret,
@@ -137,6 +139,13 @@ async function openForCallers(config: Config, parts: CallerParts) {
   opened.adopt(workflows, () => workflows.close())
   return { code, workflows }
 }
+
+/** Tasks of callers who name no instance belong to this one. */
+const namingInstance = (engine: Engine, name: string): Engine => ({
+  ...engine,
+  submit: (submission) =>
+    engine.submit(submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
+})
 
 /** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */
 const refusingTasks = (engine: Engine, draining: AbortSignal): Engine => ({

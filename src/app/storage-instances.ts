@@ -7,6 +7,7 @@ import { onlyCommandResults } from '../storage/only-command-results.ts'
 import { onlyComplete } from '../storage/only-complete.ts'
 import { ownNames, packedActionCache } from '../storage/packed-action-cache.ts'
 import type { PackStore } from '../storage/packs/pack-store.ts'
+import type { ValueStore } from '../storage/packs/value-space.ts'
 import { readOnlyActions } from '../storage/read-only-actions.ts'
 import { verifying } from '../storage/verifying.ts'
 import type { Config } from './config.ts'
@@ -15,6 +16,10 @@ import type { UpstreamStorage } from './storage-upstream.ts'
 /** What the stacks of stores stand on. */
 export interface Ground {
   readonly packs: PackStore
+  /** Where results of actions are kept. */
+  readonly values: ValueStore
+  /** The name of the instance that callers get who name none. */
+  readonly unnamed: string
   readonly bulk: BulkPool
   readonly upstream: UpstreamStorage | undefined
   readonly metered: (inner: BlobStore) => BlobStore
@@ -59,8 +64,11 @@ export function instancesOf(settings: Settings, ground: Ground): InstanceStores 
   const named = [...Object.keys(spaces), ...Object.keys(digest_functions), ...readOnly]
   const special = new Map(named.map((name) => [name, instanceOf(name)]))
   const usual: Instance = { ...storesOf(0, ''), unnamedFunction: 'sha256', mayUpdateActions: true }
+  const served = (name: string): Instance => special.get(name) ?? usual
+  const { unnamed } = ground
+  const unnamedInstance = { ...served(unnamed), actions: underName(unnamed, served(unnamed).actions) }
   return {
-    instances: (name) => special.get(name) ?? usual,
+    instances: (name) => (name === '' ? unnamedInstance : served(name)),
     actionsOf: (name) =>
       (readOnly.has(name) ? storesOf(spaces[name] ?? 0, name) : (special.get(name) ?? usual)).actions,
     ownResultsOf: (name) => storesOf(spaces[name] ?? 0, special.has(name) ? name : '').own,
@@ -75,8 +83,8 @@ interface Place {
 
 /** From the disk up, or from the upstream where nothing is kept here. */
 function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): Stores {
-  const { packs, bulk, upstream, metered } = ground
-  const here = packedActionCache(packs.values())
+  const { packs, values, bulk, upstream, metered } = ground
+  const here = packedActionCache(values)
   const stores = (blobs: BlobStore, actions: (complete: Complete) => ActionCache): Stores => {
     const counted = metered(blobs)
     const complete = onlyComplete(counted)
@@ -96,10 +104,17 @@ function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): St
   )
 }
 
-const ownResults = ({ packs, secret }: Ground, complete: Complete): OwnResults => {
+const ownResults = ({ values, secret }: Ground, complete: Complete): OwnResults => {
   const of = (kind: 'task' | 'stage'): ActionCache =>
-    onlyCommandResults(complete(packedActionCache(packs.values(), ownNames(secret, kind))))
+    onlyCommandResults(complete(packedActionCache(values, ownNames(secret, kind))))
   return { tasks: of('task'), stages: of('stage') }
 }
+
+/** Keeps the results of callers who name no instance under the name that the settings give to it. */
+const underName = (name: string, inner: ActionCache): ActionCache => ({
+  ...inner,
+  get: (_, action) => inner.get(name, action),
+  put: (_, action, result) => inner.put(name, action, result),
+})
 
 type Complete = (inner: ActionCache) => ActionCache

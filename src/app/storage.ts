@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Instances } from '../doors/reapi/instances.ts'
@@ -56,8 +56,11 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     verifyReads: cas.verify_reads,
     scrubBytesPerSecond: cas.scrub_bytes_per_second,
   })
+  const results = await openResults(config, { clock, log })
   const { instances, actionsOf, ownResultsOf } = instancesOf(config.storage, {
     packs,
+    values: (results ?? packs).values(),
+    unnamed: config.server.instance_name,
     bulk,
     upstream,
     metered: metered(meter, clock),
@@ -75,9 +78,30 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     async close() {
       upstream?.close()
       await packs.close()
+      await results?.close()
       await bulk.close()
     },
   }
+}
+
+/** Packs of their own for results of actions; undefined when they are kept with the blobs. */
+async function openResults(
+  { storage: { cas, action_cache }, server }: Config,
+  { clock, log }: Pick<StorageTools, 'clock' | 'log'>,
+): Promise<PackStore | undefined> {
+  const blobs = cas.root_dir ?? join(server.data_dir, 'cas')
+  if (action_cache.root_dir === undefined || resolve(action_cache.root_dir) === resolve(blobs)) return undefined
+  const { max_bytes: maxBytes } = action_cache
+  return await packStore({
+    files: nodeFiles(action_cache.root_dir, process.pid),
+    clock,
+    events: loggedEvents(log.child({ store: 'action cache' })),
+    durability: cas.durability,
+    maxBytes,
+    packBytes: Math.min(cas.pack_bytes, Math.floor(maxBytes / 8)),
+    verifyReads: cas.verify_reads,
+    scrubBytesPerSecond: cas.scrub_bytes_per_second,
+  })
 }
 
 const loggedEvents = (log: Log): PackEvents => ({

@@ -33,6 +33,16 @@ const WISHES: Readonly<Record<Exclude<Backend, 'docker' | 'apptainer'>, RuntimeW
   unshare: 'unshare',
 }
 
+/** The backend `host` with `use_sandbox`. */
+export async function openSandboxOrHost(options: BackendOptions): Promise<OpenBackend> {
+  try {
+    return await openBackend('auto', options)
+  } catch (error) {
+    if (!(error instanceof FaultError)) throw error
+    return await openBackend('host', options)
+  }
+}
+
 /** What commands run in, as the settings name it. Rooms have an environment of their own, and only bare ones ours. */
 export async function openBackend(backend: Backend, given: BackendOptions): Promise<OpenBackend> {
   const options = { ...given, networks: roomNetworks(backend, given) }

@@ -30,13 +30,15 @@ import type { Config } from './config.ts'
 import { toolchainFolders } from './language-folders.ts'
 import { workerLoad } from './worker-load.ts'
 import { roomUsers } from './worker-room-users.ts'
-import { type OpenBackend, openBackend } from './worker-runtime.ts'
+import { type BackendOptions, type OpenBackend, openBackend, openSandboxOrHost } from './worker-runtime.ts'
 
 export type StoresByInstance = (instance: string) => BlobStore
 
 export interface WorkerToolsOptions {
   readonly worker: string
   readonly backend: Backend
+  /** With the backend `host`: a sandbox where the machine offers one. */
+  readonly usesSandbox?: boolean
   /** Of this worker alone. */
   readonly folder: string
   readonly cacheBytes: number
@@ -163,7 +165,9 @@ function storesAt(
 
 const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
   const { backend, folder, user, env, clock, worker, containers, network, surroundings } = options
-  return openBackend(backend, {
+  const open = (given: BackendOptions): Promise<OpenBackend> =>
+    backend === 'host' && options.usesSandbox === true ? openSandboxOrHost(given) : openBackend(backend, given)
+  return open({
     worker,
     containers,
     network,

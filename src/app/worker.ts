@@ -120,7 +120,9 @@ const openToolsOf = (
     backend: settings.backend,
     folder,
     cacheBytes: settings.host.cache_bytes,
-    env: passedOn(settings.host.env_whitelist, user === undefined ? env : { ...env, HOME: undefined }),
+    // The home of the worker is closed to another user, unless the operator says that commands should know of it.
+    env: passedOn(settings.host.env_whitelist ?? (user === undefined ? ['PATH', 'HOME'] : ['PATH']), env),
+    usesSandbox: settings.host.use_sandbox,
     user,
     firstRoomUser: settings.host.first_room_user,
     containers: settings.docker,

@@ -134,12 +134,9 @@ test('an address that is taken is one line, and exit code 1', async () => {
   await first.ended
 })
 
-test('notes on settings are logged, what is dangerous as a warning', async () => {
+test('a setting that is dangerous is logged as a warning', async () => {
   const file = join(folder, 'open.toml')
-  writeFileSync(
-    file,
-    '[server]\naddress = "0.0.0.0:0"\nhttp_address = "127.0.0.1:0"\n[worker.host]\nuse_sandbox = false\n',
-  )
+  writeFileSync(file, '[server]\naddress = "0.0.0.0:0"\nhttp_address = "127.0.0.1:0"\n')
   const { server, said, ready, ended } = started('--config', file, '--insecure', '--json')
   const port = Number(/\d+$/.exec(JSON.parse(await ready).grpc))
   const socket = connect(port, '127.0.0.1')
@@ -152,5 +149,4 @@ test('notes on settings are logged, what is dangerous as a warning', async () =>
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', keys: ['server.address'] }))
-  expect(lines).toContainEqual(expect.objectContaining({ level: 'info', keys: ['worker.host.use_sandbox'] }))
 })
