@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { configSchema } from '../../src/app/config.ts'
-import { runLimits } from '../../src/app/config-cwl.ts'
+import { cwl, runLimits } from '../../src/app/config-cwl.ts'
 import { openExpressions } from '../../src/app/cwl-expressions.ts'
 import { FaultError } from '../../src/base/fault.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
@@ -11,7 +10,7 @@ import { threadDriver } from '../../src/submissions/thread-driver.ts'
 import { plainBlobs } from '../../src/submissions/tree-blobs.ts'
 
 const file = new URL('../../src/app/cwl-driver-thread.ts', import.meta.url)
-const limits = runLimits(configSchema.parse({}).cwl)
+const limits = runLimits(cwl.parse({}))
 const DRIVERS: Readonly<Record<string, SubmissionDriver>> = {
   'on this thread': localDriver(openExpressions(limits.expressions)),
   'on threads of their own': threadDriver({ file, limits, threads: 2 }),
