@@ -24,7 +24,8 @@ export interface Ended {
 export async function runToEnd({ program, args, cwd, env = {} }: Command): Promise<Ended> {
   const child = spawn(program, args, {
     cwd,
-    env: { PATH: process.env.PATH, ...env },
+    // The mark, so that what the program leaves running is found when the run is interrupted: Bazel's server, for one.
+    env: { PATH: process.env.PATH, TEST_RUN_MARK: process.env.TEST_RUN_MARK, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LONGEST_RUN_MS,
     killSignal: 'SIGKILL',
