@@ -11,7 +11,7 @@ export function leaveNothing(): void {
   const mark = process.env.NEXT_TEST_RUN_MARK ?? randomUUID()
   delete process.env.NEXT_TEST_RUN_MARK
   const { TEST_RUN_MARK: _, ...env } = process.env
-  const sweeper = spawn(process.execPath, [join(import.meta.dirname, 'sweep-marked.ts'), mark], {
+  const sweeper = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/sweep-marked.ts'), mark], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     env,
