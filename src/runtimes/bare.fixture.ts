@@ -29,8 +29,9 @@ export function launcherBy(way: Way, options: LocalLauncherOptions): Launcher {
   return spawner({ ...options, node, entry })
 }
 
-/** A user that nobody else on this machine is. */
-export const ORDINARY_USER = { uid: 65_530, gid: 65_530 }
+/** A user that nobody else on this machine is, no other test file included: they run at the same time. */
+const ORDINARY = 700_000 + host.pid
+export const ORDINARY_USER = { uid: ORDINARY, gid: ORDINARY }
 export const IS_ROOT = host.getuid?.() === 0
 const SETPRIV = '/usr/bin/setpriv'
 

@@ -15,7 +15,7 @@ function at(id: number) {
 /** Attacks that reach for what rooms have in common with each other and with the worker. */
 const CROSSING = ['write-init.c', 'false-end.c', 'device-modes.c']
 const WITHOUT_GROUPS = ({ file, part }: Attack): boolean =>
-  part === 'processes' || part === 'files' || file === 'sysv-fill.c'
+  part === 'processes' || part === 'files' || ['memfd-fill.c', 'sysv-fill.c'].includes(file)
 
 attackSuite([
   {

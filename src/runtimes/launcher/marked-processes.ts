@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { tryRead } from '../cgroups/group-files.ts'
 import type { SendSignal } from './launcher.ts'
+import { memoryBytesOf } from './memory-of-processes.ts'
 
 /** In the environment of every process of an order, where there are no control groups. */
 export const MARKER = 'WINDLASS_ROOM'
@@ -80,7 +81,7 @@ export function usageOf(processes: readonly MarkedProcess[]): MarkedUsage {
   return {
     cpuUserMs: sum(({ cpuUserMs }) => cpuUserMs),
     cpuSystemMs: sum(({ cpuSystemMs }) => cpuSystemMs),
-    memoryBytes: sum(({ pid }) => residentBytes(pid)),
+    memoryBytes: memoryBytesOf(processes.map(({ pid }) => pid)),
   }
 }
 
@@ -88,11 +89,6 @@ interface MarkedUsage {
   readonly cpuUserMs: number
   readonly cpuSystemMs: number
   readonly memoryBytes: number
-}
-
-export function residentBytes(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(tryRead(`/proc/${pid}/status`))?.[1]
-  return Number(kib ?? 0) * 1024
 }
 
 const allPids = (): number[] =>

@@ -1,6 +1,7 @@
 import type { RoomGroup } from '../cgroups/room-groups.ts'
 import type { LaunchUsage, SendSignal } from './launcher.ts'
-import { killMarked, type MarkedTree, markedProcesses, residentBytes, statOf, usageOf } from './marked-processes.ts'
+import { killMarked, type MarkedTree, markedProcesses, statOf, usageOf } from './marked-processes.ts'
+import { memoryBytesOf } from './memory-of-processes.ts'
 import { isDead, type RoomInitWatch } from './room-init.ts'
 
 /** All processes of one order. */
@@ -42,7 +43,7 @@ export function groupTree(group: RoomGroup): ProcessTree {
     kill: () => group.kill(),
     look() {
       const { cpuUserMs = 0, cpuSystemMs = 0 } = group.usage()
-      const memoryBytes = group.keepsMemory ? 0 : group.pids().reduce((all, pid) => all + residentBytes(pid), 0)
+      const memoryBytes = group.keepsMemory ? 0 : memoryBytesOf(group.pids())
       seenBytes = Math.max(seenBytes, memoryBytes)
       return { cpuMs: cpuUserMs + cpuSystemMs, memoryBytes }
     },
