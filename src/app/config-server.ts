@@ -54,6 +54,11 @@ export const server = z.strictObject({
     flag: '--http',
     holdsPath: true,
   }),
+  start_without_journal: field(
+    z.boolean().default(false),
+    'Start with a new journal where the old one is missing or empty, and forget the tasks that it held.',
+    { flag: '--start-without-journal' },
+  ),
   insecure: field(
     z.boolean().default(false),
     'Allow addresses that other machines can reach although callers are not authenticated.',

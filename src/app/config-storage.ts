@@ -28,6 +28,13 @@ const cas = z
         .default(32 * GiB),
       'How much disk blobs may take; past it, what was not asked for the longest goes.',
     ),
+    min_free_bytes: field(
+      z
+        .int()
+        .min(0)
+        .default(64 * MiB),
+      'Disk space that blobs leave free for the journal and logs, at most an eighth of the file system; 0 turns it off.',
+    ),
     pack_bytes: field(
       z
         .int()

@@ -14,6 +14,7 @@ import { TASK_FORM_PROPERTY } from '../model/task-form.ts'
 import { sqliteJournal } from '../storage/journal/sqlite/sqlite-journal.ts'
 import type { Config } from './config.ts'
 import { instanceLimits } from './config-http-limits.ts'
+import { mustBeThere } from './lost-journal.ts'
 import { gridGauges, gridMeter } from './metrics-grid.ts'
 import { newId } from './new-id.ts'
 import type { Storage } from './storage.ts'
@@ -41,8 +42,9 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
   const { scheduler, retry, retention_seconds, refuse_unknown_properties } = config.execution
   const folder = join(config.server.data_dir, 'journal')
   mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users have no business there
+  mustBeThere(config.server)
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
-  const { meter, tally } = tallied(gridMeter(registry))
+  const { meter, tally, follow } = instrumentsOf(registry)
   const engine = await createEngine({
     journal,
     clock,
@@ -67,7 +69,7 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
     await journal.close()
     throw error
   })
-  gridGauges(registry, engine.figures)
+  follow(engine)
   return {
     engine,
     tally,
@@ -76,6 +78,29 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
       await journal.close()
     },
   }
+}
+
+interface Instruments extends ReturnType<typeof tallied> {
+  /** The gauges show this engine from now on. */
+  follow(engine: Engine): void
+}
+
+const made = new WeakMap<Registry, Instruments>()
+
+/** A registry takes each name once, and an engine may be opened in several tries. */
+function instrumentsOf(registry: Registry): Instruments {
+  const known = made.get(registry)
+  if (known !== undefined) return known
+  let followed: Engine | undefined
+  const instruments: Instruments = {
+    ...tallied(gridMeter(registry)),
+    follow(engine) {
+      if (followed === undefined) gridGauges(registry, () => (followed ?? engine).figures())
+      followed = engine
+    },
+  }
+  made.set(registry, instruments)
+  return instruments
 }
 
 const retryOptions = (set: Config['execution']['retry']) => ({

@@ -21,6 +21,8 @@ import type { Config } from './config.ts'
 import { runLimits } from './config-cwl.ts'
 import { openCwlSubmissions } from './cwl-submissions.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
+import { isForLackOfSpace, lateGrid } from './late-grid.ts'
+import type { Readiness } from './readiness.ts'
 
 /** What runs tasks: the engine over its journal, and the doors to it. */
 export interface Grid {
@@ -39,18 +41,21 @@ export interface Grid {
   close(): Promise<void>
 }
 
-/** A disk that is full keeps the grid from its journal, and must not keep anybody from the cache. */
-export async function openGridIfPossible(config: Config, tools: GridTools): Promise<Grid | undefined> {
+export interface GridStart extends GridTools {
+  readonly readiness: Readiness
+}
+
+/** A full disk keeps the grid from its journal, and must not keep callers from the cache: then the grid opens later. */
+export async function openGridIfPossible(config: Config, start: GridStart): Promise<Grid | undefined> {
   if (!config.capabilities.exec_enabled) return undefined
+  const { readiness, ...tools } = start
+  const open = (): Promise<Grid> => openGrid(config, tools)
   try {
-    return await openGrid(config, tools)
+    return await open()
   } catch (error) {
-    if (!(error instanceof FaultError) || error.fault.kind !== 'exhausted') throw error
-    tools.log.error(
-      { err: error },
-      'no space for the journal: nothing is executed until a start with space on the disk',
-    )
-    return undefined
+    if (!isForLackOfSpace(error)) throw error
+    const { makeSpace } = tools.storage
+    return lateGrid({ open, makeSpace, first: error, readiness, clock: tools.clock, log: tools.log })
   }
 }
 
@@ -76,14 +81,7 @@ async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   })
   const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
   const longPollMs = execution.scheduler.long_poll_timeout_seconds * 1000
-  const stages = keptStages({ desk: engine.workers, resultsOf: (instance) => storage.ownResultsOf(instance).stages })
-  const working = {
-    ...common,
-    desk: engine.workers,
-    longPollMs,
-    stages,
-    checkReport: reportCheck({ desk: engine.workers, instances }),
-  }
+  const working = { ...common, ...forWorkers(engine, storage), longPollMs }
   return {
     logs,
     doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],
@@ -145,6 +143,13 @@ const namingInstance = (engine: Engine, name: string): Engine => ({
   ...engine,
   submit: (submission) =>
     engine.submit(submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
+})
+
+/** What the doors of workers share, whichever protocol they speak. */
+const forWorkers = ({ workers: desk }: Engine, { instances, ownResultsOf }: GridTools['storage']) => ({
+  desk,
+  stages: keptStages({ desk, resultsOf: (instance) => ownResultsOf(instance).stages }),
+  checkReport: reportCheck({ desk, instances }),
 })
 
 /** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */

@@ -70,8 +70,11 @@ export async function startServer(
   packGauges(metrics.registry, storage.figures)
 
   const callbackSecret = () => live.config.snippets.callback_secret
-  const gridTools = { clock, log, storage, registry: metrics.registry, isWorkerComing, callbackSecret }
-  const grid = await openGridIfPossible(config, gridTools)
+  const gridTools = { clock, log, storage, registry: metrics.registry, isWorkerComing, callbackSecret, readiness }
+  const grid = await openGridIfPossible(config, gridTools).catch(async (error: unknown) => {
+    await storage.close()
+    throw error
+  })
   const found = whereabouts(tls !== undefined)
   const probed = grpcHealth()
   const services = grpcServices({ health: probed, storage, grid, clock })

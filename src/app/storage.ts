@@ -12,6 +12,7 @@ import type { PackEvents } from '../storage/packs/pack-events.ts'
 import { type PackFigures, type PackStore, packStore } from '../storage/packs/pack-store.ts'
 import type { Config } from './config.ts'
 import { makeDataFolder } from './data-folder.ts'
+import { diskReserve } from './disk-reserve.ts'
 import { serverSecret } from './server-secret.ts'
 import { instancesOf, type OwnResults } from './storage-instances.ts'
 import { openUpstreamStorage } from './storage-upstream.ts'
@@ -29,6 +30,8 @@ export interface Storage {
   readonly pins: Pick<PackStore, 'pin' | 'unpin' | 'makeDurable'>
   readonly spaces: readonly number[]
   figures(): PackFigures
+  /** Evicts blobs until the journal's reserve of disk space is free, or nothing more can go. */
+  makeSpace(): Promise<void>
   /** For whoever looks after the packs. */
   readonly admin: StorageAdmin
   close(): Promise<void>
@@ -67,6 +70,8 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     secret: serverSecret(config.server.data_dir),
   })
 
+  const folder = cas.root_dir ?? config.server.data_dir
+  const reserve = diskReserve({ packs, folder, minFreeBytes: cas.min_free_bytes, clock, log })
   return {
     instances,
     actionsOf,
@@ -74,8 +79,10 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
     pins: packs,
     spaces: [...new Set([0, ...Object.values(config.storage.spaces)])],
     figures: packs.figures,
+    makeSpace: reserve.restore,
     admin: packs.admin,
     async close() {
+      reserve.close()
       upstream?.close()
       await packs.close()
       await results?.close()
@@ -106,6 +113,7 @@ async function openResults(
 
 const loggedEvents = (log: Log): PackEvents => ({
   recovered: (report) => log.info({ ...report }, 'opened the blob store'),
+  truncated: (report) => log.error({ ...report }, 'a pack file is truncated: blobs at its end are lost'),
   reclaimed: (event) => log.info({ ...event }, 'reclaimed disk space'),
   lost: (blobs) => log.error({ blobs }, 'blobs went bad on disk, and are gone'),
   scrubbed() {},

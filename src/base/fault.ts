@@ -25,8 +25,8 @@ export type Fault =
 export type InvalidWhy = 'range' | 'unsupported' | 'exists'
 /** We do not know who asks, as opposed to knowing that they may not. */
 export type DeniedWhy = 'unknown-caller'
-/** The queue is full for everybody, as opposed to what one caller may have of something. */
-export type ExhaustedWhy = 'queue'
+/** The queue is full for everybody, or the disk is; as opposed to what one caller may have of something. */
+export type ExhaustedWhy = 'queue' | 'disk'
 /** The bytes are gone, not just the answer. */
 export type BugWhy = 'data-loss'
 

@@ -11,12 +11,16 @@ interface ReadyWords {
 }
 
 /** Says that a server is ready and where: to people, to a log, or as the line of JSON that programs wait for. */
-export function tellReady({ grpc, http, httpUrl, health }: RunningServer, said: ReadyWords, terminal: Terminal): void {
-  if (said.json) return terminal.out(`${JSON.stringify({ ready: true, grpc, http, health })}\n`)
-  if (!terminal.outIsTerminal) return terminal.out(`windlass ${version()} is ready: gRPC on ${grpc}, HTTP on ${http}\n`)
+export function tellReady(server: RunningServer, said: ReadyWords, terminal: Terminal): void {
+  const { grpc, http, httpUrl, health } = server
+  const { ready, reasons } = server.readiness.state()
+  const why = ready ? {} : { reasons }
+  if (said.json) return terminal.out(`${JSON.stringify({ ready, ...why, grpc, http, health })}\n`)
+  const state = ready ? 'is ready' : `serves its cache, and is not ready (${reasons.join('; ')})`
+  if (!terminal.outIsTerminal) return terminal.out(`windlass ${version()} ${state}: gRPC on ${grpc}, HTTP on ${http}\n`)
   const width = Math.max(grpc.length, httpUrl.length) + 3
   terminal.out(`
-Windlass ${version()} is ready${said.withWhat}.
+Windlass ${version()} ${state}${said.withWhat}.
 
   gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
   HTTP   ${httpUrl.padEnd(width)}/play, /api, /healthz, /readyz, /metrics, /cas/, /ac/

@@ -16,6 +16,12 @@ export const SETTING_FLAGS = [
     key: 'server.data_dir',
     help: 'keep everything in this directory (~/.local/share/windlass)',
   },
+  {
+    flag: '--start-without-journal',
+    value: '',
+    key: 'server.start_without_journal',
+    help: 'forget the tasks of a journal that is missing or empty',
+  },
   { flag: '--insecure', value: '', key: 'server.insecure', help: 'allow addresses that other machines can reach' },
   {
     flag: '--allow-bare-snippets',

@@ -19,6 +19,7 @@ export const GRPC_CODE = {
 const WHY_CODE = {
   exists: 6,
   queue: 8,
+  disk: 8,
   range: 11,
   unsupported: 12,
   'data-loss': 15,

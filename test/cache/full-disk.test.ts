@@ -18,7 +18,8 @@ let client: CacheClient
 const held: Blob[] = []
 
 async function start(): Promise<void> {
-  server = await startProcess(disk.folder)
+  // Without a reserve for the journal: what is acknowledged stays, and uploads are refused.
+  server = await startProcess(disk.folder, { WINDLASS_STORAGE_CAS_MIN_FREE_BYTES: '0' })
   client = cacheClient(server.grpc)
 }
 

@@ -7,6 +7,9 @@ const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 export interface ServerProcess {
   /** The address of gRPC. */
   readonly grpc: string
+  readonly http: string
+  /** The line that it printed when it was up. */
+  readonly first: { readonly ready: boolean; readonly reasons?: readonly string[] }
   readonly pid: number
   /** What it logged so far. */
   log(): string
@@ -34,6 +37,8 @@ export async function startProcess(dataDir: string, env: Record<string, string> 
   }
   return {
     grpc: JSON.parse(first).grpc,
+    http: JSON.parse(first).http,
+    first: JSON.parse(first),
     pid: child.pid as number,
     log: () => log,
     isAlive: () => child.exitCode === null && child.signalCode === null,

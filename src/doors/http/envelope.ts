@@ -77,7 +77,11 @@ function told(c: Context, { log }: EnvelopeTools, error: Error): Told {
 function toldFault({ fault, message }: FaultError): Told {
   const [status, code] = TOLD[fault.kind]
   if (fault.kind === 'missing') return { status, code, message, more: { missing: fault.digests.map(formatDigest) } }
-  if (fault.kind === 'exhausted')
-    return { status, code, message, headers: { 'retry-after': String(Math.ceil(fault.retryAfterMs / 1000)) } }
+  if (fault.kind === 'exhausted') {
+    const headers = { 'retry-after': String(Math.ceil(fault.retryAfterMs / 1000)) }
+    if (fault.why !== 'disk') return { status, code, message, headers }
+    const [down, word] = TOLD.unavailable // it is the server's trouble, not that of a caller who asks too much
+    return { status: down, code: word, message, headers }
+  }
   return { status, code, message, ...(fault.kind === 'unavailable' && { headers: { 'retry-after': '1' } }) }
 }

@@ -19,7 +19,12 @@ export function holdFolder(folder: string, pid: number): () => void {
     const what = `the data folder ${folder} is in use by process ${holderIn(names)}`
     throw new FaultError({ kind: 'unavailable', what }, error)
   }
-  writeFileSync(names, `${pid}\n`)
+  try {
+    writeFileSync(names, `${pid}\n`)
+  } catch (error) {
+    // It only informs people: a full disk must not keep the server from starting.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  }
   return () => lock.close()
 }
 

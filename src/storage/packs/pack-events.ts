@@ -4,6 +4,8 @@ import type { RecoveryReport } from './recovery.ts'
 /** What happens behind the store's port, for logs and metrics. */
 export interface PackEvents {
   recovered(report: RecoveryReport): void
+  /** A file of the store is shorter than the index says, or gone: its last blobs are absent now. */
+  truncated(report: TruncationReport): void
   reclaimed(event: ReclaimEvent): void
   /** Blobs went bad on disk and are absent now. */
   lost(blobs: number): void
@@ -11,8 +13,17 @@ export interface PackEvents {
   failed(error: unknown, doing: 'write' | 'sync' | 'journal' | 'reclaim' | 'scrub'): void
 }
 
+export interface TruncationReport {
+  readonly pack: number
+  /** Undefined when the file is gone. */
+  readonly fileBytes: number | undefined
+  readonly indexedBytes: number
+  readonly lostBlobs: number
+}
+
 export const unheardEvents: PackEvents = {
   recovered() {},
+  truncated() {},
   reclaimed() {},
   lost() {},
   scrubbed() {},

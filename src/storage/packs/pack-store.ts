@@ -179,7 +179,7 @@ class OpenStore {
       if (pack !== undefined) pack.synced = Math.min(synced * UNIT_BYTES, pack.end)
     }
     const tools = { files, packs: this.#packs, catalogue: this.#catalogue }
-    await settle(tools)
+    for (const report of await settle(tools)) events.truncated(report)
     const isFresh = journal.entries === 0 && this.#packs.size === 0
     if (!journal.closed && !isFresh)
       events.recovered({ ...(await prove(tools, journal.packs)), isJournalDamaged: journal.damaged })

@@ -380,6 +380,7 @@ export const isFullDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].incl
 /** How a failed write is told to callers. */
 export function writeFault(error: unknown): FaultError {
   if (error instanceof FaultError) return error
-  if (isFullDisk(error)) return new FaultError({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000 }, error)
+  if (isFullDisk(error))
+    return new FaultError({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000, why: 'disk' }, error)
   return new FaultError({ kind: 'unavailable', what: `writing to disk failed (${codeOf(error) || 'unknown'})` }, error)
 }

@@ -16,6 +16,7 @@
 import type { PackMarks } from '../index/journal-loader.ts'
 import { type Catalogue, NONE } from './catalogue.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
+import type { TruncationReport } from './pack-events.ts'
 import { INCOMING, PACKS, type Pack, type PackSet, pathOf, SOLO } from './pack-set.ts'
 import { Window } from './pack-walk.ts'
 import { PUT, REPLACE } from './pack-writer.ts'
@@ -67,16 +68,24 @@ export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 
   for (const folder of files.list(SOLO)) for (const name of files.list(`${SOLO}/${folder}`)) add(name, true)
 }
 
-/** Drops what the journal says but no file holds. */
-export async function settle({ catalogue, packs }: RecoveryTools): Promise<void> {
+/** Drops what the journal says but no file holds, and answers with the files that are too short for it, or gone. */
+export async function settle({ catalogue, packs }: RecoveryTools): Promise<TruncationReport[]> {
   const astray: number[] = []
+  const short = new Map<number, TruncationReport>()
   await catalogue.eachRecord(Number.POSITIVE_INFINITY, (record) => {
-    const pack = packs.get(catalogue.index.pack(record))
+    const number = catalogue.index.pack(record)
+    const pack = packs.get(number)
     const end = catalogue.positionOf(record) + catalogue.bytesOf(record)
-    if (pack === undefined || end > pack.end) astray.push(record)
+    if (pack === undefined || end > pack.end) {
+      astray.push(record)
+      const { indexedBytes = 0, lostBlobs = 0 } = short.get(number) ?? {}
+      const report = { pack: number, fileBytes: pack?.end, indexedBytes: Math.max(indexedBytes, end) }
+      short.set(number, { ...report, lostBlobs: lostBlobs + 1 })
+    }
     catalogue.enter(record)
   })
   for (const record of astray) catalogue.drop(record)
+  return [...short.values()]
 }
 
 /** Proves and finds what the journal cannot vouch for. */

@@ -175,4 +175,7 @@ const notWritten = (error: unknown): FaultError =>
   new FaultError({ kind: 'unavailable', what: 'the log of callbacks cannot be written' }, error)
 
 const noSpace = (error: unknown): FaultError =>
-  new FaultError({ kind: 'exhausted', resource: 'space for the log of callbacks', retryAfterMs: 60_000 }, error)
+  new FaultError(
+    { kind: 'exhausted', resource: 'disk space for the log of callbacks', retryAfterMs: 60_000, why: 'disk' },
+    error,
+  )

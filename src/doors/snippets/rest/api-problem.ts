@@ -42,11 +42,12 @@ export function problemOf(error: unknown): ApiProblem | undefined {
   }
 }
 
-/** Every other limit than that of the queue is the instance's own. */
-const exhausted = ({ resource, retryAfterMs, why }: Extract<Fault, { kind: 'exhausted' }>): ApiProblem =>
-  why === 'queue'
-    ? new ApiProblem('noWorker', 'The queue is full', retryAfterMs)
-    : new ApiProblem('quota', sentence(`${resource} is used up`), retryAfterMs)
+/** Every limit but those of the queue and the disk is the instance's own. */
+function exhausted({ resource, retryAfterMs, why }: Extract<Fault, { kind: 'exhausted' }>): ApiProblem {
+  if (why === 'queue') return new ApiProblem('noWorker', 'The queue is full', retryAfterMs)
+  if (why === 'disk') return new ApiProblem('unavailable', `The server has no ${resource}`, retryAfterMs)
+  return new ApiProblem('quota', sentence(`${resource} is used up`), retryAfterMs)
+}
 
 /** A word with a colon is the name of a field, and is told as it is written. */
 const sentence = (what: string): string =>

@@ -24,7 +24,7 @@ export function faultOf(error: unknown): Fault {
   const said = error instanceof Error ? error.message : String(error)
   switch (codeOf(error)) {
     case CODE.full:
-      return { kind: 'exhausted', resource: 'disk space for the journal', retryAfterMs: RETRY_AFTER_MS }
+      return { kind: 'exhausted', resource: 'disk space for the journal', retryAfterMs: RETRY_AFTER_MS, why: 'disk' }
     case CODE.busy:
     case CODE.locked:
       return { kind: 'unavailable', what: `another program holds the journal's database (${said})` }
