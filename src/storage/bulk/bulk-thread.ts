@@ -25,6 +25,13 @@ function hashing({ id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>, say:
   }
 }
 
+/**
+ * 256 KiB of zstd can stand for 8 GiB. Unpacking and hashing them occupies this thread for seconds, and every other
+ * upload waits for it. Beyond the first bytes, a blob that unpacks to more than this many times its length is refused.
+ */
+const FREE_BYTES = 64 * 1024 * 1024
+const MOST_RATIO = 1000
+
 function unpacking(
   { id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>,
   say: (message: FromThread) => void,
@@ -33,6 +40,7 @@ function unpacking(
   let isEnded = false
   let wake: (() => void) | undefined
   let isRefused = false
+  let taken = 0
   async function* pieces(): AsyncGenerator<Uint8Array> {
     while (true) {
       const next = queue.shift()
@@ -43,6 +51,7 @@ function unpacking(
         })
         continue
       }
+      taken += next.bytes.length
       try {
         yield next.bytes
       } finally {
@@ -56,6 +65,7 @@ function unpacking(
     for await (const piece of decompressing(pieces())) {
       size += piece.length
       if (size > maxSize) throw new Error('larger than it may be') // stops decompressing: it might never end
+      if (size > FREE_BYTES + MOST_RATIO * taken) throw new Error('it unpacks to too much for its length')
       hasher.update(piece)
     }
     say({ kind: 'found', id, hash: hasher.digest(), size })

@@ -61,4 +61,16 @@ describe('a bulk thread', () => {
     await long.update(zstdCompressSync(bytes))
     expect(await long.finish()).toBeUndefined()
   })
+
+  test('refuses 256 KiB of zstd that stand for 8 GiB before it has unpacked them', async () => {
+    const part = 64 * 1024 * 1024
+    const frame = zstdCompressSync(Buffer.alloc(part))
+    const frames = Math.ceil(2 ** 33 / part)
+    const bomb = pool.inspect('sha256', 'zstd', 2 ** 33)
+    const started = process.cpuUsage()
+    for (let at = 0; at < frames; at++) await bomb.update(frame)
+    expect(await bomb.finish()).toBeUndefined()
+    const { user, system } = process.cpuUsage(started)
+    expect((user + system) / 1e6).toBeLessThan(4) // seconds of CPU, not of the clock
+  })
 })
