@@ -79,14 +79,8 @@ export async function startServer(
   const probed = grpcHealth()
   const services = grpcServices({ health: probed, storage, grid, clock })
 
-  const grpc = createServer({
-    services,
-    timing: { now: clock.monotonic, after: clock.after },
-    observer: logged(metrics.observer, log),
-    limits: grpcLimits(config.grpc),
-    http1Answer: found.misdirected,
-    ...(tls && { tls }),
-  })
+  const observer = logged(metrics.observer, log)
+  const grpc = grpcServer(config, { services, clock, observer, http1Answer: found.misdirected, ...(tls && { tls }) })
   const doorParts = { metrics, readiness, storage, grid, clock, log, addresses: found.addresses }
   const door = httpDoors(config, doorParts)
 
@@ -118,6 +112,15 @@ export async function startServer(
     ),
   }
 }
+
+type GrpcServerParts = Omit<Parameters<typeof createServer>[0], 'timing' | 'limits'> & { readonly clock: Clock }
+
+const grpcServer = (config: Config, { clock, ...parts }: GrpcServerParts): GrpcServer =>
+  createServer({
+    ...parts,
+    timing: { now: clock.monotonic, after: clock.after },
+    limits: grpcLimits(config.grpc),
+  })
 
 interface ReloadingParts {
   readonly grpc: GrpcServer
