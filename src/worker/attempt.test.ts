@@ -170,7 +170,7 @@ test('a command that fails has a result with what it made', async () => {
 test('one that runs out of time too', async () => {
   await using at = await bench()
   const { end, result } = await at.go(shell('echo log > log; echo begun; sleep 60'), {
-    command: { ...wanting('log'), limits: { wallMs: 2000 } },
+    command: { ...wanting('log'), limits: { wallMs: 5000 } },
   })
   expect([end.cause, result.outputFiles.length, text(result.stdout.raw)]).toEqual(['timeout', 1, 'begun\n'])
   await expectClean(at)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Digest } from '../../src/base/digest.ts'
@@ -30,6 +30,8 @@ test('a worker that is killed in the second stage loses the task: another begins
   const first = await startWorkerProcess(grid.address, ['--id', 'first', '--slots', '1'])
   const folder = ownFolder()
   const [pidFile, count] = [join(folder, 'pid'), join(folder, 'count')]
+  writeFileSync(count, '')
+  chmodSync(count, 0o666) // each room has a user of its own
   const wait = gate()
   const noted = `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}`
   const { operation, task } = await submitCommand(grid, {

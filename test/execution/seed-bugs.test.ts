@@ -2,7 +2,7 @@
  * What the first implementation of the protocol that our workers speak got wrong, each by name. Here a whole server and
  * whole workers do it.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { STATUS } from '../../src/grpc/status.ts'
@@ -15,11 +15,19 @@ import { shell, type WholeGrid, wholeGrid } from './whole-grid.ts'
 
 type Output = { path: string; digest: ReturnType<typeof nameOf>; isExecutable?: boolean }
 
+/** An empty file that outlives rooms and that all can write to: each room may have a user of its own. */
+function openFile(folder: string, name: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, '')
+  chmodSync(path, 0o666)
+  return path
+}
+
 /** Adds a line to a file that outlives the room, so that runs can be counted. */
-const counted = ({ folder }: WholeGrid) => ({
-  script: `echo x >> ${join(folder, 'runs')}`,
-  runs: () => (existsSync(join(folder, 'runs')) ? readFileSync(join(folder, 'runs'), 'utf8').length / 2 : 0),
-})
+function counted({ folder }: WholeGrid) {
+  const file = openFile(folder, 'runs')
+  return { script: `echo x >> ${file}`, runs: () => readFileSync(file, 'utf8').length / 2 }
+}
 
 const textOf = (raw: unknown): string => Buffer.from(String(raw ?? ''), 'base64').toString()
 
@@ -95,7 +103,7 @@ describe('what an action asks for is honoured:', () => {
 
   test('its priority: a lower number goes first', async () => {
     const grid = await wholeGrid()
-    const order = join(grid.folder, 'order')
+    const order = openFile(grid.folder, 'order')
     const go = join(grid.folder, 'go')
     await grid.worker({ WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1', WINDLASS_WORKER_PREFETCH_TASKS: '0' })
     const begun = join(grid.folder, 'begun')
@@ -144,6 +152,7 @@ test('a lease that expires is queued again, and another worker does it', async (
   const grid = await wholeGrid({
     EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS: '1',
     EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '1',
+    WORKER_HEARTBEAT_INTERVAL_SECONDS: '0.3',
   })
   const silent = seedClient(grid.address)
   await silent.call('RegisterWorker', { workerId: 'silent', capabilities: { maxConcurrentExecutions: 1 } })
@@ -218,7 +227,7 @@ describe('outputs are collected:', () => {
 })
 
 describe('blobs:', () => {
-  test('a large one passes through in pieces, and is never whole in memory', { timeout: 120_000 }, async () => {
+  test('a large one passes through in pieces, and is never whole in memory', { timeout: 600_000 }, async () => {
     const grid = await wholeGrid()
     await grid.worker()
     const MIB = 1024 * 1024

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/app/clock.ts'
 import { loadConfig } from '../../src/app/config-load.ts'
 import { type RunningWorker, startWorker } from '../../src/app/worker.ts'
 import { silentLog } from '../../src/base/log.ts'
-import type { Language } from '../../src/model/language.ts'
+import { LANGUAGE_PROPERTY, type Language } from '../../src/model/language.ts'
 import { type TestGrid, until } from './grid.ts'
 
 /** A folder that goes with the test, and is open to whoever commands run as. */
@@ -58,6 +58,8 @@ export async function speakingWorker(grid: TestGrid, languages: readonly Languag
   }
   await workerHere(grid.address, settings, languages)
   const offers = (name: string): boolean =>
-    grid.engine.workers.list().some(({ properties }) => properties.some(({ value }) => value === name))
+    grid.engine.workers
+      .list()
+      .some(({ properties }) => properties.some((each) => each.name === LANGUAGE_PROPERTY && each.value === name))
   await until(() => languages.every(({ name }) => offers(name)), 60_000)
 }
