@@ -59,6 +59,7 @@ test('the table has the codes that are answered, and those only', { timeout: 120
   expect(await code(`${TASKS}?state=failed`)).toBe(40007)
   expect(await code(TASKS, { json: { ...HELLO, callback: { url: 'http://127.0.0.1/' } } })).toBe(40008)
   expect(await code(TASKS, { json: HELLO, headers: { origin: 'https://elsewhere.example' } })).toBe(40301)
+  expect(await code(TASKS, { json: { ...HELLO, network: true } })).toBe(40302)
   expect(await code(`${TASKS}/task_none`)).toBe(40401)
   expect(await code(`${TASKS}/${data?.taskId}/artifacts/none`)).toBe(40402)
   expect([await code(`${TASKS}/a/b/c`), await code('/api/v1/languages/none')]).toEqual([40403, 40403])

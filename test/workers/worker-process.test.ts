@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { putAction, startGrid, until } from './grid.ts'
@@ -48,11 +48,13 @@ describe('windlass worker daemon', () => {
     const worker = await startWorkerProcess(grid.address, ['--id', 'spot'])
     const folder = ownFolder()
     const marks = join(folder, 'marks')
+    writeFileSync(marks, '')
+    chmodSync(marks, 0o666) // each room has a user of its own
     // A command that ends well when its job gets SIGTERM, as under Slurm: its result must not count.
     const script = `echo $$ >> ${marks}; [ $(wc -l < ${marks}) -gt 1 ] && exit 7; trap 'exit 0' TERM; sleep 600 & wait`
     const { operation } = await grid.submit({ script })
     await grid.running(operation)
-    await until(() => existsSync(marks))
+    await until(() => readFileSync(marks, 'utf8') !== '')
     await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'own' })
     worker.signal('SIGTERM')
     process.kill(Number(readFileSync(marks, 'utf8').split('\n')[0]), 'SIGTERM')

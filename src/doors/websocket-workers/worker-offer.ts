@@ -89,5 +89,6 @@ export function pulseOf(message: HeartbeatMessage, known: Known): WorkerPulse {
     load: Math.min(1, heaviest),
     ...(known.holds && { holds: known.holds }),
     ...(word === 'draining' && { draining: true }),
+    ...(word === 'preempted' && { preempted: true }),
   }
 }
