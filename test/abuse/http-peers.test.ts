@@ -2,9 +2,10 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { Hono } from 'hono'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type ListenOptions, listenHttp } from '../../src/doors/http/listen.ts'
+import { eventually } from '../../src/testing/eventually.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { askRaw, openRaw, untilClosed } from '../../src/testing/raw-http.ts'
 
@@ -95,7 +96,7 @@ describe('connections', () => {
     const held = await Promise.all([1, 2, 3].map(() => openRaw(server.address)))
     expect(await untilClosed(await openRaw(server.address))).toBe('')
     for (const socket of held) socket.destroy()
-    await vi.waitFor(async () => expect(await hello()).toBe('hello'))
+    await eventually(async () => expect(await hello()).toBe('hello'))
   })
 
   test('of proxies that are trusted are not counted', async () => {
@@ -153,9 +154,9 @@ describe('a flood of WebSockets', () => {
       }
     }
     await flood()
-    await vi.waitFor(() => expect(accepted[0]?.isPaused).toBe(true))
+    await eventually(() => expect(accepted[0]?.isPaused).toBe(true))
     expect(pongs).toBeLessThan(100)
-    await vi.waitFor(() => {
+    await eventually(() => {
       clock.advance(100)
       expect(pongs).toBe(100)
     })

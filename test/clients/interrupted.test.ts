@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../src/testing/eventually.ts'
 import { describeWith } from '../../src/testing/require.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -72,7 +73,7 @@ async function interrupt({ args, signal, until }: Interrupted): Promise<void> {
         .map(({ command }) => command)
         .join('\n'),
     ).toMatch(until)
-  await vi.waitFor(isThere, 100_000)
+  await eventually(isThere)
   await sleep(Math.random() * 1000)
   const started = now()
   const gone = once(run, 'exit')
@@ -80,7 +81,7 @@ async function interrupt({ args, signal, until }: Interrupted): Promise<void> {
   if (signal === 'SIGINT') setTimeout(() => run.kill('SIGKILL'), 20_000).unref() // vitest waits for its tests first
   await gone
   const left = () => processes().filter((each) => started.some((one) => isSame(one, each)))
-  await vi.waitFor(() => expect([...left(), ...now()].map(({ command }) => command)).toEqual([]), 60_000)
+  await eventually(() => expect([...left(), ...now()].map(({ command }) => command)).toEqual([]))
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs'

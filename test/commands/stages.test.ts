@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { CommandWish } from '../../src/model/command-task.ts'
+import { eventually } from '../../src/testing/eventually.ts'
 import { putBlob, putTree } from '../../src/worker/trees.fixture.ts'
 import { startGrid } from '../workers/grid.ts'
 import { contentOf } from '../workers/told-results.ts'
@@ -184,7 +185,7 @@ test('a task that asks for more isolation than there is waits for a room that ha
   const grid = await startGrid()
   await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'host' })
   const { operation } = await submitCommand(grid, { stages: [sh('echo ran')], isolation: 'container' })
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await grid.engine.why(operation)).toContainEqual(expect.stringContaining('isolation')),
   )
   await grid.engine.cancel(operation)

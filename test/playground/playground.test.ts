@@ -1,10 +1,9 @@
 /** The page as people have it: in a browser, with a worker that runs what they write. */
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../../src/testing/eventually.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { open, outputOf, visit, write } from './browser.ts'
 import { playgroundGrid } from './playground-grid.ts'
-
-const soon = { timeout: 20_000, interval: 20 }
 
 describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
   test('runs Python, and shows what it prints before it ends', async () => {
@@ -14,23 +13,23 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(await page.locator('#language').inputValue()).toBe('python')
     expect(await page.locator('.cm-content').textContent()).toContain('Hello, {json.loads')
     await page.click('#run')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toMatch(/^Done, exit code 0 · \d/), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toMatch(/^Done, exit code 0 · \d/))
     expect(await outputOf(page)).toBe('Hello, windlass\n')
 
     await write(page, 'print("first")\ninput()\nwhile True: pass')
     await page.fill('#stdin', 'x\n')
     await page.click('#run')
-    await vi.waitFor(async () => expect(await outputOf(page)).toBe('first\n'), soon)
+    await eventually(async () => expect(await outputOf(page)).toBe('first\n'))
     expect(await page.textContent('#status')).toBe('Running …')
     expect(await page.getAttribute('#run', 'aria-disabled')).toBe('true')
     await page.click('#stop')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toMatch(/^Stopped/), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toMatch(/^Stopped/))
     expect(await outputOf(page)).toBe('first\n')
     expect(await page.getAttribute('#run', 'aria-disabled')).toBe('false')
 
     await write(page, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\nsys.exit(3)')
     await page.click('#run')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toMatch(/^Exit code 3 · .*s/), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toMatch(/^Exit code 3 · .*s/))
     expect(await page.locator('#output .stderr').allTextContents()).toEqual(['err\n'])
     expect(complaints).toEqual([])
   })
@@ -42,14 +41,14 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     const html = '<script>document.title="taken"</script><img src=x onerror="document.title=1"><b>bold</b>'
     await write(page, `print(${JSON.stringify(html)}); print("a\\0b\\x1b[31mred\\x1b[0m\\x07\\u202eabc\\x9b1m\\x7f")`)
     await page.click('#run')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toMatch(/^Done/), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toMatch(/^Done/))
     expect(await outputOf(page)).toBe(`${html}\na␀b␛[31mred␛[0m␇\\u202eabc\\u009b1m␡\n`)
     expect(await page.title()).toBe('Windlass playground')
     expect(await page.locator('#output :not(span)').count()).toBe(0)
 
     await write(page, 'import sys\nfor i in range(40): sys.stdout.write(str(i % 10) * 100000)\nprint("the end")')
     await page.click('#run')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toMatch(/^(Done|Too much)/), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toMatch(/^(Done|Too much)/))
     const flood = await outputOf(page)
     expect(flood.length).toBeLessThan(301_000)
     expect(flood).toMatch(/^\(only the last 300,000 characters are shown\)\n[\s\S]*9999the end\n/)
@@ -116,7 +115,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('typed')
     await page.keyboard.press('ControlOrMeta+Enter')
-    await vi.waitFor(async () => expect(await outputOf(page)).toBe('typed\n'), soon)
+    await eventually(async () => expect(await outputOf(page)).toBe('typed\n'))
     await page.keyboard.press('Tab')
     expect(await focused()).toBe('output')
 
@@ -124,12 +123,12 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('while True: pass')
     await page.keyboard.press('ControlOrMeta+Enter')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toBe('Running …'), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toBe('Running …'))
     await page.keyboard.press('Escape')
     for (let i = 0; i < 2; i++) await page.keyboard.press('Shift+Tab')
     expect(await focused()).toBe('stop')
     await page.keyboard.press('Enter')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toMatch(/^Stopped/), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toMatch(/^Stopped/))
     expect(await focused()).toBe('stop')
     expect(complaints).toEqual([])
   })
@@ -141,9 +140,9 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     await page.click('#run')
     expect(await page.textContent('#status')).toBe('Nothing has run yet.')
     await grid.worker('python')
-    await vi.waitFor(async () => expect(await page.isHidden('#notice')).toBe(true), soon)
+    await eventually(async () => expect(await page.isHidden('#notice')).toBe(true))
     await page.click('#run')
-    await vi.waitFor(async () => expect(await outputOf(page)).toBe('Hello, windlass\n'), soon)
+    await eventually(async () => expect(await outputOf(page)).toBe('Hello, windlass\n'))
     expect(complaints).toEqual([])
   })
 
@@ -168,11 +167,11 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     const { page } = await visit(grid.url)
     await write(page, 'while True: pass')
     await page.click('#run')
-    await vi.waitFor(async () => expect(await page.textContent('#status')).toBe('Running …'), soon)
+    await eventually(async () => expect(await page.textContent('#status')).toBe('Running …'))
     await page.goto('about:blank')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { tasks } = await grid.engine.list({})
       expect(tasks.map(({ state }) => state)).toEqual(['cancelled'])
-    }, soon)
+    })
   })
 })

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../src/testing/eventually.ts'
 import { type SocketGrid, startSocketGrid } from './socket-grid.ts'
 
 const EXAMPLE = resolve(import.meta.dirname, '../../examples/websocket-worker.mjs')
@@ -16,7 +17,7 @@ async function start(grid: SocketGrid, name: string): Promise<ChildProcess> {
     child.kill('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
   })
-  await vi.waitFor(() => expect(grid.stateOf(name)).toMatch(/ONLINE|DEGRADED/), { timeout: 20_000 })
+  await eventually(() => expect(grid.stateOf(name)).toMatch(/ONLINE|DEGRADED/))
   return child
 }
 
@@ -51,7 +52,7 @@ test('killed in the middle, its tasks end on another, once', async () => {
   const running = await Promise.all(
     Array.from({ length: 2 }, () => grid.submit({ code: 'import time; time.sleep(8)' })),
   )
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     for (const { operation } of running) expect((await grid.engine.find(operation))?.state).toBe('running')
   })
   victim.kill('SIGKILL')
@@ -59,7 +60,7 @@ test('killed in the middle, its tasks end on another, once', async () => {
   const heir = await grid.worker('heir')
   const given = []
   while (given.length < running.length) {
-    await vi.waitFor(() => {
+    await eventually(() => {
       grid.clock.advance(1_000)
       heir.heartbeat()
       expect(heir.unheard.length).toBeGreaterThan(0)

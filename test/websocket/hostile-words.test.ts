@@ -1,5 +1,6 @@
 /** Workers that say anything at all, in any order: the server stays, and honest workers lose nothing by it. */
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../../src/testing/eventually.ts'
 import { type Random, randomFrom, seedOfRun } from '../../src/testing/random-source.ts'
 import { type SocketGrid, startSocketGrid } from './socket-grid.ts'
 
@@ -53,7 +54,7 @@ test(`nothing that is said brings the server down, or ends a task that was not i
   const random = randomFrom(seed)
   const grid = await startSocketGrid()
   const honest = await grid.worker('honest')
-  await vi.waitFor(() => expect(grid.stateOf('honest')).toBe('ONLINE'))
+  await eventually(() => expect(grid.stateOf('honest')).toBe('ONLINE'))
   const { operation } = await grid.submit()
   const held = await honest.hears()
   const known: unknown[] = [held.taskId, ...VALUES]

@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { eventually } from '../../src/testing/eventually.ts'
 import { roundTrip, startSocketGrid } from './socket-grid.ts'
 
 describe('a message with a mistyped field', () => {
@@ -43,7 +44,7 @@ describe('a message with a mistyped field', () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', { load: { maxConcurrent: 3, cpuUsage: 'low' }, status: 7 })
     expect(await worker.hears()).toMatchObject({ type: 'error', refused: 'heartbeat', field: 'load.cpuUsage' })
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     expect(grid.engine.workers.list()).toMatchObject([{ worker: 'w', slots: 3 }])
     worker.heartbeat({ capabilities: Array(201).fill('x'), load: { maxConcurrent: 3 }, status: 'fine' })
     expect(await worker.hears()).toMatchObject({ type: 'error', field: 'capabilities' })
@@ -59,13 +60,13 @@ describe('a message with a mistyped field', () => {
     worker.finish(task, { output: ['wrong'] })
     expect(await worker.hears()).toMatchObject({ type: 'error', field: 'output' })
     const other = await grid.worker('other')
-    await vi.waitFor(() => expect(grid.stateOf('other')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('other')).toBe('ONLINE'))
     worker.heartbeat({ status: 'draining' }) // or the task may come back to it
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('DRAINING'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('DRAINING'))
     grid.clock.advance(9000)
     await roundTrip(other)
     expect(other.unheard).toEqual([])
-    await vi.waitFor(() => {
+    await eventually(() => {
       grid.clock.advance(1000)
       other.heartbeat()
       worker.heartbeat({ status: 'draining' })

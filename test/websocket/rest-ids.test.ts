@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { runWindlass } from '../../bench/cache/peers/windlass.ts'
+import { eventually } from '../../src/testing/eventually.ts'
 import { scriptedWorker } from './socket-grid.ts'
 
 async function serverIn(folder: string) {
@@ -21,7 +22,7 @@ test('a worker knows a task by the id that REST returned, also after the server 
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   const before = await serverIn(folder)
   const first = await scriptedWorker(before.url, 'client_abc123')
-  await vi.waitFor(async () => expect(await before.ask('/api/v1/workers')).toMatchObject({ data: [{}] }), 30_000)
+  await eventually(async () => expect(await before.ask('/api/v1/workers')).toMatchObject({ data: [{}] }))
   const ids: unknown[] = []
   for (const code of ['print(1)', 'print(2)']) {
     const { data } = await before.ask('/api/v1/tasks', { language: 'python', code })
@@ -31,12 +32,12 @@ test('a worker knows a task by the id that REST returned, also after the server 
   expect(tasks.map(({ taskId }) => taskId).sort()).toEqual(ids.sort())
   first.finish({ taskId: ids[0] })
   const statusIn = async ({ ask }: typeof before, id: unknown) => (await ask(`/api/v1/tasks/${id}`)).data
-  await vi.waitFor(async () => expect(await statusIn(before, ids[0])).toMatchObject({ status: 'completed' }), 30_000)
+  await eventually(async () => expect(await statusIn(before, ids[0])).toMatchObject({ status: 'completed' }))
   await before.running[Symbol.asyncDispose]()
 
   const after = await serverIn(folder)
   const second = await scriptedWorker(after.url, 'client_abc123', { running: [ids[1]] })
   second.finish({ taskId: ids[1] }, { output: 'run before, reported after\n' })
   const done = { status: 'completed', result: { output: 'run before, reported after\n' } }
-  await vi.waitFor(async () => expect(await statusIn(after, ids[1])).toMatchObject(done), 30_000)
+  await eventually(async () => expect(await statusIn(after, ids[1])).toMatchObject(done))
 })

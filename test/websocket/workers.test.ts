@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { eventually } from '../../src/testing/eventually.ts'
 import { roundTrip, type Said, type ScriptedWorker, scriptedWorker, startSocketGrid } from './socket-grid.ts'
 
 const text = (stream: { readonly inline: Uint8Array | undefined } | undefined): string =>
@@ -20,7 +21,7 @@ describe('a worker that was written from the protocol alone', () => {
       attempt: 1,
       fencing: expect.stringMatching(/^\d+-\d+$/),
     })
-    await vi.waitFor(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
+    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
     worker.finish(task)
     const { status, result } = await grid.end(operation)
     expect(status).toMatchObject({ state: 'completed' })
@@ -45,11 +46,11 @@ describe('a worker that was written from the protocol alone', () => {
     const broken = await grid.worker('broken')
     const { operation } = await grid.submit()
     broken.finish(await broken.hears(), { success: false, exitCode: 0, error: 'no python here' })
-    await vi.waitFor(async () => expect((await grid.engine.find(operation))?.state).toBe('retrying'))
+    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('retrying'))
     broken.socket.close(1000)
     await broken.closed
     const sound = await grid.worker('sound')
-    await vi.waitFor(() => expect(grid.stateOf('sound')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('sound')).toBe('ONLINE'))
     grid.clock.advance(2_000)
     const again = await sound.hears()
     expect(again).toMatchObject({ attempt: 2 })
@@ -63,7 +64,7 @@ describe('a worker that was written from the protocol alone', () => {
     for (let i = 0; i < 3; i++) await grid.submit({ code: `${i}` })
     const [first, second] = [await worker.hears(), await worker.hears()]
     expect([first.code, second.code]).toEqual(['0', '1'])
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('BUSY'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('BUSY'))
     worker.heartbeat({ load: { currentTasks: 2, maxConcurrent: 2, cpuUsage: 0.9, memoryUsage: 0.3 } })
     expect(worker.unheard).toEqual([])
     worker.finish(first)
@@ -73,7 +74,7 @@ describe('a worker that was written from the protocol alone', () => {
   test('gets only languages that it has, under the names that it has for them', async () => {
     const grid = await startSocketGrid({ canonical: (name) => (name === 'js' ? 'javascript' : name) })
     const worker = await grid.worker('w', { capabilities: ['JS'] })
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     await grid.submit({ language: 'python' })
     await grid.submit({ language: 'javascript', code: 'console.log(1)' })
     expect(await worker.hears()).toMatchObject({ language: 'JS', code: 'console.log(1)' })
@@ -108,9 +109,9 @@ describe('a worker is', () => {
   test('degraded while its machine is full, gets less work, and recovers', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', load(0.5))
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     worker.heartbeat(load(0.99))
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('DEGRADED'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('DEGRADED'))
     for (let i = 0; i < 4; i++) await grid.submit({ code: `${i}` })
     await worker.hears()
     await worker.hears()
@@ -129,16 +130,16 @@ describe('a worker is', () => {
     const sick = [load(0.1, { memoryUsage: 1 }), load(0.1, { currentTasks: 4 }), { ...load(0.1), status: 'DEGRADED' }]
     for (const each of sick) {
       worker.heartbeat(each)
-      await vi.waitFor(() => expect(grid.stateOf('w')).toBe('DEGRADED'))
+      await eventually(() => expect(grid.stateOf('w')).toBe('DEGRADED'))
       worker.heartbeat(load(0.5))
-      await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+      await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     }
   })
 
   test('offline after 30 s of silence, and its tasks go soon after; a heartbeat brings it back', async () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w')
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     grid.clock.advance(29_999)
     expect(grid.stateOf('w')).toBe('ONLINE')
     grid.clock.advance(1)
@@ -147,10 +148,10 @@ describe('a worker is', () => {
     await roundTrip(worker)
     expect(worker.unheard).toEqual([])
     grid.clock.advance(10_000)
-    await vi.waitFor(() => expect(grid.engine.workers.list()).toEqual([]))
+    await eventually(() => expect(grid.engine.workers.list()).toEqual([]))
     expect(grid.stateOf('w')).toBe('OFFLINE')
     worker.heartbeat()
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     worker.finish(await worker.hears())
     expect((await grid.end(operation)).status.state).toBe('completed')
   })
@@ -189,7 +190,7 @@ describe('a worker is', () => {
     lost.socket.terminate()
     await lost.closed
     const other = await grid.worker('other')
-    await vi.waitFor(() => {
+    await eventually(() => {
       grid.clock.advance(1_000)
       other.heartbeat()
       expect(other.unheard).toHaveLength(1)
@@ -203,7 +204,7 @@ describe('a worker is', () => {
     const worker = await grid.worker('w')
     const { operation } = await grid.submit()
     await worker.hears()
-    await vi.waitFor(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
+    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
     grid.ending.abort()
     expect((await worker.closed).code).toBe(1001)
     expect((await grid.engine.find(operation))?.state).toBe('running')
@@ -242,7 +243,7 @@ describe('a worker that knows more words', () => {
     const { operation } = await grid.submit()
     const task = await worker.hears()
     worker.send({ type: 'accepted', taskId: task.taskId })
-    await vi.waitFor(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
+    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
     void grid.engine.cancel(operation)
     expect(await worker.hears()).toEqual({ type: 'cancel', taskId: task.taskId, attempt: 1, reason: 'cancelled' })
     worker.finish(task, { success: false, exitCode: 137 })
@@ -256,7 +257,7 @@ describe('a worker that knows more words', () => {
     grid.engine.drainWorker('w')
     grid.engine.resumeWorker('w')
     worker.heartbeat({ status: 'draining' })
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('DRAINING'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('DRAINING'))
   })
 
   test('is told that its list has what is not its own', async () => {
@@ -374,13 +375,13 @@ describe('of a hostile worker', () => {
   test('slots beyond all measure are not believed', async () => {
     const grid = await startSocketGrid()
     await grid.worker('w', { load: { maxConcurrent: 1e12 } })
-    await vi.waitFor(() => expect(grid.engine.workers.list()[0]?.slots).toBe(1024))
+    await eventually(() => expect(grid.engine.workers.list()[0]?.slots).toBe(1024))
   })
 
   test('a name that is taken ends the socket of who had it', async () => {
     const grid = await startSocketGrid()
     const first = await grid.worker('w')
-    await vi.waitFor(() => expect(grid.stateOf('w')).toBe('ONLINE'))
+    await eventually(() => expect(grid.stateOf('w')).toBe('ONLINE'))
     const second = await grid.worker('w')
     expect(await first.closed).toMatchObject({ code: 1008, reason: expect.stringContaining('another worker') })
     await grid.submit()

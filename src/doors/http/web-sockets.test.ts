@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { silentLog } from '../../base/log.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { askRaw, openRaw, parseAnswer, untilClosed } from '../../testing/raw-http.ts'
 import { httpDoor } from './http-door.ts'
@@ -193,7 +194,7 @@ describe('too many', () => {
     await opened(from('203.0.113.2'))
     first.close()
     await once(first, 'close')
-    await vi.waitFor(() => opened(from('203.0.113.1')))
+    await eventually(() => opened(from('203.0.113.1')))
   })
 
   test('in all are refused', async () => {
@@ -210,19 +211,16 @@ describe('too many', () => {
     const echoed: string[] = []
     socket.on('message', (data) => echoed.push(String(data)))
     socket.send('first')
-    await vi.waitFor(() => expect(echoed).toHaveLength(1))
+    await eventually(() => expect(echoed).toHaveLength(1))
     // More than the socket's buffer holds, so that pausing it is felt by the sender.
     const long = 'x'.repeat(64 * 1024)
     for (let i = 0; i < 200; i++) socket.send(`${i}${long}`)
-    await vi.waitFor(() => expect(accepted[0]?.socket.isPaused).toBe(true))
+    await eventually(() => expect(accepted[0]?.socket.isPaused).toBe(true))
     expect(echoed.length).toBeLessThan(150)
-    await vi.waitFor(
-      () => {
-        clock.advance(1_000)
-        expect(echoed).toHaveLength(201)
-      },
-      { timeout: 10_000, interval: 10 },
-    )
+    await eventually(() => {
+      clock.advance(1_000)
+      expect(echoed).toHaveLength(201)
+    })
     expect(echoed.slice(1).map((text) => Number.parseInt(text, 10))).toEqual([...Array(200).keys()])
   })
 })
@@ -306,7 +304,7 @@ describe('a peer that', () => {
     const closed = once(socket, 'close')
     await server.close(60_000)
     expect((await closed)[0]).toBe(1001)
-    await vi.waitFor(() => expect(clock.pending()).toBe(0))
+    await eventually(() => expect(clock.pending()).toBe(0))
   })
 
   test('ignores that the server goes is cut when the grace is over', async () => {

@@ -1,5 +1,6 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { readyBench, stepOf } from './ready-rooms.fixture.ts'
 
 const bench = await readyBench()
@@ -55,7 +56,7 @@ for (const [name, task] of Object.entries(SAME))
     const pool = bench.ready(1)
     try {
       await bench.through(pool, stepOf({}))
-      await vi.waitFor(() => expect(pool.waiting).toBe(1)) // it has left one for the next
+      await eventually(() => expect(pool.waiting).toBe(1)) // it has left one for the next
       const { result, wasWaiting } = await bench.through(pool, task)
       expect(seen(result)).toEqual(seen(await bench.cold(task)))
       expect(wasWaiting).toBe(name !== 'a limit')
@@ -81,7 +82,7 @@ test.runIf(bench.works)('a worker with more to do makes no rooms ahead', async (
   for (let i = 0; i < 3; i++) expect((await bench.through(pool, stepOf({}))).wasWaiting).toBe(false)
   expect(pool.waiting).toBe(0)
   await long
-  await vi.waitFor(() => expect(pool.waiting).toBe(2))
+  await eventually(() => expect(pool.waiting).toBe(2))
   await pool.close()
   expect(await bench.roomsLeft()).toEqual([])
 })
