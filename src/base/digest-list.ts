@@ -127,3 +127,15 @@ export function digestAt(list: DigestList, index: number): Digest {
 /** A view, not a copy. */
 export const hashAt = (list: DigestList, index: number): Uint8Array =>
   list.hashes.subarray(index * list.width, (index + 1) * list.width)
+
+/** At most `count` digests from `from` on; a view, not a copy. */
+export function partOf({ fn, width, hashes, sizes }: DigestList, from: number, count: number): DigestList {
+  const part = sizes.subarray(from, from + count)
+  return {
+    fn,
+    width,
+    count: part.length,
+    hashes: hashes.subarray(from * width, (from + part.length) * width),
+    sizes: part,
+  }
+}

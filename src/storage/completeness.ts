@@ -1,6 +1,7 @@
 import type { DigestList } from '../base/digest.ts'
 import { digestAt } from '../base/digest-list.ts'
 import { FaultError } from '../base/fault.ts'
+import { inTurns } from '../base/in-turns.ts'
 import type { ActionResultView } from '../wire/hot/action-result.ts'
 import { checkOutputs } from '../wire/hot/output-check.ts'
 import { References } from '../wire/hot/references.ts'
@@ -40,7 +41,7 @@ async function areTreesHeld(
       const bytes = await treeBytes(tree, blobs)
       if (bytes === undefined) return false
       await known.check({ tree, ...directory }, bytes)
-      references.addTree(bytes)
+      await inTurns(references.addTree(bytes))
     }
     return (await areDirectoriesHeld(view.directories, blobs, references)) && areHeld(references.fileDigests(), blobs)
   } catch (error) {

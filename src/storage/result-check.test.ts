@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { digestListOf } from '../base/digest-list.ts'
 import { digestOf } from '../base/hashing/hash-of.ts'
+import { flatTree, type MadeDirectory } from '../testing/large-trees.ts'
+import { turnsDuring } from '../testing/turns-during.ts'
 import {
   directoryBytes as directory,
   type ResultParts,
@@ -147,4 +149,15 @@ test('directories as blobs of their own are looked at, those that are there', as
 test('a tree too large to be read whole is refused unread', async () => {
   const treeDigest = { ...digest, sizeBytes: 2 ** 40 }
   expect(await problemOf({ outputDirectories: [{ path: 'out', treeDigest }] })).toMatch(/more than 67108864 bytes/)
+})
+
+test('other calls have their turn while an output directory of 20,000 directories is checked', async () => {
+  const all = flatTree(20_000)
+  const root = all.at(-1) as MadeDirectory
+  const result = { outputDirectories: [{ path: 'a', rootDirectoryDigest: named(root.bytes) }] }
+  const blobs = all.map(({ bytes }) => bytes)
+  const checked = problemOf(result, blobs)
+  // The checks of the entries in the root, after 64 KiB each, and those of 256 directories each.
+  expect(await turnsDuring(checked)).toBeGreaterThan(root.bytes.length / 65_536 + 20_000 / 256 - 2)
+  expect(await checked).toBeUndefined()
 })

@@ -1,8 +1,10 @@
 import type { Digest } from '../base/digest.ts'
 import { digestListOf } from '../base/digest-list.ts'
 import { invalid } from '../base/fault.ts'
+import { inTurns, turn } from '../base/in-turns.ts'
 import { checkDirectory } from '../wire/hot/tree-check.ts'
 import type { BlobStore } from './blob-store.ts'
+import { directoryGroup, MOST_DIRECTORIES } from './directory-groups.ts'
 
 export interface DirectoryVisitor {
   /** The bytes are valid during the call only. */
@@ -10,11 +12,6 @@ export interface DirectoryVisitor {
   /** False ends the walk. */
   absent(): boolean
 }
-
-/** Directories are read in groups of this many; other calls have their turn in between. */
-const AT_A_TIME = 256
-/** As many as the inputs of an action may have. */
-const MOST_DIRECTORIES = 200_000
 
 /** Visits Directory blobs from the roots down, each once. Throws `invalid` for one that no client could unpack. */
 export async function walkDirectories(
@@ -35,17 +32,20 @@ export async function walkDirectories(
   roots.forEach(wait)
   let goesOn = true
   for (let at = 0; goesOn && at < waiting.length; ) {
-    const group = waiting.slice(at, at + AT_A_TIME)
+    const group = directoryGroup(waiting, at)
     at += group.length
+    const held: Uint8Array[] = []
     await blobs.readMany(digestListOf(fn, group), {
-      found(_, bytes) {
-        for (const child of checkDirectory(bytes, fn)) wait(child)
-        visitor.found?.(bytes)
-      },
+      // A copy: checking one directory may take several turns of the event loop.
+      found: (_, bytes) => void held.push(Uint8Array.from(bytes)),
       absent() {
         goesOn = visitor.absent() && goesOn
       },
     })
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    for (const bytes of held) {
+      for (const child of await inTurns(checkDirectory(bytes, fn))) wait(child)
+      visitor.found?.(bytes)
+    }
+    await turn()
   }
 }

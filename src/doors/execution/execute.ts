@@ -30,8 +30,8 @@ export const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
 })
 
 async function submit(request: ExecuteRequest, call: ServerCall, tools: ExecutionTools): Promise<OperationStatus> {
-  const { engine, instances, limits, grants } = tools
-  const work = await readWork(request, instances(request.instance), tools)
+  const { engine, limits, grants } = tools
+  const work = await readWork(request, call, tools)
   const submission = submissionOf(request, work, { invocation: invocationOf(call), limits, grants })
   return await engine.submit(submission).catch(tooMuch)
 }
@@ -44,7 +44,8 @@ function tooMuch(error: unknown): never {
 }
 
 /** Everything that the action needs is there, or its result is: then nothing else is needed. */
-async function readWork(request: ExecuteRequest, instance: Instance, tools: ExecutionTools): Promise<Work> {
+async function readWork(request: ExecuteRequest, call: ServerCall, tools: ExecutionTools): Promise<Work> {
+  const instance = tools.instances(request.instance)
   const { blobs } = instance
   const { limits } = tools
   const { actionDigest } = request
@@ -52,7 +53,7 @@ async function readWork(request: ExecuteRequest, instance: Instance, tools: Exec
   const read = await readCommand(action, blobs)
   if (read === undefined || !(await hasResult(request, action.doNotCache, instance))) {
     const recent = tools.recentTrees(blobs)
-    const lost = await missingInputs([action.commandDigest], action.inputRootDigest, { blobs, limits, recent })
+    const lost = await missingInputs([action.commandDigest], action.inputRootDigest, { blobs, limits, recent, call })
     if (read === undefined || lost.length > 0) throw missing(lost.length > 0 ? lost : [action.commandDigest])
   }
   return { actionDigest, action, command: read.command, inline: { action: bytes, command: read.bytes } }

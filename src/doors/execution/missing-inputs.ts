@@ -1,7 +1,9 @@
 import type { Digest, DigestList } from '../../base/digest.ts'
-import { digestAt, digestListOf } from '../../base/digest-list.ts'
-import { invalid } from '../../base/fault.ts'
+import { digestAt, digestListOf, partOf } from '../../base/digest-list.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import { eachInTurns, turn } from '../../base/in-turns.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
+import { directoryGroup } from '../../storage/directory-groups.ts'
 import { References } from '../../wire/hot/references.ts'
 import type { RecentTrees } from './recent-trees.ts'
 
@@ -16,11 +18,12 @@ interface Ground {
   readonly limits: TreeLimits
   /** Given, directories that were seen whole a moment ago are not looked over again. */
   readonly recent?: RecentTrees
+  /** The call that asks, where one does: the walk ends with it, be it by its deadline. */
+  readonly call?: { readonly cancelled: boolean }
 }
 
-const MOST_DIRECTORY_BYTES = 16 * 1024 * 1024
-/** Between two of these the rest of the process has its turn. */
-const AT_A_TIME = { directories: 256, bytes: 1024 * 1024 }
+/** Files that are looked up between two pauses: about 3 ms of work. */
+const LOOKED_UP_AT_A_TIME = 16_384
 /** More than anybody uploads before asking again. */
 const MOST_TOLD = 10_000
 
@@ -31,49 +34,42 @@ const MOST_TOLD = 10_000
 export async function missingInputs(
   others: readonly Digest[],
   root: Digest,
-  { blobs, limits, recent }: Ground,
+  { blobs, limits, recent, call }: Ground,
 ): Promise<Digest[]> {
   const found = new Map<string, Digest>()
   const known = new Set([nameOf(root)])
-  let waiting: Digest[] = recent?.has(nameOf(root)) ? [] : [root]
+  const waiting: Digest[] = recent?.has(nameOf(root)) ? [] : [root]
+  const wait = (child: Digest): void => {
+    const name = nameOf(child)
+    if (known.has(name) || recent?.has(name)) return
+    if (known.size >= limits.maxDirectories) throw tooLarge(`${limits.maxDirectories} directories`)
+    known.add(name)
+    waiting.push(child)
+  }
   let files = 0
   await noteAbsent(digestListOf(root.fn, others), blobs, found)
-  while (waiting.length > 0 && found.size < MOST_TOLD) {
-    const turn = turnOf(waiting)
-    const references = await readDirectories(waiting.slice(0, turn), blobs, found)
-    waiting = waiting.slice(turn)
+  for (let at = 0; at < waiting.length && found.size < MOST_TOLD; ) {
+    if (call?.cancelled === true) throw callEnded()
+    const group = directoryGroup(waiting, at)
+    at += group.length
+    const references = await readDirectories(group, blobs, found)
     const below = references.fileDigests()
     files += below.count
     if (files > limits.maxFiles) throw tooLarge(`${limits.maxFiles} files`)
     await noteAbsent(below, blobs, found)
-    const children = references.directoryDigests()
-    for (let index = 0; index < children.count; index++) {
-      const child = digestAt(children, index)
-      const name = nameOf(child)
-      if (known.has(name) || recent?.has(name)) continue
-      known.add(name)
-      waiting.push(child)
-    }
-    if (known.size > limits.maxDirectories) throw tooLarge(`${limits.maxDirectories} directories`)
-    if (waiting.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    await eachInTurns(references.directoryDigests(), wait)
+    if (at < waiting.length) await turn()
   }
   if (found.size === 0) recent?.add(known)
   return [...found.values()].slice(0, MOST_TOLD)
 }
 
-/** How many at once: at least one, however large. */
-function turnOf(waiting: readonly Digest[]): number {
-  let bytes = 0
-  const end = waiting.findIndex(({ size }, index) => {
-    bytes += size
-    return index > 0 && (index >= AT_A_TIME.directories || bytes > AT_A_TIME.bytes)
-  })
-  return end === -1 ? waiting.length : end
-}
-
 const nameOf = ({ fn, hash, size }: Digest): string => `${fn}/${hash}/${size}`
 
 const tooLarge = (what: string) => invalid(`the tree of inputs has more than ${what}`)
+
+const callEnded = () =>
+  new FaultError({ kind: 'cancelled', what: 'the call ended before its tree of inputs was read to the end' })
 
 async function readDirectories(
   digests: readonly Digest[],
@@ -81,8 +77,6 @@ async function readDirectories(
   found: Map<string, Digest>,
 ): Promise<References> {
   const [first] = digests as [Digest]
-  const huge = digests.find(({ size }) => size > MOST_DIRECTORY_BYTES)
-  if (huge !== undefined) throw invalid(`a directory of ${huge.size} bytes is among the inputs`)
   const references = new References(first.fn)
   await blobs.readMany(digestListOf(first.fn, digests), {
     found: (_, bytes) => references.addDirectory(bytes),
@@ -95,11 +89,14 @@ async function readDirectories(
 }
 
 async function noteAbsent(list: DigestList, blobs: BlobStore, found: Map<string, Digest>): Promise<void> {
-  if (list.count === 0) return
-  const absent = new Uint8Array(list.count)
-  await blobs.missing(list, absent)
-  for (let index = absent.indexOf(1); index >= 0 && found.size < MOST_TOLD; index = absent.indexOf(1, index + 1)) {
-    const digest = digestAt(list, index)
-    found.set(nameOf(digest), digest)
+  for (let at = 0; at < list.count; at += LOOKED_UP_AT_A_TIME) {
+    if (at > 0) await turn()
+    const part = partOf(list, at, LOOKED_UP_AT_A_TIME)
+    const absent = new Uint8Array(part.count)
+    await blobs.missing(part, absent)
+    for (let index = absent.indexOf(1); index >= 0 && found.size < MOST_TOLD; index = absent.indexOf(1, index + 1)) {
+      const digest = digestAt(part, index)
+      found.set(nameOf(digest), digest)
+    }
   }
 }

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { STATUS } from '../../grpc/status.ts'
+import { put as putAll } from '../../storage/blobs.fixture.ts'
+import { flatTree, type MadeDirectory } from '../../testing/large-trees.ts'
+import { turnsDuring } from '../../testing/turns-during.ts'
 import { encoded, nameOf, testDoor } from './door.fixture.ts'
 
 const GET_TREE = 'ContentAddressableStorage.GetTree'
@@ -70,5 +73,14 @@ describe('GetTree', () => {
       await expect(call, pageToken).rejects.toMatchObject({ code: STATUS.invalidArgument })
     }
     await expect(asked({})).rejects.toMatchObject({ code: STATUS.invalidArgument })
+  })
+
+  test('gives other calls their turn between 256 directories, and between 1,024 names in one', async () => {
+    const { instance, answers } = testDoor()
+    const tree = flatTree(20_000)
+    await putAll(instance.blobs, ...tree.map(({ bytes }) => bytes))
+    const { bytes } = tree.at(-1) as MadeDirectory
+    const turns = await turnsDuring(answers(GET_TREE, { rootDigest: nameOf(bytes) }))
+    expect(turns).toBeGreaterThan(20_000 / 256 + 20_000 / 1024 - 2)
   })
 })

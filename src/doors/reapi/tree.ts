@@ -1,16 +1,16 @@
 import type { Digest } from '../../base/digest.ts'
-import { digestAt, digestListOf } from '../../base/digest-list.ts'
+import { digestListOf } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { ServerStreamingMethod } from '../../grpc/service.ts'
+import { eachInTurns, turn } from '../../base/in-turns.ts'
+import type { ServerCall, ServerStreamingMethod } from '../../grpc/service.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
+import { directoryGroup, MOST_DIRECTORIES } from '../../storage/directory-groups.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from '../../wire/hot/get-tree.ts'
 import { directoryReferences } from '../../wire/hot/references.ts'
 import { readWhole } from './held.ts'
 import type { Instances } from './instances.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
-/** A tree of directories that anybody may have uploaded: walking it must end. */
-const MAX_DIRECTORIES = 1_000_000
 
 /**
  * All directories below a root, each once, parents before children. The order is the same every time, so a page token
@@ -29,7 +29,7 @@ export const getTree = (instances: Instances): ServerStreamingMethod => ({
     let page: Uint8Array[] = []
     let pageBytes = 0
     await call.room(MAX_RESPONSE_BYTES)
-    for await (const directory of walk(instances(instance).blobs, rootDigest)) {
+    for await (const directory of walk(instances(instance).blobs, rootDigest, call)) {
       if (seen++ < skipped) continue
       const length = treeEntryLength(directory.length)
       const isFull = page.length >= mostPerPage || (page.length > 0 && pageBytes + length > MAX_RESPONSE_BYTES)
@@ -52,27 +52,28 @@ function skippedBy(pageToken: string): number {
   return Number(pageToken)
 }
 
-async function* walk(blobs: BlobStore, root: Digest): AsyncGenerator<Uint8Array> {
-  let level: readonly Digest[] = [root]
+async function* walk(blobs: BlobStore, root: Digest, call: ServerCall): AsyncGenerator<Uint8Array> {
+  const waiting: Digest[] = [root]
   const known = new Set([root.hash])
-  while (level.length > 0) {
-    const found = await readWhole(digestListOf(root.fn, level), blobs)
-    if (level[0] === root && found[0] === undefined) {
+  const wait = (child: Digest): void => {
+    if (known.has(child.hash)) return
+    if (known.size >= MOST_DIRECTORIES) throw invalid(`the tree has more than ${MOST_DIRECTORIES} directories`)
+    known.add(child.hash)
+    waiting.push(child)
+  }
+  for (let at = 0; at < waiting.length; ) {
+    if (call.cancelled) throw new FaultError({ kind: 'cancelled', what: 'the call ended before its tree was read' })
+    const group = directoryGroup(waiting, at)
+    const found = await readWhole(digestListOf(root.fn, group), blobs)
+    if (at === 0 && found[0] === undefined) {
       throw new FaultError({ kind: 'absent', what: `no directory ${root.hash}/${root.size}` })
     }
-    const next: Digest[] = []
+    at += group.length
     for (const directory of found) {
       if (directory === undefined) continue
       yield directory
-      const children = directoryReferences(directory, root.fn).directoryDigests()
-      for (let index = 0; index < children.count; index++) {
-        const child = digestAt(children, index)
-        if (known.has(child.hash)) continue
-        known.add(child.hash)
-        next.push(child)
-      }
+      await eachInTurns(directoryReferences(directory, root.fn).directoryDigests(), wait)
     }
-    if (known.size > MAX_DIRECTORIES) throw invalid(`the tree has more than ${MAX_DIRECTORIES} directories`)
-    level = next
+    if (at < waiting.length) await turn()
   }
 }

@@ -1,6 +1,7 @@
 import { DIGEST_FUNCTIONS, type Digest, type DigestFunction } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
+import { inTurns, turn } from '../../base/in-turns.ts'
 import { nodeNameProblem } from '../../model/directory.ts'
 import { PendingDigest } from './digest-reader.ts'
 import { MessageReader } from './message-reader.ts'
@@ -9,7 +10,8 @@ import { MessageReader } from './message-reader.ts'
  * Whether a client can unpack a Directory or a Tree: it creates files under these names. Each name is one path segment
  * and comes once, a symlink has a target, and every directory that a Tree names is in the Tree. Throws `invalid`.
  *
- * A Tree of 100,000 directories takes a tenth of a second to hash, so `checkTree` pauses after every slice.
+ * A Tree of 100,000 directories takes a tenth of a second to hash, and a Directory with as many entries a second to
+ * check: both checks pause after every slice.
  */
 export interface CheckedTree {
   readonly root: Digest
@@ -17,7 +19,7 @@ export interface CheckedTree {
   readonly isSorted: boolean
 }
 
-/** Bytes that are hashed between two pauses. */
+/** Bytes that are hashed and checked between two pauses. */
 const SLICE_BYTES = 64 * 1024
 
 export async function checkTree(bytes: Uint8Array, fn: DigestFunction): Promise<CheckedTree> {
@@ -39,10 +41,10 @@ export async function checkTree(bytes: Uint8Array, fn: DigestFunction): Promise<
     if (field === ROOT) root = digest
     else if (!named.has(nameOf(digest))) isSorted = false
     held.add(nameOf(digest))
-    for (const child of checkDirectory(message, fn)) named.add(nameOf(child))
+    for (const child of await inTurns(checkDirectory(message, fn))) named.add(nameOf(child))
     if (reader.at - paused < SLICE_BYTES) continue
     paused = reader.at
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await turn()
   }
   if (root === undefined) throw invalid('malformed Tree: it has no root')
   for (const name of named)
@@ -50,13 +52,18 @@ export async function checkTree(bytes: Uint8Array, fn: DigestFunction): Promise<
   return { root, isSorted }
 }
 
-/** The digests of the directories in it. */
-export function checkDirectory(bytes: Uint8Array, fn: DigestFunction): Digest[] {
+/** Returns the digests of the directories in it, and yields where it may pause. */
+export function* checkDirectory(bytes: Uint8Array, fn: DigestFunction): Generator<void, Digest[]> {
   const reader = new MessageReader(bytes, 'Directory')
   const names = new Set<string>()
   const children: Digest[] = []
+  let paused = 0
   while (reader.next()) {
     const { field } = reader
+    if (reader.at - paused >= SLICE_BYTES) {
+      paused = reader.at
+      yield
+    }
     if (field !== FILES && field !== DIRECTORIES && field !== SYMLINKS) {
       reader.skip()
       continue
