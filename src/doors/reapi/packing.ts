@@ -16,6 +16,7 @@ import {
   zstdDecompress,
 } from 'node:zlib'
 import { invalid } from '../../base/fault.ts'
+import { mayUnpackTo } from '../../base/unpack-limit.ts'
 import type { Compressor } from '../../model/compressor.ts'
 
 /**
@@ -83,14 +84,22 @@ export interface Unpacker {
 
 export interface UnpackerOptions {
   readonly maxPackedBytes: number
+  /** That of the digest. */
+  readonly size: number
   onPiece(bytes: Uint8Array): void | Promise<void>
 }
 
-export function unpacker(compressor: Packed, { maxPackedBytes, onPiece }: UnpackerOptions): Unpacker {
+export function unpacker(compressor: Packed, { maxPackedBytes, size, onPiece }: UnpackerOptions): Unpacker {
   let have = 0
+  let unpacked = 0
   const stream = UNPACKER[compressor]()
   const done = (async () => {
-    for await (const piece of stream as AsyncIterable<Uint8Array>) await onPiece(piece)
+    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+      unpacked += piece.length
+      if (!mayUnpackTo(unpacked, have, size))
+        throw invalid(`the ${compressor} data unpacks to more than 1,000 times its length; send the blob unpacked`)
+      await onPiece(piece)
+    }
   })()
   const failure = done.catch((error: unknown) => {
     throw error instanceof Error && 'code' in error ? corrupted(compressor, error) : error

@@ -24,7 +24,11 @@ export function beginUpload({ uploads }: Instance, { digest, compressor }: Uploa
   const through =
     compressor === 'identity' || compressor === 'zstd'
       ? undefined
-      : unpacker(compressor, { onPiece: (bytes) => writer.write(bytes), maxPackedBytes: mostPackedBytes(digest.size) })
+      : unpacker(compressor, {
+          onPiece: (bytes) => writer.write(bytes),
+          maxPackedBytes: mostPackedBytes(digest.size),
+          size: digest.size,
+        })
   return upload(writer, through)
 }
 

@@ -1,6 +1,7 @@
 /** A bulk thread: hashes what it is sent, decompressing it first where it is zstd, several blobs in turn. */
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { createHasher, prepareHashing } from '../../base/hashing/create-hasher.ts'
+import { mayUnpackTo } from '../../base/unpack-limit.ts'
 import { decompressing } from '../zstd.ts'
 import { inLists } from './in-lists.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
@@ -24,13 +25,6 @@ function hashing({ id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>, say:
     cancel() {},
   }
 }
-
-/**
- * 256 KiB of zstd can stand for 8 GiB. Unpacking and hashing them occupies this thread for seconds, and every other
- * upload waits for it. Beyond the first bytes, a blob that unpacks to more than this many times its length is refused.
- */
-const FREE_BYTES = 64 * 1024 * 1024
-const MOST_RATIO = 1000
 
 function unpacking(
   { id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>,
@@ -65,7 +59,7 @@ function unpacking(
     for await (const piece of decompressing(pieces())) {
       size += piece.length
       if (size > maxSize) throw new Error('larger than it may be') // stops decompressing: it might never end
-      if (size > FREE_BYTES + MOST_RATIO * taken) throw new Error('it unpacks to too much for its length')
+      if (!mayUnpackTo(size, taken, maxSize)) throw new Error('it unpacks to too much for its length')
       hasher.update(piece)
     }
     say({ kind: 'found', id, hash: hasher.digest(), size })

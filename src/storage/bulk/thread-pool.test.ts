@@ -62,6 +62,13 @@ describe('a bulk thread', () => {
     expect(await long.finish()).toBeUndefined()
   })
 
+  test('takes the image of an empty disk, which packs to a few kilobytes', async () => {
+    const image = zstdCompressSync(Buffer.alloc(256 * 1024 * 1024))
+    const inspection = pool.inspect('sha256', 'zstd', 2 ** 28)
+    await inspection.update(image)
+    expect((await inspection.finish())?.size).toBe(2 ** 28)
+  })
+
   test('refuses 256 KiB of zstd that stand for 8 GiB before it has unpacked them', async () => {
     const part = 64 * 1024 * 1024
     const frame = zstdCompressSync(Buffer.alloc(part))
