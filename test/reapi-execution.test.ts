@@ -30,6 +30,7 @@ async function startHonestGrid(withWorker: boolean): Promise<HonestGrid> {
     WINDLASS_SERVER_HTTP_ADDRESS: '127.0.0.1:0',
     WINDLASS_SERVER_DATA_DIR: join(home, 'server'),
     WINDLASS_SERVER_DRAIN_SECONDS: '1',
+    WINDLASS_EXECUTION_REFUSE_UNKNOWN_PROPERTIES: 'true', // else a task waits for workers that may come
   }
   const server = await startServer(loadConfig({ env: settings, home }).config, { log, clock })
   const target = parseTarget(`grpc://${server.grpc}`)

@@ -12,12 +12,15 @@ const TEN_YEARS_S = 10 * 365 * 24 * 3600
 const COUNTS = `
 count() { i=0; while [ $i -lt 10 ]; do echo x >> "$1"; sleep 1; i=$((i+1)); done; }
 if [ "$2" = count ]; then count "$1"; exit; fi
-if command -v setsid > /dev/null; then setsid sh -c "$3" sh "$1" count & else (count "$1") & fi
+file="$1.$$"
+if command -v setsid > /dev/null; then setsid sh -c "$3" sh "$file" count & else (count "$file") & fi
 sleep 10`
 
+/** Commands may have different users, and cannot remove each other's files: the newest is this check's own. */
 const LOOKS = `
-[ -f "$1" ] || { echo unseen; exit; }
-before=$(wc -c < "$1"); sleep 2; after=$(wc -c < "$1"); rm -f "$1"
+file=$(ls -t "$1".* 2> /dev/null | head -n 1)
+[ -f "$file" ] || { echo unseen; exit; }
+before=$(wc -c < "$file"); sleep 2; after=$(wc -c < "$file"); rm -f "$file" 2> /dev/null
 [ "$before" -eq "$after" ] && echo still || echo counting`
 
 async function leftRunning(probe: Probe, seconds: number): Promise<string> {

@@ -96,7 +96,10 @@ export const EXECUTION = {
     'refusal.malformed-digest': must('An action digest of impossible length is INVALID_ARGUMENT.', WORKER),
     'refusal.not-an-action': should('A blob that is no Action is INVALID_ARGUMENT.', WORKER),
     'refusal.no-arguments': should('A command without arguments is INVALID_ARGUMENT.', WORKER),
-    'refusal.unknown-property': should('A platform property that no worker knows is refused with a reason.', WORKER),
+    'refusal.unknown-property': should(
+      'A platform property that no worker knows makes the action wait, or is refused with a reason.',
+      WORKER,
+    ),
   },
   'Execution timeouts': {
     'timeout.expired': must('A command that runs out of time is DEADLINE_EXCEEDED, in the response.', WORKER),

@@ -32,6 +32,7 @@ test('a database that may not grow refuses with a time to come back, and goes on
     kind: 'exhausted',
     resource: 'disk space for the journal',
     retryAfterMs: 5000,
+    why: 'disk',
   })
   // What needs no room may still end, and what was refused is not known.
   expect(writer.write([[finished('kept', 1, { result: undefined })]])).toEqual([{ late: [] }])
