@@ -18,6 +18,7 @@ export interface IgnoredFiles {
 
 interface Rules {
   readonly directory: string
+  readonly text: string
   readonly matcher: Ignore
 }
 
@@ -28,7 +29,8 @@ interface Rules {
 export async function ignoredFiles(root: string): Promise<IgnoredFiles> {
   const known = new Map<string, readonly Rules[]>()
   const enter = async (directory: string, above: readonly Rules[]): Promise<void> => {
-    known.set(directory, [...above, ...(await rulesIn(directory))])
+    const rules = above.map((each) => reopened(each, directory))
+    known.set(directory, [...rules, ...(await rulesIn(directory))])
   }
   const parents = await foldersAbove(resolve(root))
   for (const [i, folder] of parents.entries()) await enter(folder, known.get(parents[i - 1] ?? '') ?? [])
@@ -46,6 +48,22 @@ export async function ignoredFiles(root: string): Promise<IgnoredFiles> {
       return isOmitted
     },
   }
+}
+
+const rulesOf = (directory: string, text: string): Rules => ({
+  directory,
+  text,
+  matcher: ignore({ ignorecase: false }).add(text),
+})
+
+/**
+ * The rules for what is in a directory that is not omitted, although these rules alone would omit it: a deeper file has
+ * included it again. `ignore` takes everything below an ignored directory for ignored, so it gets that line too.
+ */
+function reopened(rules: Rules, directory: string): Rules {
+  const path = relative(rules.directory, directory)
+  if (!rules.matcher.test(`${path}/`).ignored) return rules
+  return rulesOf(rules.directory, `${rules.text}\n!/${path.replaceAll(/[*?[\]!#\\ ]/g, '\\$&')}/`)
 }
 
 /** From the one that holds .git down to the parent of `root`; none where git tracks nothing. */
@@ -78,7 +96,7 @@ async function rulesIn(directory: string): Promise<Rules[]> {
         kind: 'invalid',
         what: `${file} is larger than ${MOST_RULE_BYTES} bytes: is it a list of patterns?`,
       })
-    found.push({ directory, matcher: ignore({ ignorecase: false }).add(text) })
+    found.push(rulesOf(directory, text))
   }
   return found
 }

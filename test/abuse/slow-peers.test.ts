@@ -43,7 +43,7 @@ describe('a peer that does not say hello', () => {
   test('but something else is told that this is HTTP/2', async () => {
     await using server = await abusedServer()
     const peer = await server.connect({ isMute: true })
-    peer.send(Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'))
+    peer.send(Buffer.from('SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n'))
     await peer.untilClosed()
     expect(peer.goaway?.code).toBe(ERROR.protocol)
     await server.expectServing()
