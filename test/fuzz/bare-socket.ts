@@ -7,16 +7,16 @@ export class BareSocket {
   writableLength = 0
   destroyed = false
   readonly sent: Buffer[] = []
-  readonly #listeners = new Map<string, Listener>()
+  readonly #listeners = new Map<string, readonly Listener[]>()
   #isStalled = false
 
   on(event: string, listener: Listener): this {
-    this.#listeners.set(event, listener)
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener])
     return this
   }
 
   emit(event: 'data' | 'drain' | 'close', value?: Buffer): void {
-    ;(this.#listeners.get(event) as ((value?: Buffer) => void) | undefined)?.(value)
+    for (const listener of this.#listeners.get(event) ?? []) (listener as (value?: Buffer) => void)(value)
   }
 
   write(view: Uint8Array): boolean {

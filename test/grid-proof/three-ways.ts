@@ -24,6 +24,7 @@ const START_MS = 60_000
 const SERVER = {
   EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS: '20',
   EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '20', // the example says every ten that it lives
+  WORKER_HEARTBEAT_INTERVAL_SECONDS: '5', // what the server expects of workers
   EXECUTION_SCHEDULER_RECONNECT_GRACE_SECONDS: '5',
   SNIPPETS_ALLOW_BARE: 'true', // the example has no room around what it runs
 }

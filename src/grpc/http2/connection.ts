@@ -568,7 +568,7 @@ export class Http2Connection implements FrameSink {
     else socket.end(() => socket.destroy())
     // A peer that reads nothing would keep the socket open for ever.
     const cancel = this.#timing.after(1000, () => socket.destroy())
-    socket.once('close', cancel)
+    socket.on('close', cancel)
   }
 
   #lost(reason: string): void {
