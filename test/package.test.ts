@@ -37,7 +37,7 @@ beforeAll(async () => {
   const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
   const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
   await run(join(folder, 'app'), 'npm', 'install', ...quiet, join(folder, tarball ?? 'nothing was packed'))
-}, 240_000)
+}, 600_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
