@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Screen } from '../app/screen.ts'
 import type { Terminal } from '../app/terminal.ts'
 import type { GridFigures, TaskView, WorkerInView } from '../model/grid-view.ts'
+import { eventually } from '../testing/eventually.ts'
 import { describeWith, requireTool } from '../testing/require.ts'
 import { target, until, useGrid, windlass } from './grid.fixture.ts'
 import { widthOf } from './table.ts'
@@ -83,9 +84,12 @@ describe('a frame', () => {
 })
 
 test('without a terminal one frame is printed, or the figures as JSON', async () => {
-  const { code, out } = await windlass(['top'])
-  expect(code).toBe(0)
-  expect(out).toMatch(/^windlass top .*\ntasks +0 queued, 0 active\nslots +░{20} 0 of 2 in use\n/)
+  // The worker registers while the first frame may already be drawn.
+  await eventually(async () => {
+    const { code, out } = await windlass(['top'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^windlass top .*\ntasks +0 queued, 0 active\nslots +░{20} 0 of 2 in use\n/)
+  })
   expect(JSON.parse((await windlass(['top', '--json'])).out)).toMatchObject({ queued: 0, slots: 2, queues: [] })
 })
 

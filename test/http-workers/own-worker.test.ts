@@ -18,6 +18,12 @@ const httpWorker = (grid: HttpGrid, settings: Record<string, string> = {}): Prom
     ...settings,
   })
 
+/** Sends its first heartbeat after an hour, and a server may wait for three. */
+const SILENT_FOR_AN_HOUR = {
+  WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '3600',
+  WINDLASS_EXECUTION_SCHEDULER_HEARTBEAT_TIMEOUT_SECONDS: '10800',
+}
+
 test.each([false, true])(
   'runs actions with their inputs, and stores what they made (read by digest: %s)',
   async (byDigest) => {
@@ -71,7 +77,7 @@ test('runs as many at a time as it has slots, and all in the end', async () => {
 
 test('ends what is cancelled before its next heartbeat would tell, and confirms it', async () => {
   const grid = await startHttpGrid()
-  await httpWorker(grid, { WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '3600' })
+  await httpWorker(grid, SILENT_FOR_AN_HOUR)
   const { script, begun } = gate()
   const { operation } = await grid.submit({ script })
   await begun()
@@ -145,7 +151,7 @@ test('keeps its tasks over a restart of the server, and their results count', as
 
 test('is told to leave, finishes what it has, and is gone', async () => {
   const grid = await startHttpGrid()
-  const worker = await httpWorker(grid, { WINDLASS_WORKER_HEARTBEAT_INTERVAL_SECONDS: '3600' })
+  const worker = await httpWorker(grid, SILENT_FOR_AN_HOUR)
   const wait = gate()
   const { operation } = await grid.submit({ script: wait.script })
   await wait.begun()
