@@ -1,6 +1,6 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../src/app/clock.ts'
+import { systemClock } from '../src/app/process/clock.ts'
 import { type GrpcHealth, grpcHealth } from '../src/doors/health/grpc-health.ts'
 import { reflection } from '../src/doors/reflection/reflection.ts'
 import { createServer, type GrpcServer } from '../src/grpc/server.ts'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { version } from '../src/app/version.ts'
+import { version } from '../src/app/process/version.ts'
 
 /** The package as people get it: packed, installed in an empty folder, and run by its name. */
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -63,7 +63,7 @@ describe('the package', () => {
   })
 
   test('explains its settings as this version does', async () => {
-    const { explainConfig } = await import('../src/app/config-explain.ts')
+    const { explainConfig } = await import('../src/app/config/explain.ts')
     expect(await run(folder, windlass, 'config', '--explain')).toBe(explainConfig())
   })
 

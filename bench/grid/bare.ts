@@ -1,7 +1,7 @@
 /** What starting `/bin/true` costs by the worker's own spawner, with nothing around it. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { Launcher, LaunchOrder } from '../../src/runtimes/launcher/launcher.ts'
 import { spawner } from '../../src/runtimes/spawner/spawner.ts'
 import { quantile } from '../middle.ts'
@@ -28,7 +28,7 @@ export async function measureBare({ folder, slots, seconds }: BareOptions): Prom
     folder: own,
     useGroups: true,
     node: process.execPath,
-    entry: new URL('../../src/app/spawner-process.ts', import.meta.url),
+    entry: new URL('../../src/app/worker/spawner-process.ts', import.meta.url),
     send: (pid, signal) => void process.kill(pid, signal),
     clock: systemClock,
   })

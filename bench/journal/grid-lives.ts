@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { TaskLease } from '../../src/engine/worker-session.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { sqliteJournal } from '../../src/storage/journal/sqlite/sqlite-journal.ts'
 

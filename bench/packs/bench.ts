@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, readSync, renameSync, rmSync, write, 
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { DigestList } from '../../src/base/digest.ts'
 import { nodeFiles } from '../../src/storage/packs/node-files.ts'
 import { unheardEvents } from '../../src/storage/packs/pack-events.ts'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { NewTask, ToldTask } from '../../src/client/snippet-answers.ts'
 import { snippetsClient } from '../../src/client/snippets.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'

@@ -1,5 +1,5 @@
 /** Many at once: how many runs a second come through, and how long tasks wait though a slot is free. */
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { NewTask } from '../../src/client/snippet-answers.ts'
 import { snippetsClient } from '../../src/client/snippets.ts'
 import type { Child } from '../child.ts'

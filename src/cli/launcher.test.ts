@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { version } from '../app/version.ts'
+import { version } from '../app/process/version.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/windlass', import.meta.url))
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-launcher-')))

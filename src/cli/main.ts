@@ -1,5 +1,5 @@
-import { processTerminal } from '../app/terminal.ts'
-import { version } from '../app/version.ts'
+import { processTerminal } from '../app/process/terminal.ts'
+import { version } from '../app/process/version.ts'
 
 /** The program. The version is asked for by scripts, and often: it does without the parser. */
 const terminal = processTerminal()

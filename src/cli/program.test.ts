@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { afterAll, describe, expect, test } from 'vitest'
-import { FIELDS } from '../app/config.ts'
-import { loadConfig } from '../app/config-load.ts'
-import type { Terminal } from '../app/terminal.ts'
-import { version } from '../app/version.ts'
+import { FIELDS } from '../app/config/config.ts'
+import { loadConfig } from '../app/config/load.ts'
+import type { Terminal } from '../app/process/terminal.ts'
+import { version } from '../app/process/version.ts'
 import { run } from './program.ts'
-import { SETTING_FLAGS } from './setting-flags.ts'
+import { SETTING_FLAGS } from './server/setting-flags.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,26 +1,26 @@
 import { Command, CommanderError } from 'commander'
-import type { Terminal } from '../app/terminal.ts'
-import { version } from '../app/version.ts'
+import type { Terminal } from '../app/process/terminal.ts'
+import { version } from '../app/process/version.ts'
 import { FaultError } from '../base/fault.ts'
 import { nearest } from '../base/nearest.ts'
-import { Verdict } from './verdict.ts'
+import { Verdict } from './session/verdict.ts'
 
 /** A command file makes the command with its flags and help; what it does is imported when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
-  up: async () => (await import('./up.ts')).upCommand,
-  run: async () => (await import('./run.ts')).runCommand,
-  cwl: async () => (await import('./cwl.ts')).cwlCommand,
-  server: async () => (await import('./server.ts')).serverCommand,
-  reload: async () => (await import('./reload.ts')).reloadCommand,
-  config: async () => (await import('./config.ts')).configCommand,
-  check: async () => (await import('./check.ts')).checkCommand,
-  cas: async () => (await import('./cas.ts')).casCommand,
-  languages: async () => (await import('./languages.ts')).languagesCommand,
-  worker: async () => (await import('./worker.ts')).workerCommand,
-  tasks: async () => (await import('./tasks.ts')).tasksCommand,
-  task: async () => (await import('./task.ts')).taskCommand,
-  workers: async () => (await import('./workers.ts')).workersCommand,
-  top: async () => (await import('./top.ts')).topCommand,
+  up: async () => (await import('./server/up.ts')).upCommand,
+  run: async () => (await import('./run/run.ts')).runCommand,
+  cwl: async () => (await import('./cwl/cwl.ts')).cwlCommand,
+  server: async () => (await import('./server/server.ts')).serverCommand,
+  reload: async () => (await import('./server/reload.ts')).reloadCommand,
+  config: async () => (await import('./server/config.ts')).configCommand,
+  check: async () => (await import('./check/check.ts')).checkCommand,
+  cas: async () => (await import('./cas/cas.ts')).casCommand,
+  languages: async () => (await import('./languages/languages.ts')).languagesCommand,
+  worker: async () => (await import('./worker/worker.ts')).workerCommand,
+  tasks: async () => (await import('./grid/tasks.ts')).tasksCommand,
+  task: async () => (await import('./grid/task.ts')).taskCommand,
+  workers: async () => (await import('./grid/workers.ts')).workersCommand,
+  top: async () => (await import('./grid/top.ts')).topCommand,
   version: async () => (await import('./version.ts')).versionCommand,
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import type { Terminal } from '../app/terminal.ts'
-import { version } from '../app/version.ts'
+import type { Terminal } from '../app/process/terminal.ts'
+import { version } from '../app/process/version.ts'
 
 export const versionCommand = (terminal: Terminal): Command =>
   new Command('version')

@@ -1,6 +1,6 @@
-import { systemClock } from '../app/clock.ts'
-import { loadConfig } from '../app/config-load.ts'
-import { startServer } from '../app/server.ts'
+import { loadConfig } from '../app/config/load.ts'
+import { systemClock } from '../app/process/clock.ts'
+import { startServer } from '../app/server/server.ts'
 import type { Clock } from '../base/clock.ts'
 import { silentLog } from '../base/log.ts'
 

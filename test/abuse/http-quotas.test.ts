@@ -1,7 +1,7 @@
 /** What one instance may have at most is refused beyond that, with a time to come back, and others are not touched. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { instanceLimits, limits } from '../../src/app/config-http-limits.ts'
+import { instanceLimits, limits } from '../../src/app/config/http-limits.ts'
 import { FaultError } from '../../src/base/fault.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { type Random, seededRandom } from '../../src/check/random.ts'
 import { type Api, reapi } from '../../src/check/reapi/api.ts'
 import { DIGEST_FNS, type DigestFn, digestOf } from '../../src/check/reapi/digest-functions.ts'

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Instance } from '../../src/doors/reapi/instances.ts'
 import { reapiDoor } from '../../src/doors/reapi/reapi-door.ts'

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { Terminal } from '../../src/app/terminal.ts'
+import type { Terminal } from '../../src/app/process/terminal.ts'
 import { run } from '../../src/cli/program.ts'
 
 export interface CwlEnd {

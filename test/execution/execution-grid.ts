@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '@bufbuild/protobuf'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { actionResultsCache } from '../../src/doors/execution/action-results-cache.ts'
 import { executionDoor } from '../../src/doors/execution/execution-door.ts'
 import type { ExecutionDoorOptions } from '../../src/doors/execution/execution-tools.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { keepInputs } from '../../src/doors/execution/kept-inputs.ts'
 import { turns } from '../../src/engine/grid.fixture.ts'
 import { alwaysHoldingEmptyBlob } from '../../src/storage/always-holding-empty-blob.ts'

@@ -1,7 +1,7 @@
 /** A whole server and whole workers, and a client that speaks to them in another implementation's messages. */
 import type { JsonObject } from '@bufbuild/protobuf'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import { runningServer } from '../../src/testing/running-server.ts'
 import { readReadResponse, readRequest } from '../../src/wire/calls/byte-stream.ts'

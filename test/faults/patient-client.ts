@@ -3,7 +3,7 @@
  * the connection breaks asks after the operation by its name; only when nobody knows that name does it start over.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import { createChannel } from '../../src/grpc/channel.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tethered } from '../../bench/child.ts'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { type SnippetsClient, snippetsClient } from '../../src/client/snippets.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

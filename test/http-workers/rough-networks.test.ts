@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
 import { roughWay } from '../../src/testing/rough-way.ts'
 import { selfSigned } from '../../src/testing/self-signed.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { Limits } from '../../src/grpc/http2/limits.ts'
 import type { Observer } from '../../src/grpc/observer.ts'
 import { createServer, type GrpcServer, type ListenAddress, type ServerTls } from '../../src/grpc/server.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { buildLanguage, writeVariant } from '../../src/app/language-build.ts'
+import { buildLanguage, writeVariant } from '../../src/app/worker/language-build.ts'
 import { builtRootfs } from '../../src/languages/built-rootfs.ts'
 import { findLanguage } from '../../src/languages/find-language.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LanguageMachine, openLanguageMachine } from '../../src/app/language-machine.ts'
+import { type LanguageMachine, openLanguageMachine } from '../../src/app/worker/language-machine.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { describeWith } from '../../src/testing/require.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ownAddresses } from '../../src/app/own-addresses.ts'
+import { ownAddresses } from '../../src/app/process/own-addresses.ts'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
 import { hostNetworks, noNetworks } from '../../src/runtimes/network/room-networks.ts'
 import { translatedNetworks } from '../../src/runtimes/network/translated-networks.ts'

@@ -1,7 +1,7 @@
 /** A server that speaks the APIs of Piston and Judge0, and a worker with a sandbox. */
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { anyAddress } from '../../src/base/address-rules.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/http-door.ts'

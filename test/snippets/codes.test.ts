@@ -1,6 +1,6 @@
 /** Every code of docs/guide/api-codes.md is answered over HTTP, and no other: the table promises nothing that nobody says. */
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { listenHttp } from '../../src/doors/http/listen.ts'
 import { API_CODES } from '../../src/doors/snippets/codes.ts'

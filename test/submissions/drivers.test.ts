@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { cwl, runLimits } from '../../src/app/config-cwl.ts'
-import { openExpressions } from '../../src/app/cwl-expressions.ts'
+import { cwl, runLimits } from '../../src/app/config/cwl.ts'
+import { openExpressions } from '../../src/app/cwl/expressions.ts'
 import { FaultError } from '../../src/base/fault.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import type { RunHost, SubmissionDriver } from '../../src/submissions/driver.ts'
@@ -9,7 +9,7 @@ import type { SubmissionRun } from '../../src/submissions/run-submission.ts'
 import { threadDriver } from '../../src/submissions/thread-driver.ts'
 import { plainBlobs } from '../../src/submissions/tree-blobs.ts'
 
-const file = new URL('../../src/app/cwl-driver-thread.ts', import.meta.url)
+const file = new URL('../../src/app/cwl/driver-thread.ts', import.meta.url)
 const limits = runLimits(cwl.parse({}))
 const DRIVERS: Readonly<Record<string, SubmissionDriver>> = {
   'on this thread': localDriver(openExpressions(limits.expressions)),

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { connect } from '../../src/client/connect.ts'
 import { parseTarget, type Target } from '../../src/client/target.ts'
 import type { Instance } from '../../src/doors/reapi/instances.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach } from 'vitest'
-import { systemClock as clock } from '../../src/app/clock.ts'
+import { systemClock as clock } from '../../src/app/process/clock.ts'
 import { createChannel } from '../../src/grpc/channel.ts'
 import { createServer, type ListenAddress } from '../../src/grpc/server.ts'
 import type { Method, Service } from '../../src/grpc/service.ts'

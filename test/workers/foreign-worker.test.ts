@@ -5,7 +5,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { createChannel } from '../../src/grpc/channel.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { actionResultFromProto } from '../../src/wire/action-result.ts'

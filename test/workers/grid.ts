@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import { formatDigest } from '../../src/base/digest-text.ts'

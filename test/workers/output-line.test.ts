@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { createChannel } from '../../src/grpc/channel.ts'
 import { createServer } from '../../src/grpc/server.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { createChannel } from '../../src/grpc/channel.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
 import { usageOfAuxiliary } from '../../src/wire/execution-usage.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../src/app/clock.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { STATUS } from '../../src/grpc/status.ts'

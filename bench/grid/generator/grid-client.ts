@@ -1,5 +1,5 @@
 /** One connection to a server, and an Execute on it from the first byte to the end. */
-import { systemClock } from '../../../src/app/clock.ts'
+import { systemClock } from '../../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../../src/grpc/channel.ts'
 import { actionResultFromProto } from '../../../src/wire/action-result.ts'
 import { batchUpdatedFromProto, batchUpdateToProto } from '../../../src/wire/cas-calls.ts'

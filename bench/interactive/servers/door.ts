@@ -1,6 +1,6 @@
 /** A server with the interactive door and nothing in front of it that others need: engine, workers, desk. */
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../../../src/app/clock.ts'
+import { systemClock } from '../../../src/app/process/clock.ts'
 import { silentLog } from '../../../src/base/log.ts'
 import { httpDoor } from '../../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../../src/doors/http/listen.ts'

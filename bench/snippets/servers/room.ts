@@ -1,7 +1,7 @@
 /** The same sandbox without a grid: a program is started in it, and that is all. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../../src/app/clock.ts'
+import { systemClock } from '../../../src/app/process/clock.ts'
 import type { Language } from '../../../src/model/language.ts'
 import { openRuntime } from '../../../src/runtimes/open-runtime.ts'
 import type { Runtime } from '../../../src/runtimes/runtime.ts'
@@ -26,7 +26,7 @@ async function open(folder: string): Promise<{ runtime: Runtime; rooms: Rooms }>
   const deps = {
     launcher: spawner({
       ...{ name: `bench-${process.pid}`, folder: launcher, useGroups: true, node: process.execPath },
-      entry: new URL('../../../src/app/spawner-process.ts', import.meta.url),
+      entry: new URL('../../../src/app/worker/spawner-process.ts', import.meta.url),
       send: (pid, signal) => void process.kill(pid, signal),
       clock: systemClock,
     }),

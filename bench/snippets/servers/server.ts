@@ -1,6 +1,6 @@
 /** A server with the code API, its engine on a journal, and workers by gRPC; its desk of workers is looked at. */
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../../../src/app/clock.ts'
+import { systemClock } from '../../../src/app/process/clock.ts'
 import { silentLog } from '../../../src/base/log.ts'
 import { httpDoor } from '../../../src/doors/http/http-door.ts'
 import { listenHttp } from '../../../src/doors/http/listen.ts'

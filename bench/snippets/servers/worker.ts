@@ -1,7 +1,8 @@
 /** A whole worker with sandboxes; with interpreters that wait, or without. */
-import { systemClock } from '../../../src/app/clock.ts'
-import { loadConfig } from '../../../src/app/config-load.ts'
-import { startWorker } from '../../../src/app/worker.ts'
+
+import { loadConfig } from '../../../src/app/config/load.ts'
+import { systemClock } from '../../../src/app/process/clock.ts'
+import { startWorker } from '../../../src/app/worker/worker.ts'
 import { silentLog } from '../../../src/base/log.ts'
 import { loadLanguages } from '../../../src/languages/load-languages.ts'
 import { answerWith } from '../../child.ts'

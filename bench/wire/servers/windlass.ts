@@ -1,8 +1,9 @@
 /** The engine as the server is wired: metrics, limits, deadlines and logs on. */
-import { systemClock } from '../../../src/app/clock.ts'
-import { logged } from '../../../src/app/logged-observer.ts'
-import { createLogger } from '../../../src/app/logger.ts'
-import { createMetrics } from '../../../src/app/metrics.ts'
+
+import { createMetrics } from '../../../src/app/metrics/metrics.ts'
+import { systemClock } from '../../../src/app/process/clock.ts'
+import { createLogger } from '../../../src/app/process/logger.ts'
+import { logged } from '../../../src/app/server/logged-observer.ts'
 import { DEFAULT_LIMITS } from '../../../src/grpc/http2/limits.ts'
 import { createServer } from '../../../src/grpc/server.ts'
 import type { Outgoing, Service } from '../../../src/grpc/service.ts'

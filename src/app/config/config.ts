@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { cwl } from './cwl.ts'
+import { capabilities, execution } from './execution.ts'
+import { field, fieldsOf, live } from './field.ts'
+import { grpc } from './grpc.ts'
+import { limits } from './http-limits.ts'
+import { http, server } from './server.ts'
+import { snippets } from './snippets.ts'
+import { storage } from './storage.ts'
+import { worker } from './worker.ts'
+
+const log = z
+  .strictObject({
+    level: live(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'The least that is logged.', {
+      flag: '--verbose (debug)',
+    }),
+    format: field(
+      z.enum(['auto', 'pretty', 'json']).default('auto'),
+      'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
+    ),
+  })
+  .prefault({})
+
+/**
+ * Everything that can be set, once: names and defaults of the settings file, the WINDLASS_ variables and the
+ * reference page all come from here. Parts get plain values out of it, never the whole.
+ */
+const sections = z.strictObject({
+  server,
+  http,
+  limits,
+  grpc,
+  log,
+  storage,
+  execution,
+  capabilities,
+  snippets,
+  cwl,
+  worker,
+})
+
+/** With fewer, one or two late heartbeats would make a healthy worker count as gone. */
+const LEAST_INTERVALS = 3
+
+export const configSchema = sections.superRefine(({ execution, worker }, context) => {
+  const { heartbeat_timeout_seconds: timeout } = execution.scheduler
+  const { heartbeat_interval_seconds: interval } = worker
+  const least = LEAST_INTERVALS * interval
+  if (timeout >= least) return
+  context.addIssue({
+    code: 'custom',
+    path: ['execution', 'scheduler', 'heartbeat_timeout_seconds'],
+    message:
+      `${timeout} is less than three heartbeats of a worker, which sends one every ${interval} s ` +
+      `(worker.heartbeat_interval_seconds): set at least ${least}, or a shorter interval`,
+  })
+})
+
+export type Config = z.output<typeof configSchema>
+
+export const FIELDS = fieldsOf(sections)

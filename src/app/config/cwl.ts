@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { RunLimits } from '../../submissions/thread-driver.ts'
+import { field } from './field.ts'
+
+const seconds = (standard: number) => z.number().positive().max(86_400).default(standard)
+
+/** Workflows that the server runs. */
+export const cwl = z
+  .strictObject({
+    max_expression_seconds: field(seconds(20), 'Processor time that one JavaScript expression may use.'),
+    max_submission_expression_seconds: field(
+      seconds(300),
+      'Processor time that all JavaScript expressions of one submission may use; then the submission fails.',
+    ),
+    max_json_bytes: field(
+      z
+        .int()
+        .min(64 * 1024)
+        .max(64 * 1024 * 1024)
+        .default(16 * 1024 * 1024),
+      'The largest cwl.output.json that is read from a command, and the largest value of an expression as JSON.',
+    ),
+  })
+  .prefault({})
+
+export const runLimits = (set: z.output<typeof cwl>): RunLimits => ({
+  expressions: {
+    expressionMs: set.max_expression_seconds * 1000,
+    submissionMs: set.max_submission_expression_seconds * 1000,
+    valueBytes: set.max_json_bytes,
+  },
+  outputJsonBytes: set.max_json_bytes,
+})

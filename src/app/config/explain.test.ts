@@ -1,0 +1,61 @@
+import { parse } from 'smol-toml'
+import { expect, test } from 'vitest'
+import { configSchema, FIELDS } from './config.ts'
+import { configurationPage, explainConfig, explainedFields, showConfig } from './explain.ts'
+import { loadConfig } from './load.ts'
+import { pick, type Table } from './table.ts'
+
+const defaults = loadConfig({ env: {}, home: '/home/ada' })
+
+test('the explanation is a TOML file that sets every default', () => {
+  const explained: Table = parse(explainConfig())
+  for (const { key, standard, form } of FIELDS) {
+    if (standard !== undefined && form !== 'map') expect(pick(explained, key), key).toEqual(standard)
+  }
+  const parsed = configSchema.parse({
+    ...explained,
+    server: { ...Object(explained.server), data_dir: '/home/ada/.local/share/windlass' },
+  })
+  expect(parsed).toEqual(defaults.config)
+})
+
+test('every field has a sentence, and a default or a word on what holds without one', () => {
+  for (const { key, meaning, standard, otherwise } of FIELDS) {
+    expect(meaning, key).toMatch(/^[A-Z].{10,110}\.$/)
+    expect(standard !== undefined || otherwise !== undefined, key).toBe(true)
+  }
+})
+
+test('no two fields share a variable', () => {
+  expect(new Set(FIELDS.map(({ variable }) => variable)).size).toBe(FIELDS.length)
+})
+
+test('programs get the same as JSON', () => {
+  expect(explainedFields()).toContainEqual({
+    key: 'log.format',
+    default: 'auto',
+    meaning: 'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
+    choices: ['auto', 'pretty', 'json'],
+    variable: 'WINDLASS_LOG_FORMAT',
+    reloads: false,
+  })
+})
+
+test('the settings that hold are shown as TOML, each that is no default with its origin', () => {
+  const loaded = loadConfig({
+    env: { WINDLASS_LOG_LEVEL: 'warn', WINDLASS_WORKER_PLATFORM: 'OSFamily=Linux' },
+    home: '/home/ada',
+    flags: [{ flag: '--http', key: 'server.http_address', value: '127.0.0.1:0' }],
+  })
+  const shown = showConfig(loaded)
+  expect(shown).toContain('\nlevel = "warn"  # from WINDLASS_LOG_LEVEL\n')
+  expect(shown).toContain('\nhttp_address = "127.0.0.1:0"  # from --http\n')
+  expect(shown).toContain('\nOSFamily = "Linux"  # from WINDLASS_WORKER_PLATFORM\n')
+  expect(shown).toContain('\n# cert_file is not set: no TLS\n')
+  expect(shown.match(/# from /g)).toHaveLength(3)
+  expect(configSchema.parse(parse(shown))).toEqual(loaded.config)
+})
+
+test('the page in the guide is what this version says of itself (vitest -u writes it)', async () => {
+  await expect(configurationPage()).toMatchFileSnapshot('../../../docs/guide/configuration.md')
+})

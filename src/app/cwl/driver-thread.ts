@@ -1,0 +1,15 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { serveRuns } from '../../submissions/serve-runs.ts'
+import type { RunLimits } from '../../submissions/thread-driver.ts'
+import { systemClock } from '../process/clock.ts'
+import { openExpressions } from './expressions.ts'
+
+/** The program of a thread that drives submissions. */
+if (parentPort !== null) {
+  const limits = workerData as RunLimits
+  serveRuns(parentPort, {
+    clock: systemClock,
+    expressions: openExpressions(limits.expressions),
+    outputJsonBytes: limits.outputJsonBytes,
+  })
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import type { Log } from '../../base/log.ts'
+import type { HttpLimits } from '../../doors/http/listen.ts'
+
+/** Files that the store, the journal, gRPC and others need beside HTTP connections: a connection is an open file. */
+const SHARE_OF_HTTP = 0.5
+const SHARE_ABOVE_CAPS = 0.125
+
+/** How many files this process may have open; undefined where the kernel does not show it. */
+export function openFilesLimit(): number | undefined {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined // not Linux
+  }
+}
+
+type ConnectionCaps = Pick<HttpLimits, 'connections' | 'connectionsAbove'>
+
+/** No more connections than the process has files for: at that point even a health request could not be accepted. */
+export function fittingOpenFiles<T extends ConnectionCaps>(limits: T, openFiles: number | undefined, log: Log): T {
+  if (openFiles === undefined) return limits
+  const connections = Math.max(1, Math.min(limits.connections, Math.floor(openFiles * SHARE_OF_HTTP)))
+  const connectionsAbove = Math.max(1, Math.min(limits.connectionsAbove, Math.floor(openFiles * SHARE_ABOVE_CAPS)))
+  if (connections < limits.connections)
+    log.warn(
+      { max_connections: limits.connections, open_files: openFiles, connections },
+      'fewer HTTP connections than limits.max_connections: raise the limit of open files (ulimit -n)',
+    )
+  return { ...limits, connections, connectionsAbove }
+}

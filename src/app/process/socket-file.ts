@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { lstat, unlink } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { FaultError } from '../../base/fault.ts'
+
+/**
+ * A server that was killed leaves its socket file behind, and the next one could not listen there. The file goes if
+ * it is a socket that nobody answers on; anything else at that place is somebody's, and stays.
+ */
+export async function clearStaleSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined)
+  if (found === undefined) return
+  if (!found.isSocket()) throw new FaultError({ kind: 'invalid', what: `${path} exists and is not a socket` })
+  if (await answers(path)) {
+    throw new FaultError({ kind: 'unavailable', what: `another program is listening on unix:${path}` })
+  }
+  await unlink(path)
+}
+
+async function answers(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ECONNREFUSED'
+  } finally {
+    socket.destroy()
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { FaultError } from '../../base/fault.ts'
+
+export interface TlsMaterial {
+  readonly cert: string
+  readonly key: string
+  /** Whoever calls must show a certificate that one of these signed. */
+  readonly clientCa?: string
+}
+
+export interface TlsFiles {
+  readonly cert_file?: string | undefined
+  readonly key_file?: string | undefined
+  readonly client_ca_file?: string | undefined
+}
+
+/** Reads what TLS needs, and tries it; undefined when it is not asked for. */
+export function readTlsFiles({ cert_file, key_file, client_ca_file }: TlsFiles): TlsMaterial | undefined {
+  if (cert_file === undefined || key_file === undefined) return undefined
+  const cert = telling(`server.tls.cert_file`, () => readFileSync(cert_file, 'utf8'))
+  const key = telling(`server.tls.key_file`, () => readFileSync(key_file, 'utf8'))
+  telling(`server.tls: ${cert_file} with ${key_file}`, () => createSecureContext({ cert, key }))
+  if (client_ca_file === undefined) return { cert, key }
+  const clientCa = telling('server.tls.client_ca_file', () => readFileSync(client_ca_file, 'utf8'))
+  telling(`server.tls.client_ca_file: ${client_ca_file}`, () => createSecureContext({ ca: clientCa }))
+  return { cert, key, clientCa }
+}
+
+function telling<T>(what: string, attempt: () => T): T {
+  try {
+    return attempt()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new FaultError({ kind: 'invalid', what: `${what}: ${why}` }, error)
+  }
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Hono } from 'hono'
+import { addressRules, anyAddress } from '../../base/address-rules.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { WebSocketRoute } from '../../doors/http/web-sockets.ts'
+import { interactiveDoor } from '../../doors/interactive/interactive-door.ts'
+import { judge0Door } from '../../doors/judge0/judge0-door.ts'
+import { JUDGE0_FORM, judge0Form } from '../../doors/judge0/judge0-form.ts'
+import { pistonConnect } from '../../doors/piston/connect.ts'
+import { pistonDoor } from '../../doors/piston/piston-door.ts'
+import { playgroundDoor } from '../../doors/playground/playground-door.ts'
+import { fileDeliveryLog } from '../../doors/snippets/callbacks/file-delivery-log.ts'
+import { snippetDesk } from '../../doors/snippets/desk/engine-desk.ts'
+import { grantingNetwork } from '../../doors/snippets/desk/granting-network.ts'
+import { snippetsDoor } from '../../doors/snippets/snippets-door.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { findLanguage } from '../../languages/find-language.ts'
+import { loadLanguages } from '../../languages/load-languages.ts'
+import { snippetTaskUnder } from '../../languages/snippet-task.ts'
+import type { NetworkGrants } from '../../model/network-grants.ts'
+import type { Config } from '../config/config.ts'
+import { languageFoldersHere } from '../process/language-folders.ts'
+import { newId } from '../process/new-id.ts'
+import { ownAddresses } from '../process/own-addresses.ts'
+import { version } from '../process/version.ts'
+import { serverSecret, stageSalt } from './server-secret.ts'
+import type { Storage } from './storage.ts'
+
+export interface CodeDoorOptions {
+  readonly engine: Engine
+  readonly storage: Pick<Storage, 'instances'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly dataDir: string
+  readonly settings: Config['snippets']
+  /** Whose tasks callers make and see: these interfaces have no word for instances. */
+  readonly instance: string
+  readonly maxQueueSize: number
+  readonly grants: NetworkGrants
+  /** What callbacks may reach beside public addresses. */
+  readonly reach: readonly string[]
+  readonly ending: AbortSignal
+  /** Aborted when the server takes no new tasks; `ending` follows. */
+  readonly draining: AbortSignal
+  /** How long a request waits for a language that a worker is still testing. */
+  readonly noWorkerGraceMs: number
+  readonly isWorkerComing?: (() => boolean) | undefined
+  /** What callbacks are signed with; read at each delivery, since a reload may change it. */
+  readonly callbackSecret?: (() => string | undefined) | undefined
+}
+
+/** Every way to run code on this server. */
+export interface CodeDoor {
+  /** To be hung on the HTTP door, before those whose routes match almost everything. */
+  readonly doors: readonly Hono[]
+  readonly sockets: readonly WebSocketRoute[]
+  /** The name of a language that goes by this one. */
+  canonicalLanguage(name: string): string
+  /** Before the engine is closed. */
+  close(): Promise<void>
+}
+
+/** Callbacks that were owed when the server stopped are sent. */
+export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> {
+  const { engine, storage, clock, log, dataDir, settings, maxQueueSize, grants, reach, ending } = options
+  const { draining, noWorkerGraceMs, isWorkerComing } = options
+  const { instances } = storage
+  const deliveries = await fileDeliveryLog(join(dataDir, 'callbacks', 'deliveries.jsonl'))
+  const languages = loadLanguages(languageFoldersHere(dataDir).own)
+  const { callbacks_to_private_addresses: mayBePrivate } = settings
+  const { callbackSecret = () => settings.callback_secret } = options
+  const addresses = mayBePrivate ? anyAddress : addressRules({ reach, own: ownAddresses })
+  const desk = snippetDesk({
+    engine,
+    instances,
+    languages,
+    lower: snippetTaskUnder({ salt: stageSalt(serverSecret(dataDir)), ...(settings.allow_bare && { least: 'none' }) }),
+    clock,
+    newId: () => newId(clock.now),
+    log,
+    draining,
+    noWorkerGraceMs,
+    ...(isWorkerComing && { isWorkerComing }),
+    callbacks: {
+      get secret() {
+        return callbackSecret()
+      },
+      addresses,
+      log: deliveries,
+      forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
+    },
+  })
+  const rest = grantingNetwork(desk, 'rest', grants)
+  const instanceOf = () => options.instance
+  const common = { desk: rest, instances, instanceOf, clock, log, ending, version: version() }
+  const live = { desk: rest, instanceOf, clock, log, ending, input: engine.input }
+  return {
+    doors: [
+      snippetsDoor(common),
+      pistonDoor(common),
+      judge0Door({
+        ...common,
+        desk: grantingNetwork(desk, 'judge0', grants),
+        figures: engine.figures,
+        callbacks: { addresses },
+        mayUseNetwork: (instance) => grants('judge0', instance),
+        limits: { mostQueued: maxQueueSize },
+      }),
+      playgroundDoor({ languages, newNonce: () => randomBytes(16).toString('base64') }),
+    ],
+    sockets: [interactiveDoor(live), ...pistonConnect(live)],
+    canonicalLanguage: (name) => findLanguage(languages, name)?.name ?? name,
+    async close() {
+      desk.stop()
+      await deliveries.close()
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { Hono } from 'hono'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import { pinnedRoots } from '../../doors/execution/pinned-roots.ts'
+import { engineSteps } from '../../doors/submissions/engine-steps.ts'
+import { submissionsDoor } from '../../doors/submissions/submissions-door.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { NetworkGrants } from '../../model/network-grants.ts'
+import { fileSubmissions } from '../../submissions/file-submissions.ts'
+import { openSubmissions } from '../../submissions/submissions.ts'
+import { type RunLimits, threadDriver } from '../../submissions/thread-driver.ts'
+import { newId } from '../process/new-id.ts'
+import type { Storage } from './storage.ts'
+
+export interface CwlSubmissionsOptions {
+  readonly engine: Engine
+  readonly storage: Pick<Storage, 'instances' | 'pins' | 'spaces'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly dataDir: string
+  readonly retentionMs: number
+  readonly limits: RunLimits
+  readonly grants: NetworkGrants
+  readonly ending: AbortSignal
+  readonly draining: AbortSignal
+}
+
+export interface CwlSubmissions {
+  /** To be hung on the HTTP door. */
+  readonly door: Hono
+  /** Before the engine is closed. */
+  close(): Promise<void>
+}
+
+const SOURCE = new URL('../cwl/driver-thread.ts', import.meta.url)
+/** The same file as it is published. */
+const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
+/** Threads begin with the first submission that needs them. */
+const MOST_THREADS = 4
+/** A long document must not keep the only thread busy. */
+const LEAST_THREADS = 2
+
+/** Workflows on this server: those that were open when it stopped go on. */
+export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promise<CwlSubmissions> {
+  const { engine, storage, clock, log, retentionMs, grants, ending, draining } = options
+  const submissions = await openSubmissions({
+    store: fileSubmissions(join(options.dataDir, 'submissions')),
+    driver: threadDriver({
+      file: FILE,
+      limits: options.limits,
+      threads: Math.min(MOST_THREADS, Math.max(LEAST_THREADS, availableParallelism())),
+      clock,
+    }),
+    grid: engineSteps({ engine, clock, grants }),
+    blobsOf: (instance) => storage.instances(instance).blobs,
+    roots: pinnedRoots(storage.pins, storage.spaces),
+    clock,
+    log,
+    newId: () => newId(clock.now),
+    retentionMs,
+    epoch: engine.epoch,
+  })
+  const { instances } = storage
+  const door = submissionsDoor({ submissions, engine, instances, clock, log, newId: randomUUID, ending, draining })
+  return { door, close: submissions.close }
+}

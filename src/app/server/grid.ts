@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import type { Hono } from 'hono'
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Log } from '../../base/log.ts'
+import { keptStages } from '../../doors/command-tasks/kept-stages.ts'
+import { executionDoor } from '../../doors/execution/execution-door.ts'
+import { keepInputs } from '../../doors/execution/kept-inputs.ts'
+import { gridAdmin } from '../../doors/grid-admin/grid-admin.ts'
+import type { WebSocketRoute } from '../../doors/http/web-sockets.ts'
+import { httpWorkers } from '../../doors/http-workers/http-workers.ts'
+import { type LogStreams, logStreams } from '../../doors/log-streams/log-streams.ts'
+import { websocketWorkers } from '../../doors/websocket-workers/websocket-workers.ts'
+import { workersDoor } from '../../doors/workers/grpc.ts'
+import { reportCheck } from '../../doors/workers/reported-result.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Service } from '../../grpc/service.ts'
+import { type NetworkGrants, networkGrants } from '../../model/network-grants.ts'
+import type { Config } from '../config/config.ts'
+import { runLimits } from '../config/cwl.ts'
+import { openCodeDoor } from './code-door.ts'
+import { openCwlSubmissions } from './cwl-submissions.ts'
+import { type GridTools, openEngine } from './grid-engine.ts'
+import { isForLackOfSpace, lateGrid } from './late-grid.ts'
+import type { Readiness } from './readiness.ts'
+
+/** What runs tasks: the engine over its journal, and the doors to it. */
+export interface Grid {
+  readonly services: readonly Service[]
+  /** What is answered over HTTP. */
+  readonly doors: readonly Hono[]
+  /** And what becomes a WebSocket. */
+  readonly sockets: readonly WebSocketRoute[]
+  /** What tasks print, for whoever reads it by ByteStream. */
+  readonly logs: LogStreams
+  /** New tasks are refused; workers go on, and report what they have. */
+  refuseTasks(): void
+  /** Workers are asked to look for the server elsewhere, or again later; they are not taken for gone. */
+  leave(): void
+  /** Resolves when all that was begun is on record. */
+  close(): Promise<void>
+}
+
+export interface GridStart extends GridTools {
+  readonly readiness: Readiness
+}
+
+/** A full disk keeps the grid from its journal, and must not keep callers from the cache: then the grid opens later. */
+export async function openGridIfPossible(config: Config, start: GridStart): Promise<Grid | undefined> {
+  if (!config.capabilities.exec_enabled) return undefined
+  const { readiness, ...tools } = start
+  const open = (): Promise<Grid> => openGrid(config, tools)
+  try {
+    return await open()
+  } catch (error) {
+    if (!isForLackOfSpace(error)) throw error
+    const { makeSpace } = tools.storage
+    return lateGrid({ open, makeSpace, first: error, readiness, clock: tools.clock, log: tools.log })
+  }
+}
+
+async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
+  const { clock, log, storage } = tools
+  const { engine: unnamed, tally, close } = await openEngine(config, tools)
+  const engine = namingInstance(unnamed, config.server.instance_name)
+  const draining = new AbortController()
+  const ending = new AbortController()
+  const { instances } = storage
+  const inputs = keepInputs({ engine, instances, clock, log })
+  const common = { clock, log, ending: ending.signal }
+  const { execution } = config
+  const opened = new AsyncDisposableStack()
+  opened.defer(close)
+  opened.defer(inputs.stop)
+  const open = refusingTasks(engine, draining.signal)
+  const grants = networkGrants(execution.network.allow)
+  const opening = openForCallers(config, { ...common, tools, engine, open, opened, grants, draining: draining.signal })
+  const { code, workflows } = await opening.catch(async (error: unknown) => {
+    await opened.disposeAsync()
+    throw error
+  })
+  const logs = logStreams({ ...common, engine, instances, newId: randomUUID })
+  const longPollMs = execution.scheduler.long_poll_timeout_seconds * 1000
+  const working = { ...common, ...forWorkers(engine, storage), longPollMs }
+  return {
+    logs,
+    doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],
+    sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
+    services: [
+      ...executionDoor({ engine: open, instances, clock, grants, logStreams: logs.namesFor }),
+      ...logs.services,
+      ...workersDoor(working),
+      gridAdmin({ ...common, engine, tally }),
+    ],
+    refuseTasks: () => draining.abort(),
+    leave() {
+      draining.abort()
+      ending.abort()
+    },
+    close: () => opened.disposeAsync(),
+  }
+}
+
+interface CallerParts {
+  readonly tools: GridTools
+  readonly clock: Clock
+  readonly log: Log
+  readonly engine: Engine
+  /** The engine for callers, which takes nothing new once the server drains. */
+  readonly open: Engine
+  /** Closes what is opened here. */
+  readonly opened: AsyncDisposableStack
+  readonly grants: NetworkGrants
+  readonly ending: AbortSignal
+  readonly draining: AbortSignal
+}
+
+/** The doors for people's code and workflows, which have state of their own. */
+async function openForCallers(config: Config, parts: CallerParts) {
+  const { server, snippets: settings, execution } = config
+  const { tools, engine, open, opened, ...common } = parts
+  const shared = { ...common, storage: tools.storage, dataDir: server.data_dir }
+  const code = await openCodeDoor({
+    ...shared,
+    engine: open,
+    settings,
+    instance: server.instance_name,
+    noWorkerGraceMs: execution.scheduler.no_worker_grace_seconds * 1000,
+    isWorkerComing: tools.isWorkerComing,
+    callbackSecret: tools.callbackSecret,
+    reach: execution.network.reach,
+    maxQueueSize: execution.scheduler.max_queue_size,
+  })
+  opened.adopt(code, () => code.close())
+  const retentionMs = execution.retention_seconds * 1000
+  const workflows = await openCwlSubmissions({ ...shared, engine, retentionMs, limits: runLimits(config.cwl) })
+  opened.adopt(workflows, () => workflows.close())
+  return { code, workflows }
+}
+
+/** Tasks of callers who name no instance belong to this one. */
+const namingInstance = (engine: Engine, name: string): Engine => ({
+  ...engine,
+  submit: (submission) =>
+    engine.submit(submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
+})
+
+/** What the doors of workers share, whichever protocol they speak. */
+const forWorkers = ({ workers: desk }: Engine, { instances, ownResultsOf }: GridTools['storage']) => ({
+  desk,
+  stages: keptStages({ desk, resultsOf: (instance) => ownResultsOf(instance).stages }),
+  checkReport: reportCheck({ desk, instances }),
+})
+
+/** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */
+const refusingTasks = (engine: Engine, draining: AbortSignal): Engine => ({
+  ...engine,
+  async submit(submission) {
+    if (draining.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
+    return await engine.submit(submission)
+  },
+})

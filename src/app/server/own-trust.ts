@@ -1,0 +1,28 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { parseAddress } from '../config/bind-address.ts'
+import type { Config } from '../config/config.ts'
+
+/**
+ * Settings, as variables, by which the worker of `windlass up` trusts the server beside it. [worker.tls] goes first;
+ * without it the worker trusts the server's own chain, and expects a name that the certificate has: the worker dials
+ * the address that is listened on, and certificates are often made for another name.
+ */
+export function ownTrust({ server: { tls }, worker }: Config, grpc: string): Readonly<Record<string, string>> {
+  if (tls.cert_file === undefined) return {}
+  const trust = worker.tls.ca_file === undefined ? { WINDLASS_WORKER_TLS_CA_FILE: tls.cert_file } : {}
+  const name = worker.tls.server_name ?? nameFor(new X509Certificate(readFileSync(tls.cert_file)), grpc)
+  return name === undefined ? trust : { ...trust, WINDLASS_WORKER_TLS_SERVER_NAME: name }
+}
+
+/** A name that the certificate proves; undefined when the dialled host is one. */
+function nameFor(certificate: X509Certificate, grpc: string): string | undefined {
+  const address = parseAddress(grpc)
+  const host = address === undefined || 'path' in address ? 'localhost' : address.host
+  if ((isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined) return undefined
+  const [, kind, name] = /(DNS|IP Address):([^,]+)/.exec(certificate.subjectAltName ?? '') ?? []
+  // A wildcard stands for one label (RFC 6125, section 6.4.3).
+  if (name !== undefined) return kind === 'DNS' ? name.replace(/^\*/, 'windlass') : name
+  return /CN=(.+)/.exec(certificate.subject)?.[1]
+}

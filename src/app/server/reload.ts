@@ -1,0 +1,65 @@
+import { type Config, FIELDS } from '../config/config.ts'
+import { isTable, pick, place, type Table } from '../config/table.ts'
+import { readTlsFiles, type TlsMaterial } from '../process/tls-files.ts'
+
+/** What a reload changed. */
+export interface ReloadReport {
+  /** Keys of settings that took effect. */
+  readonly applied: readonly string[]
+  /** Keys of settings that differ from those in force, and take effect at the next start. */
+  readonly needRestart: readonly string[]
+  /** Files of certificates and keys that were read again. */
+  readonly files: readonly string[]
+}
+
+/** The parts of a running server that take new settings. */
+export interface ReloadTarget {
+  setTls(tls: TlsMaterial): void
+  /** All settings that hold from now on. */
+  setConfig(config: Config): void
+}
+
+const TLS_KEYS = ['server.tls.cert_file', 'server.tls.key_file', 'server.tls.client_ca_file'] as const
+
+/**
+ * Applies new settings to a server that was started with others. Everything that can fail comes first, so that a
+ * mistake in the new settings changes nothing.
+ */
+export function reloader(started: Config, target: ReloadTarget): (next: Config) => ReloadReport {
+  let inForce = started
+  return (next) => {
+    const tls = readTlsFiles(next.server.tls)
+    const isSameKind = tlsKind(inForce) === tlsKind(next)
+    const changed = FIELDS.filter(({ key }) => !isSame(pick(inForce, key), pick(next, key)))
+    const takes = ({ key, reloads }: (typeof FIELDS)[number]): boolean =>
+      reloads === true && (isSameKind || !TLS_KEYS.some((each) => each === key))
+    const applied = changed.filter(takes).map(({ key }) => key)
+    inForce = withValues(inForce, next, applied)
+    if (tls !== undefined && isSameKind) target.setTls(tls)
+    target.setConfig(inForce)
+    return {
+      applied,
+      needRestart: changed.filter((field) => !takes(field)).map(({ key }) => key),
+      files: tls === undefined || !isSameKind ? [] : TLS_KEYS.flatMap((key) => fileAt(next, key)),
+    }
+  }
+}
+
+/** Listeners are made for one kind of TLS: none, of the server alone, or of both sides. */
+const tlsKind = ({ server: { tls } }: Config): string =>
+  tls.cert_file === undefined ? 'none' : tls.client_ca_file === undefined ? 'server' : 'mutual'
+
+const fileAt = (config: Config, key: string): string[] => {
+  const path = pick(config, key)
+  return typeof path === 'string' ? [path] : []
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+
+const sorted = (value: unknown): unknown => (isTable(value) ? Object.entries(value).sort() : value)
+
+function withValues(config: Config, next: Config, keys: readonly string[]): Config {
+  const copy: Table = structuredClone(config)
+  for (const key of keys) place(copy, key, pick(next, key))
+  return copy as Config
+}

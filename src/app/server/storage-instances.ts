@@ -1,0 +1,120 @@
+import type { Instance, Instances } from '../../doors/reapi/instances.ts'
+import type { ActionCache } from '../../storage/action-cache.ts'
+import { alwaysHoldingEmptyBlob } from '../../storage/always-holding-empty-blob.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
+import { onlyCommandResults } from '../../storage/only-command-results.ts'
+import { onlyComplete } from '../../storage/only-complete.ts'
+import { ownNames, packedActionCache } from '../../storage/packed-action-cache.ts'
+import type { PackStore } from '../../storage/packs/pack-store.ts'
+import type { ValueStore } from '../../storage/packs/value-space.ts'
+import { readOnlyActions } from '../../storage/read-only-actions.ts'
+import { verifying } from '../../storage/verifying.ts'
+import type { Config } from '../config/config.ts'
+import type { UpstreamStorage } from './storage-upstream.ts'
+
+/** What the stacks of stores stand on. */
+export interface Ground {
+  readonly packs: PackStore
+  /** Where results of actions are kept. */
+  readonly values: ValueStore
+  /** The name of the instance that callers get who name none. */
+  readonly unnamed: string
+  readonly bulk: BulkPool
+  readonly upstream: UpstreamStorage | undefined
+  readonly metered: (inner: BlobStore) => BlobStore
+  /** Of this server, in the names of its own results. */
+  readonly secret: string
+}
+
+type Settings = Config['storage']
+type Stores = Pick<Instance, 'blobs' | 'uploads' | 'actions'> & { readonly own: OwnResults }
+
+/** Results of command tasks and of their compile stages. No client reads or writes them, and no upstream has them. */
+export interface OwnResults {
+  readonly tasks: ActionCache
+  readonly stages: ActionCache
+}
+
+export interface InstanceStores {
+  readonly instances: Instances
+  /** The results of an instance, though its callers may only read them. */
+  readonly actionsOf: (name: string) => ActionCache
+  readonly ownResultsOf: (name: string) => OwnResults
+}
+
+/** What each name stands for: most for the same, those that the settings single out for something of their own. */
+export function instancesOf(settings: Settings, ground: Ground): InstanceStores {
+  const { spaces, digest_functions, action_cache } = settings
+  const readOnly = new Set(action_cache.read_only_instances)
+  const made = new Map<string, Stores>()
+  const storesOf = (space: number, name: string): Stores => {
+    const there = ground.upstream?.instanceFor(space, name)
+    const key = `${space}/${there}`
+    const stores = made.get(key) ?? stackOf(settings, ground, { space, there })
+    made.set(key, stores)
+    return stores
+  }
+  const instanceOf = (name: string): Instance => {
+    const stores = storesOf(spaces[name] ?? 0, name)
+    const unnamedFunction = digest_functions[name] ?? 'sha256'
+    if (!readOnly.has(name)) return { ...stores, unnamedFunction, mayUpdateActions: true }
+    return { ...stores, actions: readOnlyActions(stores.actions), unnamedFunction, mayUpdateActions: false }
+  }
+  const named = [...Object.keys(spaces), ...Object.keys(digest_functions), ...readOnly]
+  const special = new Map(named.map((name) => [name, instanceOf(name)]))
+  const usual: Instance = { ...storesOf(0, ''), unnamedFunction: 'sha256', mayUpdateActions: true }
+  const served = (name: string): Instance => special.get(name) ?? usual
+  const { unnamed } = ground
+  const unnamedInstance = { ...served(unnamed), actions: underName(unnamed, served(unnamed).actions) }
+  return {
+    instances: (name) => (name === '' ? unnamedInstance : served(name)),
+    actionsOf: (name) =>
+      (readOnly.has(name) ? storesOf(spaces[name] ?? 0, name) : (special.get(name) ?? usual)).actions,
+    ownResultsOf: (name) => storesOf(spaces[name] ?? 0, special.has(name) ? name : '').own,
+  }
+}
+
+interface Place {
+  readonly space: number
+  /** The upstream's name for it; undefined when there is no upstream, or none for this. */
+  readonly there: string | undefined
+}
+
+/** From the disk up, or from the upstream where nothing is kept here. */
+function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): Stores {
+  const { packs, values, bulk, upstream, metered } = ground
+  const here = packedActionCache(values)
+  const stores = (blobs: BlobStore, actions: (complete: Complete) => ActionCache): Stores => {
+    const counted = metered(blobs)
+    const complete = onlyComplete(counted)
+    const own = ownResults(ground, complete)
+    return { blobs: counted, uploads: verifying(bulk)(counted), actions: actions(complete), own }
+  }
+  if (upstream === undefined || there === undefined) {
+    return stores(alwaysHoldingEmptyBlob(packs.space(space)), (complete) => complete(here))
+  }
+  if (cas.backend === 'grpc') {
+    return stores(alwaysHoldingEmptyBlob(upstream.blobs(there)), (complete) => complete(upstream.actions))
+  }
+  // The empty blob is held before the upstream comes in, so that nobody asks there for it.
+  return stores(upstream.behind(alwaysHoldingEmptyBlob(packs.space(space)), there), (complete) =>
+    // Each by itself: a result that is of no use here must not hide a good one there.
+    upstream.actionsBehind(complete(here), complete(upstream.actions)),
+  )
+}
+
+const ownResults = ({ values, secret }: Ground, complete: Complete): OwnResults => {
+  const of = (kind: 'task' | 'stage'): ActionCache =>
+    onlyCommandResults(complete(packedActionCache(values, ownNames(secret, kind))))
+  return { tasks: of('task'), stages: of('stage') }
+}
+
+/** Keeps the results of callers who name no instance under the name that the settings give to it. */
+const underName = (name: string, inner: ActionCache): ActionCache => ({
+  ...inner,
+  get: (_, action) => inner.get(name, action),
+  put: (_, action, result) => inner.put(name, action, result),
+})
+
+type Complete = (inner: ActionCache) => ActionCache

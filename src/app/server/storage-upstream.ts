@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Log } from '../../base/log.ts'
+import { parseTarget } from '../../client/target.ts'
+import { type ClientTls, createChannel } from '../../grpc/channel.ts'
+import type { ActionCache } from '../../storage/action-cache.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
+import { asking, type UpstreamEvents } from '../../storage/upstream/outage.ts'
+import { readThrough } from '../../storage/upstream/read-through.ts'
+import { readThroughActions } from '../../storage/upstream/read-through-actions.ts'
+import { openUpstream } from '../../storage/upstream/upstream.ts'
+import { upstreamActionCache } from '../../storage/upstream/upstream-action-cache.ts'
+import { upstreamStore } from '../../storage/upstream/upstream-store.ts'
+import type { Config } from '../config/config.ts'
+
+/** Another server, as something to build stacks of stores on. */
+export interface UpstreamStorage {
+  /** The blobs of one of its instances, by themselves. */
+  blobs(instance: string): BlobStore
+  /** The same behind a store of ours. */
+  behind(local: BlobStore, instance: string): BlobStore
+  readonly actions: ActionCache
+  /** The upstream's results behind a cache of ours. */
+  actionsBehind(local: ActionCache, there: ActionCache): ActionCache
+  /** The instance that is asked for blobs of a space, on behalf of `name`; undefined when none may be. */
+  instanceFor(space: number, name: string): string | undefined
+  close(): void
+}
+
+export interface UpstreamTools {
+  readonly clock: Clock
+  readonly log: Log
+  readonly bulk: BulkPool
+}
+
+type Settings = Config['storage']['upstream']
+
+/** Undefined when there is none. Nothing is sent before it is needed. */
+export function openUpstreamStorage(
+  settings: Settings,
+  { clock, log, bulk }: UpstreamTools,
+): UpstreamStorage | undefined {
+  const target = settings.url === undefined ? undefined : parseTarget(settings.url)
+  if (target === undefined) return undefined
+  const channel = createChannel({
+    address: target.address,
+    timing: { now: clock.monotonic, after: clock.after },
+    metadata: settings.headers,
+    ...(target.secure && { tls: readClientTls(settings.tls) }),
+    // Short: how long an upstream that is away is left alone is decided above it.
+    maxBackoffMs: 1000,
+    random: Math.random,
+  })
+  const timeoutMs = settings.timeout_seconds * 1000
+  const upstream = openUpstream({ channel, clock, timeoutMs, newId: randomUUID, random: Math.random })
+  const events = loggedUpstream(log.child({ upstream: target.text }))
+  const shared = {
+    asking: asking({ clock, events, whenDown: settings.when_down }),
+    events,
+    writeThrough: settings.write_through,
+  }
+  const blobs = (instance: string): BlobStore => upstreamStore({ upstream, instance, bulk })
+  const { instance: only } = settings
+  return {
+    blobs,
+    behind: (local, instance) => readThrough({ ...shared, clock, upstream: blobs(instance) })(local),
+    actions: upstreamActionCache({ upstream, instanceThere: (name) => only ?? name }),
+    actionsBehind: (local, there) => readThroughActions({ ...shared, upstream: there })(local),
+    instanceFor(space, name) {
+      // Names that share space 0 share one there. Those kept apart here are kept apart there by their own names, and
+      // stay out where there is but one.
+      if (space === 0) return only ?? ''
+      return only === undefined ? name : undefined
+    },
+    close: () => channel.close(),
+  }
+}
+
+const loggedUpstream = (log: Log): UpstreamEvents => ({
+  failed: (doing, error) => log.debug({ err: error, doing }, 'the upstream could not answer'),
+  resting: (restMs, error) => log.warn({ err: error, restMs }, 'the upstream is away, and not asked for a while'),
+  back: () => log.info({}, 'the upstream is back'),
+  notKept: (error) => log.warn({ err: error }, 'what came from the upstream could not be kept here'),
+})
+
+function readClientTls({ ca_file, cert_file, key_file, server_name }: Settings['tls']): ClientTls {
+  const read = (key: string, file: string | undefined) =>
+    file === undefined ? {} : { [key]: telling(`storage.upstream.tls.${key}_file`, () => readFileSync(file, 'utf8')) }
+  const tls: ClientTls = { ...read('ca', ca_file), ...read('cert', cert_file), ...read('key', key_file) }
+  telling('storage.upstream.tls', () => createSecureContext(tls))
+  return server_name === undefined ? tls : { ...tls, serverName: server_name }
+}
+
+function telling<T>(what: string, attempt: () => T): T {
+  try {
+    return attempt()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new FaultError({ kind: 'invalid', what: `${what}: ${why}` }, error)
+  }
+}

@@ -1,0 +1,121 @@
+import { join, resolve } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { Instances } from '../../doors/reapi/instances.ts'
+import type { StorageAdmin } from '../../doors/storage-admin/storage-admin.ts'
+import type { InstanceName } from '../../model/instance-name.ts'
+import type { ActionCache } from '../../storage/action-cache.ts'
+import { threadPool } from '../../storage/bulk/thread-pool.ts'
+import { metered, type StoreMeter } from '../../storage/metered.ts'
+import { nodeFiles } from '../../storage/packs/node-files.ts'
+import type { PackEvents } from '../../storage/packs/pack-events.ts'
+import { type PackFigures, type PackStore, packStore } from '../../storage/packs/pack-store.ts'
+import type { Config } from '../config/config.ts'
+import { makeDataFolder } from '../process/data-folder.ts'
+import { diskReserve } from './disk-reserve.ts'
+import { serverSecret } from './server-secret.ts'
+import { instancesOf, type OwnResults } from './storage-instances.ts'
+import { openUpstreamStorage } from './storage-upstream.ts'
+
+/** Hashing and unpacking beside the main thread; more would only contend with it on small machines. */
+const BULK_THREADS = 1
+
+export interface Storage {
+  readonly instances: Instances
+  /** Where the grid keeps results, whether or not callers may. */
+  readonly actionsOf: (instance: InstanceName) => ActionCache
+  /** Where the grid keeps results of command tasks, out of the reach of callers. */
+  readonly ownResultsOf: (instance: InstanceName) => OwnResults
+  /** What tasks need is kept from eviction, in whichever space it is. */
+  readonly pins: Pick<PackStore, 'pin' | 'unpin' | 'makeDurable'>
+  readonly spaces: readonly number[]
+  figures(): PackFigures
+  /** Evicts blobs until the journal's reserve of disk space is free, or nothing more can go. */
+  makeSpace(): Promise<void>
+  /** For whoever looks after the packs. */
+  readonly admin: StorageAdmin
+  close(): Promise<void>
+}
+
+export interface StorageTools {
+  readonly clock: Clock
+  readonly log: Log
+  readonly meter: StoreMeter
+}
+
+/** The stores as configured. */
+export async function openStorage(config: Config, { clock, log, meter }: StorageTools): Promise<Storage> {
+  const { cas } = config.storage
+  makeDataFolder(config.server.data_dir)
+  const bulk = threadPool(BULK_THREADS)
+  const upstream = openUpstreamStorage(config.storage.upstream, { clock, log, bulk })
+  const packs = await packStore({
+    files: nodeFiles(cas.root_dir ?? join(config.server.data_dir, 'cas'), process.pid),
+    clock,
+    events: loggedEvents(log),
+    durability: cas.durability,
+    maxBytes: cas.max_bytes,
+    packBytes: cas.pack_bytes,
+    verifyReads: cas.verify_reads,
+    scrubBytesPerSecond: cas.scrub_bytes_per_second,
+  })
+  const results = await openResults(config, { clock, log })
+  const { instances, actionsOf, ownResultsOf } = instancesOf(config.storage, {
+    packs,
+    values: (results ?? packs).values(),
+    unnamed: config.server.instance_name,
+    bulk,
+    upstream,
+    metered: metered(meter, clock),
+    secret: serverSecret(config.server.data_dir),
+  })
+
+  const folder = cas.root_dir ?? config.server.data_dir
+  const reserve = diskReserve({ packs, folder, minFreeBytes: cas.min_free_bytes, clock, log })
+  return {
+    instances,
+    actionsOf,
+    ownResultsOf,
+    pins: packs,
+    spaces: [...new Set([0, ...Object.values(config.storage.spaces)])],
+    figures: packs.figures,
+    makeSpace: reserve.restore,
+    admin: packs.admin,
+    async close() {
+      reserve.close()
+      upstream?.close()
+      await packs.close()
+      await results?.close()
+      await bulk.close()
+    },
+  }
+}
+
+/** Packs of their own for results of actions; undefined when they are kept with the blobs. */
+async function openResults(
+  { storage: { cas, action_cache }, server }: Config,
+  { clock, log }: Pick<StorageTools, 'clock' | 'log'>,
+): Promise<PackStore | undefined> {
+  const blobs = cas.root_dir ?? join(server.data_dir, 'cas')
+  if (action_cache.root_dir === undefined || resolve(action_cache.root_dir) === resolve(blobs)) return undefined
+  const { max_bytes: maxBytes } = action_cache
+  return await packStore({
+    files: nodeFiles(action_cache.root_dir, process.pid),
+    clock,
+    events: loggedEvents(log.child({ store: 'action cache' })),
+    durability: cas.durability,
+    maxBytes,
+    packBytes: Math.min(cas.pack_bytes, Math.floor(maxBytes / 8)),
+    verifyReads: cas.verify_reads,
+    scrubBytesPerSecond: cas.scrub_bytes_per_second,
+  })
+}
+
+const loggedEvents = (log: Log): PackEvents => ({
+  recovered: (report) => log.info({ ...report }, 'opened the blob store'),
+  truncated: (report) => log.error({ ...report }, 'a pack file is truncated: blobs at its end are lost'),
+  reclaimed: (event) => log.info({ ...event }, 'reclaimed disk space'),
+  lost: (blobs) => log.error({ blobs }, 'blobs went bad on disk, and are gone'),
+  scrubbed() {},
+  failed: (error, doing) => log.error({ err: error, doing }, 'the blob store could not do its work'),
+})

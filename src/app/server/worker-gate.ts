@@ -1,0 +1,79 @@
+import type { Clock } from '../../base/clock.ts'
+import type { WorkerStatus } from '../process/worker-status.ts'
+import type { Readiness } from './readiness.ts'
+
+/** Keeps `windlass up` from being ready until its worker is. */
+export interface WorkerGate {
+  /** Resolves when the server became ready for the first time. */
+  readonly opened: Promise<void>
+  /** The worker has not registered yet, and is expected to: nothing is known of its languages. */
+  isComing(): boolean
+  heard(status: WorkerStatus): void
+  /** The worker's process has ended unasked; another is started unless `next` is undefined. */
+  ended(why: string, nextMs: number | undefined): void
+  close(): void
+}
+
+/** After this time a registered worker is good enough, though self-tests are still running. */
+export const PATIENCE_MS = 20_000
+const CAUSE = 'worker'
+
+type Registered = Extract<WorkerStatus, { kind: 'registered' }>
+
+export function workerGate(readiness: Readiness, clock: Clock): WorkerGate {
+  const opened = Promise.withResolvers<void>()
+  let isPatient = true
+  let isComing = true
+  let registered: Registered | undefined
+  let cause: string | undefined // why the process that runs now, or the last one, cannot work
+  let shown: string | undefined
+
+  const look = (): void => {
+    if (registered === undefined) return readiness.hold(CAUSE, waitingFor(shown, isPatient))
+    const { testing } = registered
+    if (isPatient && testing.length > 0)
+      return readiness.hold(CAUSE, `the worker is testing its languages: ${testing.join(', ')}`)
+    const problems = problemsOf(registered)
+    if (problems === '') readiness.release(CAUSE)
+    else readiness.warn(CAUSE, problems)
+    opened.resolve()
+  }
+  const forget = clock.after(PATIENCE_MS, () => {
+    isPatient = false
+    look()
+  })
+  look()
+  return {
+    opened: opened.promise,
+    isComing: () => isComing,
+    heard(status) {
+      isComing = false
+      registered = status.kind === 'registered' ? status : undefined
+      cause = status.kind === 'failed' ? status.what.replaceAll(/\s*\n\s*/g, ' ') : undefined
+      shown = cause
+      look()
+    },
+    ended(why, nextMs) {
+      isComing &&= nextMs !== undefined
+      registered = undefined
+      const last = cause ?? why
+      cause = undefined
+      shown = nextMs === undefined ? last : `${last}; the worker is started again in ${Math.ceil(nextMs / 1000)} s`
+      look()
+    },
+    close: forget,
+  }
+}
+
+function waitingFor(failure: string | undefined, isPatient: boolean): string {
+  if (failure !== undefined) return `there is no worker: ${failure}`
+  return isPatient ? 'the worker is starting' : `the worker has not registered within ${PATIENCE_MS / 1000} s`
+}
+
+function problemsOf({ testing, failed }: Registered): string {
+  const broken = Object.entries(failed).map(([name, what]) => `${name} (${what})`)
+  return [
+    ...(testing.length === 0 ? [] : [`languages not available yet, still under test: ${testing.join(', ')}`]),
+    ...(broken.length === 0 ? [] : [`languages that fail their self-test: ${broken.join(', ')}`]),
+  ].join('; ')
+}

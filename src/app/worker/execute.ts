@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs'
+import type { Clock } from '../../base/clock.ts'
+import { type DigestFunction, digestFunctionByHexLength } from '../../base/digest.ts'
+import { parseDigest } from '../../base/digest-text.ts'
+import { invalid } from '../../base/fault.ts'
+import type { Target } from '../../client/target.ts'
+import type { ClientTls } from '../../grpc/channel.ts'
+import type { ActionResult } from '../../model/action-result.ts'
+import type { RunEnd } from '../../runtimes/runtime.ts'
+import { actionSpecToProto } from '../../wire/action-spec.ts'
+import { runAction } from '../../worker/daemon-attempt.ts'
+import type { Backend } from '../config/backends.ts'
+import { network } from '../config/network.ts'
+import { worker } from '../config/worker.ts'
+import { channelTo } from './target.ts'
+import { openWorkerTools } from './tools.ts'
+import { commandUser } from './user.ts'
+import { holdWorkFolder } from './work-folder.ts'
+
+export interface ExecuteOrder {
+  readonly target: Target
+  readonly tls: ClientTls
+  readonly headers: Readonly<Record<string, string>>
+  /** `hash/size` */
+  readonly actionDigest: string
+  /** Told by the length of the hash when it is left out. */
+  readonly digestFunction: DigestFunction | undefined
+  readonly instance: string
+  readonly workDir: string
+  readonly backend: Backend
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly stdout: (bytes: Uint8Array) => void
+  readonly stderr: (bytes: Uint8Array) => void
+}
+
+/** Runs one action from a store and puts its outputs there: what a worker does, without a server to ask for it. */
+export async function executeOnce(
+  order: ExecuteOrder,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ readonly end: RunEnd; readonly result: ActionResult }> {
+  const fn = order.digestFunction ?? digestFunctionByHexLength(order.actionDigest.indexOf('/'))
+  if (fn === undefined) throw invalid(`--action-digest: ${order.actionDigest} is not hash/size`)
+  const actionDigest = parseDigest(order.actionDigest, fn)
+  const channel = channelTo(order.target, { clock, tls: order.tls, headers: order.headers })
+  mkdirSync(order.workDir, { recursive: true })
+  const user = commandUser(undefined, process.getuid?.() ?? 0)
+  const folder = holdWorkFolder({ named: order.workDir, dataDir: order.workDir, pid: process.pid, user })
+  try {
+    const tools = await openWorkerTools({
+      worker: 'execute',
+      backend: order.backend,
+      folder: folder.path,
+      cacheBytes: 1024 ** 3,
+      env: order.env,
+      user,
+      defaults: worker.parse({}), // as they are where nothing is set
+      containers: worker.parse({}).docker,
+      network: network.parse({}),
+      surroundings: process.env,
+      cas: channel,
+      clock,
+    })
+    try {
+      const spec = actionSpecToProto({ actionDigest, inline: undefined })
+      const lease = { attemptId: 'execute', origin: 'action', spec, actionDigest: '', timeoutMs: undefined }
+      const hooks = { stdout: order.stdout, stderr: order.stderr }
+      const run = { lease, here: tools.of(order.instance), hooks, room: `execute-${process.pid}` }
+      return (await runAction(run, signal)).outcome
+    } finally {
+      await tools.close()
+    }
+  } finally {
+    channel.close()
+    folder.release()
+  }
+}

@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { Clock } from '../../base/clock.ts'
+import { invalid } from '../../base/fault.ts'
+import type { Log } from '../../base/log.ts'
+import { builtRootfs } from '../../languages/built-rootfs.ts'
+import { findLanguage } from '../../languages/find-language.ts'
+import { loadLanguages } from '../../languages/load-languages.ts'
+import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
+import type { Language } from '../../model/language.ts'
+import type { Probe } from '../../runtimes/runtime.ts'
+import type { NamedValue } from '../../wire/worker-registration.ts'
+import type { InstanceTools } from '../../worker/daemon-attempt.ts'
+import { languageMarks } from '../../worker/languages/language-marks.ts'
+import { type LanguageReport, languageProperties } from '../../worker/languages/language-report.ts'
+import {
+  type OfferedLanguages,
+  type OfferedLanguagesOptions,
+  offeredLanguages,
+} from '../../worker/languages/offered-languages.ts'
+import { rooted } from '../../worker/languages/rooted-runtime.ts'
+import { selfTestResultsIn } from '../../worker/languages/self-test-results.ts'
+import { trialInRooms } from '../../worker/languages/trial-in-rooms.ts'
+import type { Config } from '../config/config.ts'
+import { languageFoldersHere } from '../process/language-folders.ts'
+import { version } from '../process/version.ts'
+
+export interface WorkerLanguagesOptions {
+  readonly languages: readonly Language[]
+  readonly server: Pick<Config['server'], 'data_dir'>
+  /** The least that rooms must keep snippets from everything else; from the machine, where nobody says. */
+  readonly least?: IsolationLevel
+  readonly probe: Extract<Probe, { works: true }>
+  readonly here: InstanceTools
+  readonly roomName: () => string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The languages of one worker: those that passed before at once, the others while it works. */
+export interface WorkerLanguages {
+  /** Those that it may offer, if rooms are good enough. */
+  readonly all: readonly Language[]
+  /** What the worker offers now, and what it is still testing. */
+  properties(): readonly NamedValue[]
+  spoken(): SpokenLanguages
+  /** The same tools, with which a language that has a system of its own finds it. */
+  within(here: InstanceTools): InstanceTools
+  /** Tests the rest, and says when there is more to offer. */
+  begin(more: () => void): void
+  close(): Promise<void>
+}
+
+/** By name: what it offers, what is still under test, and what is installed but fails its test, with the cause. */
+export interface SpokenLanguages {
+  readonly languages: readonly string[]
+  readonly testing: readonly string[]
+  readonly failed: Readonly<Record<string, string>>
+}
+
+const NONE: WorkerLanguages = {
+  all: [],
+  properties: () => [],
+  spoken: () => ({ languages: [], testing: [], failed: {} }),
+  within: (here) => here,
+  begin() {},
+  async close() {},
+}
+
+export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLanguages {
+  const { languages, least = 'namespaces', probe, clock, log } = options
+  const folders = languageFoldersHere(options.server.data_dir)
+  if (languages.length === 0) return NONE
+  if (!isolatesAs(probe.isolation, least)) {
+    log.info({ isolation: probe.isolation, least }, 'no languages are offered: code from anybody needs better rooms')
+    return NONE
+  }
+  const rootfs = probe.keeps.rootfs ? builtRootfs(folders.rootfs) : new Map<string, never>()
+  const rootfsOf = (name: string): string | undefined => rootfs.get(name)?.path
+  const hasMachine = probe.isolation !== 'container'
+  const surroundings = { rootfs, takesRootfs: probe.keeps.rootfs, hasMachine }
+  const { runtime: rooms } = options.here.tools
+  const markOf = languageMarks({ ...surroundings, others: [version(), rooms.name, probe.isolation] })
+  const toolchainOf = hasMachine
+    ? toolchains(languages, languageMarks({ ...surroundings, others: [] }))
+    : () => undefined
+  const within = (here: InstanceTools): InstanceTools => {
+    const runtime = rootfs.size === 0 ? here.tools.runtime : rooted(here.tools.runtime, rootfsOf)
+    return { ...here, tools: { ...here.tools, runtime, toolchainOf } }
+  }
+  const { tools } = within(options.here)
+  const offered = offeredLanguages({
+    languages,
+    trial: trialInRooms({ tools, roomName: options.roomName, isolation: least }),
+    results: selfTestResultsIn(folders.selfTests),
+    markOf,
+    clock,
+  })
+  const ending = new AbortController()
+  let testing: Promise<void> | undefined
+  return {
+    all: languages,
+    properties: () => languageProperties(offered.reports(), offered.testing()),
+    spoken: () => spokenOf(offered),
+    within,
+    begin(more) {
+      if (offered.testing().length > 0)
+        log.info({ languages: offered.testing() }, 'self-tests of languages are running')
+      testing = offered.test(more, ending.signal).then(
+        () => tell(offered.reports(), log),
+        (error: unknown) => log.error({ err: error }, 'languages could not be tested'),
+      )
+    },
+    async close() {
+      ending.abort()
+      await testing
+    },
+  }
+}
+
+/** By its programs and the system that they were made for: what one toolchain made, another of the same name may not run. */
+function toolchains(
+  languages: readonly Language[],
+  markOf: OfferedLanguagesOptions['markOf'],
+): (name: string) => string | undefined {
+  const system = [process.arch, existsSync(OS_RELEASE) ? readFileSync(OS_RELEASE, 'utf8') : '']
+  return (name) => {
+    const language = languages.find((each) => each.name === name)
+    const mark = language && markOf(language)
+    return mark !== undefined && 'key' in mark ? JSON.stringify([...system, mark.key]) : undefined
+  }
+}
+
+function spokenOf(offered: Pick<OfferedLanguages, 'reports' | 'testing'>): SpokenLanguages {
+  const reports = offered.reports()
+  const failed = reports.filter(({ outcome }) => outcome === 'failed')
+  return {
+    languages: reports.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name),
+    testing: offered.testing(),
+    failed: Object.fromEntries(failed.map(({ name, what = '' }) => [name, what])),
+  }
+}
+
+const OS_RELEASE = '/etc/os-release'
+
+function tell(reports: readonly LanguageReport[], log: Log): void {
+  const passed = reports.filter(({ outcome }) => outcome === 'passed').map(({ name, version: v }) => `${name} ${v}`)
+  log.info({ languages: passed }, 'languages that this worker offers')
+  for (const { name, outcome, what } of reports)
+    if (outcome === 'failed') log.warn({ language: name, what }, 'a language is here, and does not work')
+}
+
+/** All that come with Windlass and those of the user's own, or of them the ones that are named. Throws `invalid`. */
+export function languagesToOffer(dataDir: string, names?: readonly string[]): readonly Language[] {
+  const all = loadLanguages(languageFoldersHere(dataDir).own)
+  return (
+    names?.map((name) => {
+      const found = findLanguage(all, name)
+      if (found === undefined) throw invalid(`worker.languages: there is no language ${JSON.stringify(name)}`)
+      return found
+    }) ?? all
+  )
+}

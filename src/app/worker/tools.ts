@@ -1,0 +1,240 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { hostname, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import { prepareHashing } from '../../base/hashing/create-hasher.ts'
+import type { Channel } from '../../grpc/channel.ts'
+import type { Limits } from '../../model/command.ts'
+import type { Launcher } from '../../runtimes/launcher/launcher.ts'
+import { limitedByDefault } from '../../runtimes/limited-by-default.ts'
+import type { RoomUser } from '../../runtimes/open-runtime.ts'
+import type { Runtime } from '../../runtimes/runtime.ts'
+import { spawner } from '../../runtimes/spawner/spawner.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import { threadPool } from '../../storage/bulk/thread-pool.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import { openUpstream } from '../../storage/upstream/upstream.ts'
+import { upstreamStore } from '../../storage/upstream/upstream-store.ts'
+import { remoteTarget } from '../../worker/cas/remote-target.ts'
+import type { InstanceTools } from '../../worker/daemon-attempt.ts'
+import { openFileCache } from '../../worker/inputs/file-cache.ts'
+import { safePlacement } from '../../worker/inputs/place-inputs.ts'
+import { inputStage } from '../../worker/inputs/stage-inputs.ts'
+import { storeSource } from '../../worker/inputs/store-source.ts'
+import { type ReadyRooms, readyRooms } from '../../worker/ready/ready-rooms.ts'
+import { openRooms, type Rooms } from '../../worker/rooms.ts'
+import { type Backend, takesImages } from '../config/backends.ts'
+import type { Config } from '../config/config.ts'
+import { toolchainFolders } from '../process/language-folders.ts'
+import { workerLoad } from './load.ts'
+import { roomUsers } from './room-users.ts'
+import { type BackendOptions, type OpenBackend, openBackend, openSandboxOrHost } from './runtime.ts'
+
+export type StoresByInstance = (instance: string) => BlobStore
+
+export interface WorkerToolsOptions {
+  readonly worker: string
+  readonly backend: Backend
+  /** With the backend `host`: a sandbox where the machine offers one. */
+  readonly usesSandbox?: boolean
+  /** Of this worker alone. */
+  readonly folder: string
+  readonly cacheBytes: number
+  /** What commands find in their environment where they do not say otherwise. */
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly containers: Config['worker']['docker']
+  readonly network: Config['execution']['network']
+  /** For commands that bring no limits of their own. */
+  readonly defaults: Pick<Config['worker'], 'default_memory_bytes' | 'default_processes'>
+  /** Where engines of containers are is told by variables. */
+  readonly surroundings: Readonly<Record<string, string | undefined>>
+  /** Who commands run as; undefined for the worker's own user. */
+  readonly user: RoomUser | undefined
+  /** The first of the users of rooms, where each room has one; undefined to choose one by the folder. */
+  readonly firstRoomUser?: number | undefined
+  /** A server to ask, or the stores themselves. */
+  readonly cas: Channel | StoresByInstance
+  readonly clock: Clock
+}
+
+/** What a worker runs attempts with, whoever sends them. */
+export interface WorkerTools {
+  readonly runtime: Runtime
+  store(instance: string): BlobStore
+  of(instance: string): InstanceTools
+  /** The same rooms without a server behind them: what runs here leaves nothing and needs nothing from it. */
+  offline(): InstanceTools
+  /** Since the call before; see worker-load.ts. Containers belong to their engine, whose groups are not this worker's. */
+  load(): number | undefined
+  close(): Promise<void>
+}
+
+/** Of a tree that a client made up, and of what a command left behind. */
+const RULES = { mostNodes: 1_000_000, absoluteSymlinks: 'allowed' } as const
+const MOST_OUTPUT_BYTES = 64 * 1024 ** 3
+const DIRECTORY_BYTES = 64 * 1024 * 1024
+const STREAM_BYTES = 16 * 1024 * 1024
+/** Standard output and error up to this length travel in the result. */
+const INLINE_BYTES = 1024
+const CAS_TIMEOUT_MS = 60_000
+const BULK_THREADS = 2
+/** The part of the cache for tasks of no instance; a name that no instance can have. */
+const OFFLINE = '\0'
+/** Names are made up by clients; of one that was forgotten only what it remembers of its directories is lost. */
+const MOST_INSTANCES = 64
+
+const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
+/** The same file as it is published. */
+const SPAWNER_ENTRY = import.meta.url.endsWith('.ts') ? SPAWNER : new URL(SPAWNER.href.replace(/\.ts$/, '.js'))
+
+export async function openWorkerTools(options: WorkerToolsOptions): Promise<WorkerTools> {
+  const { worker, folder, user, clock, cas } = options
+  await prepareHashing()
+  const cache = await openFileCache(join(folder, 'cache'), options.cacheBytes)
+  const bulk = threadPool(BULK_THREADS)
+  const launcher = await openLauncher(join(folder, 'launcher'), clock)
+  const { runtime, probe, close } = await openLimitedRuntime(options, launcher).catch(async (error: unknown) => {
+    await launcher.close()
+    await bulk.close()
+    throw error
+  })
+  const rooms = await openRooms(join(folder, 'rooms'), roomUsers({ ...options, uid: process.getuid?.() ?? 0 }))
+  const store = storesAt(cas, { clock, bulk })
+  const ready = roomsReady(options, { rooms, runtime })
+
+  const toolsOver = (instance: string, blobs: BlobStore): InstanceTools => {
+    const source = storeSource(blobs)
+    const placement = safePlacement(user, process.getuid?.() ?? 0)
+    const files = placement === 'link' ? cache.of(instance) : cache // copies share no inode
+    const staged = { source, cache: files, bulk, placement, user, rules: RULES, directoryBytes: DIRECTORY_BYTES }
+    const outputs = { bulk, rules: { ...RULES, mostBytes: MOST_OUTPUT_BYTES } }
+    const fixed = {
+      rooms,
+      runtime: ready?.runtime ?? runtime,
+      ...(ready && { ready }),
+      outputs,
+      clock,
+      worker,
+      limits: limitsOf(options),
+      inlineBytes: INLINE_BYTES,
+      isolation: probe.isolation,
+    }
+    return { source, tools: { ...fixed, inputs: inputStage(staged), target: remoteTarget(blobs) } }
+  }
+  return {
+    runtime,
+    store,
+    of: remembering((instance) => toolsOver(instance, store(instance))),
+    offline: () => toolsOver(OFFLINE, memoryStore()),
+    load: takesImages(options.backend) ? () => undefined : workerLoad(launcherName(join(folder, 'launcher')), clock),
+    async close() {
+      await ready?.close()
+      await close()
+      await launcher.close()
+      await rooms.cleared()
+      await cache.close()
+      await bulk.close()
+    },
+  }
+}
+
+/** Waiting at a time: more tasks than these at once find theirs being made. */
+const MOST_READY = 3
+let readyMade = 0
+
+/** Only in a sandbox a shell that becomes a command leaves no trace of itself. */
+function roomsReady(options: WorkerToolsOptions, made: { rooms: Rooms; runtime: Runtime }): ReadyRooms | undefined {
+  if (made.runtime.name !== 'sandbox') return undefined
+  const roomName = (): string => `ready-${process.pid}-${++readyMade}`
+  return readyRooms({ ...made, limits: limitsOf(options), most: MOST_READY, roomName, clock: options.clock })
+}
+
+/** A server to ask for blobs, or the stores themselves. */
+function storesAt(
+  cas: WorkerToolsOptions['cas'],
+  { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> },
+): StoresByInstance {
+  if (typeof cas === 'function') return cas
+  const upstream = openUpstream({
+    ...{ channel: cas, clock, timeoutMs: CAS_TIMEOUT_MS, newId: randomUUID, random: Math.random },
+  })
+  return (instance) => upstreamStore({ upstream, instance, bulk })
+}
+
+const openRuntimeFor = (options: WorkerToolsOptions, launcher: Launcher) => {
+  const { backend, folder, user, env, clock, worker, containers, network, surroundings } = options
+  const open = (given: BackendOptions): Promise<OpenBackend> =>
+    backend === 'host' && options.usesSandbox === true ? openSandboxOrHost(given) : openBackend(backend, given)
+  return open({
+    worker,
+    containers,
+    network,
+    surroundings,
+    launcher,
+    clock,
+    env,
+    outputBytes: STREAM_BYTES,
+    folder: join(folder, 'runtime'),
+    arch: process.arch,
+    uid: process.getuid?.() ?? 0,
+    user,
+    readable: toolchainFolders(),
+  })
+}
+
+async function openLimitedRuntime(options: WorkerToolsOptions, launcher: Launcher): Promise<OpenBackend> {
+  const { default_memory_bytes: memory, default_processes: pids } = options.defaults
+  const opened = await openRuntimeFor(options, launcher)
+  const memoryBytes = memory ?? Math.floor(memoryHere() * DEFAULT_SHARE)
+  return { ...opened, runtime: limitedByDefault(opened.runtime, { memoryBytes, pids }) }
+}
+
+/** A command that names no limit leaves this much of the memory to everything else. */
+const DEFAULT_SHARE = 0.75
+
+/** Of the machine, or of the control group around this process where that has less; 0 stands for no limit. */
+const memoryHere = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+
+/** Containers of this worker get no more than that, whatever their tasks ask for. */
+function limitsOf({ backend, containers: { cpu_limit, memory_limit } }: WorkerToolsOptions): Limits {
+  if (!takesImages(backend)) return {}
+  return {
+    ...(cpu_limit !== undefined && { cpus: cpu_limit }),
+    ...(memory_limit !== undefined && { memoryBytes: memory_limit }),
+  }
+}
+
+/** The same tools for the same instance, for those that were used last. */
+function remembering(make: WorkerTools['of']): WorkerTools['of'] {
+  const made = new Map<string, InstanceTools>()
+  return (instance) => {
+    const known = made.get(instance) ?? make(instance)
+    made.delete(instance) // the last in the map is the one used last
+    made.set(instance, known)
+    const [oldest] = made.keys()
+    if (made.size > MOST_INSTANCES && oldest !== undefined) made.delete(oldest)
+    return known
+  }
+}
+
+async function openLauncher(folder: string, clock: Clock): Promise<Launcher> {
+  await mkdir(folder, { recursive: true, mode: 0o711 })
+  return spawner({
+    name: launcherName(folder),
+    folder,
+    useGroups: true,
+    node: process.execPath,
+    entry: SPAWNER_ENTRY,
+    send: (pid, signal) => void process.kill(pid, signal),
+    clock,
+  })
+}
+
+/** The same for every life of one worker, so that the next can end what the last has left, and for no other worker. */
+const launcherName = (folder: string): string =>
+  createHash('sha256')
+    .update(`${hostname()}:${realpathSync(folder)}`)
+    .digest('hex')
+    .slice(0, 16)

@@ -1,0 +1,70 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import { snippetTask } from '../../languages/snippet-task.ts'
+import type { CommandTask } from '../../model/command-task.ts'
+import type { Language } from '../../model/language.ts'
+import { snippetOf } from '../../model/snippet.ts'
+import type { RuntimeName } from '../../runtimes/runtime.ts'
+import type { InstanceTools } from '../../worker/daemon-attempt.ts'
+import { warmRooms } from '../../worker/warm/warm-rooms.ts'
+import type { WorkerLanguages } from './languages.ts'
+
+export interface WorkerWarmRoomsOptions {
+  /** Interpreters that wait at a time; undefined for as many as suit the slots. */
+  readonly wanted: number | undefined
+  readonly slots: number
+  readonly spoken: Pick<WorkerLanguages, 'all' | 'within'>
+  readonly here: InstanceTools
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface WorkerWarmRooms {
+  /** The same tools, with which tasks may find their interpreters waiting. */
+  within(here: InstanceTools): InstanceTools
+  close(): Promise<void>
+}
+
+const NONE: WorkerWarmRooms = { within: (here) => here, async close() {} }
+
+/** A container costs more to keep than its interpreter costs to start. */
+const MAKERS: readonly RuntimeName[] = ['sandbox', 'unshare']
+const MOST = 8
+/** With less than this to spare, memory has better uses. */
+const LEAST_FREE_BYTES = 512 * 1024 ** 2
+
+/** Interpreters that wait for code on this worker, for languages that say that theirs can. */
+export function openWarmRooms(options: WorkerWarmRoomsOptions): WorkerWarmRooms {
+  const { wanted, slots, spoken, here, clock, log } = options
+  const languages = spoken.all
+  const most = wanted ?? Math.min(2 * slots, MOST)
+  const byName = new Map(languages.map((language) => [language.name, language]))
+  const { rooms, runtime, limits } = spoken.within(here).tools
+  const tasks = languages.filter(({ warm }) => warm !== undefined).flatMap(likelyTasks)
+  if (most === 0 || tasks.length === 0 || !MAKERS.includes(runtime.name)) return NONE
+  let made = 0
+  const warm = warmRooms({
+    ...{ rooms, runtime, limits, most, slots, clock, log },
+    languageOf: (name) => byName.get(name),
+    isShort: () => process.availableMemory() < LEAST_FREE_BYTES,
+    roomName: () => `warm-${process.pid}-${++made}`,
+  })
+  warm.expect(tasks)
+  return {
+    within(tools) {
+      const inputs = warm.inputs(tools.tools.inputs)
+      return { ...tools, tools: { ...tools.tools, inputs, runtime: warm.runtime, warm } }
+    },
+    close: () => warm.close(),
+  }
+}
+
+/** What somebody asks for who says nothing but the code, or the code and what it reads. */
+const likelyTasks = (language: Language): CommandTask[] =>
+  [{}, { stdin: new Uint8Array() }].map((more) =>
+    snippetTask(
+      snippetOf({ language: language.name, files: [{ name: '', contents: new Uint8Array() }], ...more }),
+      language,
+      undefined,
+    ),
+  )

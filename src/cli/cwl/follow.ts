@@ -1,0 +1,63 @@
+import { pause } from '../../app/process/clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Listening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../../client/submissions-client.ts'
+import type { RunWatch } from '../../cwl-runner/machine.ts'
+
+export interface Following {
+  readonly client: SubmissionsClient
+  readonly watch: RunWatch
+  /** Which steps it has something to say about. */
+  readonly steps: 'all' | 'failed'
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** A server that restarts is back within this, or somebody has to look after it. */
+const PATIENCE_MS = 120_000
+const PAUSE_MS = 500
+
+/** Watches a submission to its end. A server that goes away in between is asked again. */
+export async function followSubmission(id: string, following: Following): Promise<RemoteSubmission> {
+  const { client, clock, signal } = following
+  const tell = stepTeller(id, following)
+  const listening: Listening = { last: undefined, steps: following.steps }
+  let heardAt = clock.monotonic()
+  for (;;) {
+    try {
+      for await (const event of client.events(id, listening)) {
+        heardAt = clock.monotonic()
+        if (event.kind === 'step') await tell(event.step)
+        else if (isOver(event.submission)) return event.submission
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      const isPassing = error instanceof FaultError && error.fault.kind === 'unavailable'
+      const isCut = error instanceof Error && /^ECONN|aborted/.test(`${(error as NodeJS.ErrnoException).code}`)
+      if (!(isPassing || isCut) || clock.monotonic() - heardAt > PATIENCE_MS) throw error
+    }
+    await pause(PAUSE_MS)
+    signal.throwIfAborted()
+  }
+}
+
+const isOver = ({ state }: RemoteSubmission): boolean => state !== 'PENDING' && state !== 'RUNNING'
+
+/** In the words of a run on this machine; what one that failed has printed is fetched. */
+function stepTeller(id: string, { client, watch }: Following): (step: RemoteStep) => Promise<void> {
+  const seen = new Map<string, RemoteStep['state']>()
+  const lastWords = async (path: string): Promise<void> => {
+    const { stdout, stderr } = await client.logs(id, path).catch(() => ({ stdout: '', stderr: '' }))
+    watch.printed(path, Buffer.from(stdout + stderr))
+  }
+  return async ({ path, state, cached, task }) => {
+    const before = seen.get(path)
+    if (before === state) return
+    seen.set(path, state)
+    if (before === undefined) watch.queued(path)
+    if (state === 'RUNNING') watch.started(path)
+    if (state === 'FAILED' && task !== null) await lastWords(path)
+    const isEnd = state === 'SUCCESS' || state === 'FAILED' || state === 'CANCELLED'
+    if (isEnd) watch.ended(path, state === 'SUCCESS', cached)
+  }
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import type { Digest } from '../../base/digest.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { HttpBlobs } from '../../client/submissions-blobs.ts'
+import { deliver } from '../../cwl-runner/deliver.ts'
+import { addressOf } from '../../cwl-runner/file-address.ts'
+import type { LocalFiles } from '../../cwl-runner/local-files.ts'
+import { parseCasLocation } from '../../model/cas-location.ts'
+import { mapData } from '../../workflow/values/file-value.ts'
+import type { ValueRecord } from '../../workflow/values/value.ts'
+import { relocated } from './locations.ts'
+
+export interface Fetching {
+  readonly blobs: HttpBlobs
+  /** The id of the one whose outputs they are. */
+  readonly submission: string
+  readonly outdir: string
+  /** A folder of this run alone, by its real path. */
+  readonly rooms: string
+  readonly files: LocalFiles
+}
+
+/** Fetches the outputs of a run, and puts them where its owner wants them. */
+export async function fetchOutputs(outputs: ValueRecord, fetching: Fetching): Promise<ValueRecord> {
+  const { blobs, submission, outdir, rooms, files } = fetching
+  const small = await blobs.fetchSmall(submission, filesIn(outputs), rooms)
+  let brought = 0
+  const bring = async (location: string): Promise<string> => {
+    const named = parseCasLocation(location)
+    const before = named?.kind === 'file' && !named.executable ? small.get(named.digest.hash) : undefined
+    if (before !== undefined) return addressOf(before)
+    const path = join(rooms, String(++brought))
+    if (named?.kind === 'file') await blobs.fetchFile(named.digest, path, named.executable)
+    else if (named?.kind === 'tree' && named.path.length === 0) await blobs.fetchTree(named.digest, path)
+    else throw new FaultError({ kind: 'unavailable', what: `the server names an output by ${location.slice(0, 200)}` })
+    return addressOf(path)
+  }
+  const local = await relocated(outputs, bring)
+  return deliver(local, { outdir, rooms, files })
+}
+
+/** Programs are not among them: they are brought as what they are. */
+function filesIn(outputs: ValueRecord): readonly Digest[] {
+  const found: Digest[] = []
+  mapData(outputs, (data) => {
+    const named = typeof data.location === 'string' ? parseCasLocation(data.location) : undefined
+    if (named?.kind === 'file' && !named.executable) found.push(named.digest)
+    return data
+  })
+  return found
+}

@@ -1,0 +1,11 @@
+import type { CasClient } from '../../client/cas-client.ts'
+import { blobPieces } from '../../client/cas-read.ts'
+import type { OutputStream } from '../../model/action-result.ts'
+
+const UNHEARD = { found() {}, moved() {}, held() {} }
+
+/** Standard output or error of a result, from its start: out of the message, or out of the store. */
+export async function* streamPieces(client: CasClient, { raw, digest }: OutputStream): AsyncGenerator<Uint8Array> {
+  if (raw !== undefined) yield raw
+  else if (digest !== undefined) yield* blobPieces(client, digest, UNHEARD)
+}

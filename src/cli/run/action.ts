@@ -1,0 +1,166 @@
+import { systemClock } from '../../app/process/clock.ts'
+import type { Terminal } from '../../app/process/terminal.ts'
+import { FaultError } from '../../base/fault.ts'
+import { type CasClient, casClient } from '../../client/cas-client.ts'
+import { changedOnly } from '../../client/changed-only.ts'
+import { LiveOutput, type Stream } from '../../client/live-output.ts'
+import { downloadOutputs } from '../../client/result-outputs.ts'
+import { type PreparedAction, prepareAction, type RunEnd, type RunOrder } from '../../client/run-action.ts'
+import { ServerFault } from '../../client/server-fault.ts'
+import type { ActionResult } from '../../model/action-result.ts'
+import { type StatusLine, statusLine, type TransferTally, transferTally } from '../output/progress.ts'
+import { STDIO, type Stdio } from '../output/run-stdio.ts'
+import { Spool } from '../output/spool.ts'
+import { standardInput } from '../output/stdio.ts'
+import { streamPieces } from '../output/streams.ts'
+import { quietText } from '../output/table.ts'
+import { treeLimits } from '../output/words.ts'
+import { type Session, withServer } from '../session/cas-session.ts'
+import { Verdict } from '../session/verdict.ts'
+import { type Followed, follow, NobodyReads } from './follow.ts'
+import { runJson } from './json.ts'
+import { priorityOf, type RunOptions, runOrder } from './order.ts'
+import { endWords } from './words.ts'
+
+const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
+
+/** A program that starts us may leave a pipe open and never write to it. */
+const PATIENCE_MS = 5_000
+const WAITS_FOR_INPUT = 'windlass: reading standard input until it ends; --no-stdin runs the command without it\n'
+
+export interface Place {
+  readonly terminal: Terminal
+  readonly stdio?: Stdio
+}
+
+export async function runOnGrid(
+  argv: readonly string[],
+  options: RunOptions,
+  { terminal, stdio = STDIO }: Place,
+): Promise<void> {
+  const order = runOrder(argv, options)
+  // What is wrong with these is reported before anything is sent.
+  priorityOf(options)
+  treeLimits(options)
+  const spool = new Spool()
+  const code = await withServer(options, terminal, async (session) => {
+    const stdin = await standardInputOf(options, terminal, spool)
+    return await carryOut({ ...order, stdin }, { options, terminal, stdio, session })
+  })
+    .catch((error: unknown) => notRun(error, options, terminal))
+    .finally(() => spool.remove())
+  if (code !== 0) throw new Verdict(code)
+}
+
+/** Undefined for nothing: a command that is given an empty input has none. */
+async function standardInputOf(options: RunOptions, { inIsPiped, err }: Terminal, spool: Spool) {
+  if (!options.stdin || inIsPiped !== true) return undefined
+  const cancel = systemClock.after(PATIENCE_MS, () => err(WAITS_FOR_INPUT))
+  const blob = await spool.take(standardInput(), options.digestFunction).finally(cancel)
+  return blob.digest.size === 0 ? undefined : blob
+}
+
+interface Running {
+  readonly options: RunOptions
+  readonly terminal: Terminal
+  readonly stdio: Stdio
+  readonly session: Session
+}
+
+async function carryOut(order: RunOrder, running: Running): Promise<number> {
+  const { options, terminal, session } = running
+  const line = statusLine(terminal, systemClock)
+  const meter = transferTally(line)
+  const client = casClient({ ...session, instance: options.instance, fn: options.digestFunction })
+  const output = options.json ? undefined : new LiveOutput(screenOf(running, line))
+  const parts: Parts = { ...running, order, client, line, meter, output }
+  try {
+    const { prepared, followed } = await execute(parts)
+    line.clear()
+    return await settle(followed, prepared, parts)
+  } finally {
+    line.clear()
+  }
+}
+
+interface Parts extends Running {
+  readonly order: RunOrder
+  readonly client: CasClient
+  readonly line: StatusLine
+  readonly meter: TransferTally
+  readonly output: LiveOutput | undefined
+}
+
+const screenOf = ({ stdio, terminal }: Running, line: StatusLine) => ({
+  write(stream: Stream, bytes: Uint8Array) {
+    line.clear()
+    return stdio[stream](bytes)
+  },
+  differs: (stream: Stream) =>
+    terminal.err(
+      `windlass: what was shown of ${stream} is not the result's, as of an attempt that was lost; all follows\n`,
+    ),
+})
+
+/** A cache may lose what was uploaded before it is needed: then once more, from the start. */
+async function execute(parts: Parts): Promise<{ prepared: PreparedAction; followed: Followed }> {
+  for (let isLast = false; ; isLast = true) {
+    const prepared = await prepareAction(parts.order, parts)
+    parts.line.clear()
+    const followed = await follow(prepared, parts)
+    if (followed.end.kind !== 'missing' || isLast) return { prepared, followed }
+  }
+}
+
+/** Shows and fetches what there is, and answers the exit code. */
+async function settle(followed: Followed, prepared: PreparedAction, parts: Parts): Promise<number> {
+  const { end } = followed
+  const { options, terminal, client, output, meter } = parts
+  const result = 'result' in end ? end.result : undefined
+  if (result !== undefined && output !== undefined)
+    for (const stream of ['stdout', 'stderr'] as const)
+      await output.finish(stream, () => streamPieces(client, result[stream]))
+  if (output?.isLeft) throw new NobodyReads()
+  if (end.kind === 'result') await fetchOutputs(end.result, prepared, parts)
+  if (options.json) terminal.out(await runJson(followed, client, meter))
+  else terminal.err(endWords(followed, { forPeople: terminal.errIsTerminal }))
+  return exitCode(end)
+}
+
+async function fetchOutputs(result: ActionResult, { inputs }: PreparedAction, parts: Parts): Promise<void> {
+  const { order, options, client, session, meter, terminal, line } = parts
+  if (options.output === undefined) return
+  const wanted = new Set(order.outputPaths)
+  const came = await downloadOutputs(client, {
+    result,
+    wanted,
+    into: options.output,
+    trim: changedOnly(inputs.directories),
+    unsafeLinks: options.unsafeLinks === true,
+    limits: treeLimits(options),
+    newId: session.newId,
+    meter,
+  })
+  line.clear()
+  for (const path of wanted)
+    if (!came.has(path)) terminal.err(`windlass: the command did not make ${quietText(path || 'anything')}\n`)
+}
+
+function exitCode(end: RunEnd): number {
+  if (end.kind === 'timeout') return EXIT.timeout
+  if (end.kind !== 'result') return EXIT.notRun
+  const { exitCode: code } = end.result
+  // Some say -9 for a command that a signal ended, where a shell says 137.
+  if (code < 0) return 128 + (-code % 128)
+  return code > 255 ? 1 : code
+}
+
+/** A failure of ours must not look like one of the command. */
+function notRun(error: unknown, options: RunOptions, { err }: Terminal): number {
+  if (error instanceof NobodyReads) return EXIT.closedPipe
+  if (!(error instanceof FaultError) || error.fault.kind === 'invalid' || options.verbose) throw error
+  for (const text of error.message.split('\n')) err(`windlass: ${quietText(text)}\n`)
+  if (error instanceof ServerFault && error.server === 'unreached')
+    err('windlass: "windlass up" starts one with a worker\n')
+  return EXIT.notRun
+}

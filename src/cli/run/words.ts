@@ -1,0 +1,31 @@
+import { quietText } from '../output/table.ts'
+import type { Followed } from './follow.ts'
+
+/** What is said of a run beside what the command printed; nothing for one that went as it should. */
+export function endWords({ end, operation }: Followed, { forPeople }: { readonly forPeople: boolean }): string {
+  const lines = wordsFor(end, idOf(operation), forPeople)
+  return lines.map((line) => `windlass: ${quietText(line)}\n`).join('')
+}
+
+function wordsFor(end: Followed['end'], id: string | undefined, forPeople: boolean): string[] {
+  const more = id === undefined ? '' : `windlass task ${id} says more, and `
+  switch (end.kind) {
+    case 'result':
+      return forPeople && end.cached ? ['this is what it printed before, from the cache (--no-cache runs it)'] : []
+    case 'timeout':
+      return [`it took too long and was stopped: ${end.message || 'its time was up'}`, '--timeout gives it more time']
+    case 'cancelled':
+      return [`it was cancelled: ${end.message || 'somebody cancelled it'}`]
+    case 'missing':
+      return [`the server lost what was uploaded, twice: ${end.message}`, 'is its storage too small for the inputs?']
+    case 'failed':
+      return [
+        `it was not run: ${end.message || 'the server does not say why'}`,
+        `${more}windlass workers says who is there to run it`,
+      ]
+  }
+}
+
+/** The end of a name that only a program would write in full. */
+const idOf = (operation: string | undefined): string | undefined =>
+  operation === undefined || operation === '' ? undefined : operation.slice(operation.lastIndexOf('/') + 1)

@@ -1,0 +1,31 @@
+import type { Terminal } from '../../app/process/terminal.ts'
+import { version } from '../../app/process/version.ts'
+import type { RunningServer } from '../../app/server/server.ts'
+
+interface ReadyWords {
+  /** What there is beside the server. */
+  readonly withWhat: string
+  /** What to do next, for people. */
+  readonly next: string
+  readonly json: boolean
+}
+
+/** Says that a server is ready and where: to people, to a log, or as the line of JSON that programs wait for. */
+export function tellReady(server: RunningServer, said: ReadyWords, terminal: Terminal): void {
+  const { grpc, http, httpUrl, health } = server
+  const { ready, reasons } = server.readiness.state()
+  const why = ready ? {} : { reasons }
+  if (said.json) return terminal.out(`${JSON.stringify({ ready, ...why, grpc, http, health })}\n`)
+  const state = ready ? 'is ready' : `serves its cache, and is not ready (${reasons.join('; ')})`
+  if (!terminal.outIsTerminal) return terminal.out(`windlass ${version()} ${state}: gRPC on ${grpc}, HTTP on ${http}\n`)
+  const width = Math.max(grpc.length, httpUrl.length) + 3
+  terminal.out(`
+Windlass ${version()} ${state}${said.withWhat}.
+
+  gRPC   ${grpc.padEnd(width)}Remote Execution API, workers, health, reflection
+  HTTP   ${httpUrl.padEnd(width)}/play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
+
+${said.next} Ctrl+C stops it.
+
+`)
+}

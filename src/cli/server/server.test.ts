@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Client, credentials } from '@grpc/grpc-js'
+import { afterAll, describe, expect, test } from 'vitest'
+import { version } from '../../app/process/version.ts'
+import { run } from '../program.ts'
+
+const launcher = fileURLToPath(new URL('../../../bin/windlass', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'windlass-server-command-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Settings of whoever runs the tests must not reach the servers under test. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WINDLASS_')))
+
+const FREE = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
+
+/** A server of its own process; `ready` is the first that it prints. */
+function started(...flags: string[]) {
+  const data = mkdtempSync(join(folder, 'data-'))
+  const server = spawn(launcher, ['server', '--data', data, ...flags], { env })
+  const said = { out: '', err: '' }
+  const ready = new Promise<string>((resolve) => {
+    server.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said.out += text
+      resolve(text)
+    })
+  })
+  server.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.err += text
+  })
+  return { server, said, ready, ended: once(server, 'close').then(([code]) => code) }
+}
+
+/** Runs in this process, as on a terminal, until it has printed something. */
+async function onTerminal(...flags: string[]): Promise<string> {
+  const signals = Object.assign(new EventEmitter(), { exit: () => {} })
+  const out: string[] = []
+  const code = await run(['server', ...flags], {
+    env: { WINDLASS_LOG_LEVEL: 'error', WINDLASS_SERVER_DATA_DIR: mkdtempSync(join(folder, 'data-')) },
+    home: folder,
+    self: ['windlass'],
+    platform: '',
+    outIsTerminal: true,
+    errIsTerminal: true,
+    signals,
+    out(text) {
+      out.push(text)
+      signals.emit('SIGINT', 'SIGINT')
+    },
+    err: (text) => void out.push(text),
+  })
+  expect(code).toBe(0)
+  return out.join('')
+}
+
+describe('when it is ready', () => {
+  test('a person reads what is served where, and how to stop it', async () => {
+    const text = (await onTerminal(...FREE)).replaceAll(/:\d{4,5}/g, ':PORT').replaceAll(/ +/g, ' ')
+    expect(text).toBe(`
+Windlass ${version()} is ready.
+
+ gRPC 127.0.0.1:PORT Remote Execution API, workers, health, reflection
+ HTTP http://127.0.0.1:PORT /play, /api, /healthz, /readyz, /metrics, /cas/, /ac/
+
+To let Bazel use it as a cache, put this line into your .bazelrc:
+
+ build --remote_cache=grpc://127.0.0.1:PORT
+
+"windlass worker daemon" gives it a worker. Ctrl+C stops it.
+
+`)
+  })
+
+  test('a script reads one line', async () => {
+    const { server, said, ready, ended } = started(...FREE)
+    expect(await ready).toMatch(/^windlass [\d.]+ is ready: gRPC on 127\.0\.0\.1:\d+, HTTP on 127\.0\.0\.1:\d+\n$/)
+    server.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(
+      said.err
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    ).toEqual(['serving', 'stopping: letting calls in hand finish, a second signal ends them', 'stopped'])
+  })
+
+  test('a socket file is there while the server is', async () => {
+    const path = join(folder, 'grpc.sock')
+    const { server, ready, ended } = started('--json', '--grpc', `unix:${path}`, '--http', '127.0.0.1:0')
+    expect(JSON.parse(await ready)).toMatchObject({ ready: true, grpc: `unix:${path}` })
+    expect(existsSync(path)).toBe(true)
+    server.kill('SIGINT')
+    expect(await ended).toBe(0)
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('a second %s does not wait for the call in hand', async (signal, code) => {
+  const { server, ready, ended } = started(...FREE, '--json')
+  const { grpc, http } = JSON.parse(await ready)
+  const client = new Client(grpc, credentials.createInsecure())
+  const asIs = (bytes: Buffer) => bytes
+  const call = client.makeBidiStreamRequest('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', asIs, asIs)
+  call.on('error', () => {})
+  call.write(Buffer.from([0x3a, 0])) // list_services, and the stream stays open
+  await once(call, 'data')
+  server.kill('SIGTERM')
+  while ((await fetch(`http://${http}/readyz`)).ok) await setTimeout(5)
+  await setTimeout(100) // sooner it would pass for an echo of the first
+  server.kill(signal)
+  expect(await ended).toBe(code)
+  client.close()
+})
+
+test('an address that is taken is one line, and exit code 1', async () => {
+  const first = started(...FREE, '--json')
+  const { http } = JSON.parse(await first.ready)
+  const second = started('--grpc', '127.0.0.1:0', '--http', http)
+  expect(await second.ended).toBe(1)
+  expect(second.said).toEqual({
+    out: '',
+    err: `windlass: cannot listen on ${http}: another program is listening there; choose another address with --http (port 0 takes a free one)\n`,
+  })
+  first.server.kill('SIGTERM')
+  await first.ended
+})
+
+test('a setting that is dangerous is logged as a warning', async () => {
+  const file = join(folder, 'open.toml')
+  writeFileSync(file, '[server]\naddress = "0.0.0.0:0"\nhttp_address = "127.0.0.1:0"\n')
+  const { server, said, ready, ended } = started('--config', file, '--insecure', '--json')
+  const port = Number(/\d+$/.exec(JSON.parse(await ready).grpc))
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.destroy()
+  server.kill('SIGTERM')
+  await ended
+  const lines = said.err
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', keys: ['server.address'] }))
+})

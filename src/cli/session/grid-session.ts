@@ -1,0 +1,41 @@
+import type { Terminal } from '../../app/process/terminal.ts'
+import { FaultError } from '../../base/fault.ts'
+import { type GridClient, gridClient } from '../../client/grid-client.ts'
+import { ServerFault } from '../../client/server-fault.ts'
+import { quietText } from '../output/table.ts'
+import { type Session, withServer } from './cas-session.ts'
+import type { GridOptions } from './grid-flags.ts'
+
+export interface GridSession extends Session {
+  readonly grid: GridClient
+}
+
+/** What a command asks after by name, and so what lists the names that there are. */
+type Named = 'tasks' | 'workers'
+
+/** Does something with the grid of a server. The calls name no instance but where one is asked after. */
+export const withGrid = <T>(
+  options: GridOptions & { readonly named?: Named },
+  terminal: Terminal,
+  work: (session: GridSession) => Promise<T>,
+): Promise<T> =>
+  withServer({ ...options, instance: '' }, terminal, (session) =>
+    work({ ...session, grid: gridClient(session.rpcs, session.signal) }),
+  ).catch((error: unknown) => {
+    throw hinted(error, options.named)
+  })
+
+/** Says what to do next, where that is known. The words are the server's, and end up on somebody's terminal. */
+function hinted(error: unknown, named: Named | undefined): unknown {
+  if (!(error instanceof FaultError) || error.fault.kind === 'invalid') return error
+  const lines = error.message.split('\n').map(quietText)
+  if (error instanceof ServerFault && error.server === 'unoffered')
+    lines.push('this needs a Windlass server that executes: "windlass up" starts one')
+  if (error instanceof ServerFault && error.server === 'unknown-name' && named !== undefined)
+    lines.push(`"windlass ${named}" lists those that there are`)
+  return new FaultError({ kind: 'unavailable', what: lines.join('\n') }, error)
+}
+
+/** One line; what is not there is null, so that every answer has the same fields. */
+export const jsonLine = (value: unknown): string =>
+  `${JSON.stringify(value, (_, part: unknown) => (part === undefined ? null : part))}\n`
