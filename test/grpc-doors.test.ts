@@ -5,13 +5,13 @@ import { type GrpcHealth, grpcHealth } from '../src/doors/health/grpc-health.ts'
 import { reflection } from '../src/doors/reflection/reflection.ts'
 import { createServer, type GrpcServer } from '../src/grpc/server.ts'
 import type { Service } from '../src/grpc/service.ts'
-import { descriptorSet } from '../src/wire/descriptor-set.ts'
-import { healthListFromProto, healthRequestToProto, servingFromProto } from '../src/wire/health.ts'
+import { descriptorSet } from '../src/wire/admin/descriptor-set.ts'
+import { healthListFromProto, healthRequestToProto, servingFromProto } from '../src/wire/admin/health.ts'
 import {
   type ReflectionQuestion,
   reflectionRequestToProto,
   reflectionResponseFromProto,
-} from '../src/wire/reflection.ts'
+} from '../src/wire/admin/reflection.ts'
 
 /** Health and reflection through our engine, as an independent client meets them. */
 let server: GrpcServer

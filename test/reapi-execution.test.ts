@@ -11,8 +11,8 @@ import type { Result } from '../src/check/behaviour.ts'
 import { EXECUTION_BEHAVIOURS, type ExecutionId } from '../src/check/reapi/behaviours.ts'
 import { EXECUTION_BREAKS } from '../src/check/reapi/broken/execution/execution-breaks.ts'
 import { tryExecution } from '../src/check/reapi/broken/execution/try-execution.ts'
-import { connect } from '../src/client/connect.ts'
-import { parseTarget } from '../src/client/target.ts'
+import { connect } from '../src/client/connection/connect.ts'
+import { parseTarget } from '../src/client/connection/target.ts'
 import type { Channel } from '../src/grpc/channel.ts'
 
 /** One grid for all: a whole server with a whole worker, in this process. */

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../src/app/process/clock.ts'
 import { createChannel } from '../src/grpc/channel.ts'
 import { type Authority, createAuthority } from '../src/testing/certificates.ts'
-import { healthRequestToProto, servingFromProto } from '../src/wire/health.ts'
+import { healthRequestToProto, servingFromProto } from '../src/wire/admin/health.ts'
 import { ownFolder } from './workers/worker-here.ts'
 import { windlass } from './workers/worker-process.ts'
 

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { NewTask } from '../../src/client/snippet-answers.ts'
+import type { NewTask } from '../../src/client/snippets/snippet-answers.ts'
 import { startChild } from '../child.ts'
 import { quantile } from '../middle.ts'
 import { type Contestant, inRoom, onGrid, shellLoop } from './contestants.ts'

@@ -1,7 +1,7 @@
 /** Many at once: how many runs a second come through, and how long tasks wait though a slot is free. */
 import { systemClock } from '../../src/app/process/clock.ts'
-import type { NewTask } from '../../src/client/snippet-answers.ts'
-import { snippetsClient } from '../../src/client/snippets.ts'
+import type { NewTask } from '../../src/client/snippets/snippet-answers.ts'
+import { snippetsClient } from '../../src/client/snippets/snippets.ts'
 import type { Child } from '../child.ts'
 import { type ServerQuestion, TENANT } from './servers/server.ts'
 import { type Delays, OTHER_TENANT } from './servers/timed-desk.ts'

@@ -4,7 +4,7 @@ import { type Fault, FaultError } from '../base/fault.ts'
 import type { UnaryMethod } from '../grpc/service.ts'
 import { GrpcError, STATUS } from '../grpc/status.ts'
 import { fakeCall } from '../testing/grpc-call.ts'
-import { statusFromProto } from '../wire/status.ts'
+import { statusFromProto } from '../wire/google/status.ts'
 import { tellingFaults } from './telling-faults.ts'
 
 /** What clients take in trailers, as most of them are set. */

@@ -1,8 +1,8 @@
 import { type Fault, FaultError } from '../base/fault.ts'
 import type { Method, Service } from '../grpc/service.ts'
 import { GrpcError } from '../grpc/status.ts'
-import { type FaultStatus, faultStatus } from '../wire/grpc-fault.ts'
-import { statusDetails, statusFromProto } from '../wire/status.ts'
+import { statusDetails, statusFromProto } from '../wire/google/status.ts'
+import { type FaultStatus, faultStatus } from '../wire/reapi/grpc-fault.ts'
 
 /** Many clients take 8 KiB of trailers and break the call off at more; ours are not the only ones. */
 const MOST_TRAILER_BYTES = 7 * 1024

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hashOf } from '../base/hashing/hash-of.ts'
-import { actionResultToProto } from '../wire/action-result.ts'
+import { actionResultToProto } from '../wire/reapi/action-result.ts'
 import { actionCacheContract } from './action-cache-contract.ts'
 import { memoryActionCache } from './memory-action-cache.ts'
 import { packedActionCache } from './packed-action-cache.ts'

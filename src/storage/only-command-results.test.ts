@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandResultToProto } from '../wire/command-task-result.ts'
+import { commandResultToProto } from '../wire/tasks/command-task-result.ts'
 import { memoryActionCache } from './memory-action-cache.ts'
 import { onlyCommandResults } from './only-command-results.ts'
 

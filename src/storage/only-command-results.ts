@@ -1,5 +1,5 @@
 import { FaultError } from '../base/fault.ts'
-import { commandResultFromProto } from '../wire/command-task-result.ts'
+import { commandResultFromProto } from '../wire/tasks/command-task-result.ts'
 import type { ActionCache } from './action-cache.ts'
 
 /** Holds results of command tasks and nothing else: any other bytes are refused, and are a miss where they are found. */

@@ -9,7 +9,7 @@ import {
   resultBytes,
   type TreeParts,
   treeBytes as tree,
-} from '../wire/reapi-messages.fixture.ts'
+} from '../wire/reapi/reapi-messages.fixture.ts'
 import { memoryStore } from './memory-store.ts'
 import { checkResult, hasSoundOutputs } from './result-check.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { digestOf } from '../base/hashing/hash-of.ts'
 import type { CommandOutputs } from '../model/command-task.ts'
 import type { Directory } from '../model/directory.ts'
-import { directoryToProto } from '../wire/directory.ts'
+import { directoryToProto } from '../wire/reapi/directory.ts'
 import { recognizeOutputs } from './known-outputs.ts'
 import { type PlainBlobs, treeStore } from './tree-blobs.ts'
 

@@ -6,7 +6,7 @@ import { digestOf } from '../base/hashing/hash-of.ts'
 import type { Directory } from '../model/directory.ts'
 import type { TreeStore } from '../stagers/tree-store.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
-import { directoryFromProto, directoryToProto } from '../wire/directory.ts'
+import { directoryFromProto, directoryToProto } from '../wire/reapi/directory.ts'
 
 /** Blobs by their digests, whoever holds them. */
 export interface PlainBlobs {

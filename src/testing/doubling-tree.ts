@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Directory } from '../model/directory.ts'
-import { directoryToProto, treeToProto } from '../wire/directory.ts'
+import { directoryToProto, treeToProto } from '../wire/reapi/directory.ts'
 
 const EMPTY: Directory = { files: [], directories: [], symlinks: [], properties: undefined }
 

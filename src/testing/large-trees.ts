@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Digest } from '../base/digest.ts'
 import type { Directory } from '../model/directory.ts'
-import { directoryToProto } from '../wire/directory.ts'
+import { directoryToProto } from '../wire/reapi/directory.ts'
 
 /** A Directory message and its name. */
 export interface MadeDirectory {

@@ -6,7 +6,7 @@ import {
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt'
 import { describe, expect, test } from 'vitest'
-import { descriptorSet } from './descriptor-set.ts'
+import { descriptorSet } from './admin/descriptor-set.ts'
 import { readDescriptors } from './descriptors.ts'
 
 const ours = readDescriptors(descriptorSet())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../testing/manual-clock.ts'
-import type { LeaseMessage } from '../wire/worker-lease.ts'
+import type { LeaseMessage } from '../wire/workers/lease.ts'
 import { openSlots } from './slots.ts'
 
 const lease = (attemptId: string, expiresInMs = 1000): LeaseMessage => ({

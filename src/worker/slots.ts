@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
-import type { LeaseMessage } from '../wire/worker-lease.ts'
-import type { StopWord } from '../wire/worker-stream.ts'
+import type { LeaseMessage } from '../wire/workers/lease.ts'
+import type { StopWord } from '../wire/workers/stream.ts'
 
 /**
  * Why an attempt was ended from outside: the server's word; its lease ran out by our own clock; we hand it back; or we

@@ -7,7 +7,7 @@ import { digestOf } from '../base/hashing/hash-of.ts'
 import type { Directory } from '../model/directory.ts'
 import type { NodeProperties } from '../model/node-properties.ts'
 import type { BlobStore } from '../storage/blob-store.ts'
-import { directoryToProto } from '../wire/directory.ts'
+import { directoryToProto } from '../wire/reapi/directory.ts'
 
 export type TreeSpec = { readonly [name: string]: string | Uint8Array | NodeSpec | TreeSpec }
 

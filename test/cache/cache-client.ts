@@ -5,11 +5,11 @@ import { DIGEST_FNS, type DigestFn, digestOf } from '../../src/check/reapi/diges
 import { type Names, namesIn } from '../../src/check/reapi/names.ts'
 import type { Blob } from '../../src/check/reapi/probe.ts'
 import { type Streams, streams } from '../../src/check/reapi/streams.ts'
-import { connect } from '../../src/client/connect.ts'
-import { rpcClient } from '../../src/client/rpc.ts'
-import { parseTarget, type Target } from '../../src/client/target.ts'
+import { connect } from '../../src/client/connection/connect.ts'
+import { rpcClient } from '../../src/client/connection/rpc.ts'
+import { parseTarget, type Target } from '../../src/client/connection/target.ts'
 import { GrpcError } from '../../src/grpc/status.ts'
-import { type StatusReport, statusFromProto } from '../../src/wire/status.ts'
+import { type StatusReport, statusFromProto } from '../../src/wire/google/status.ts'
 
 export interface CacheClient {
   readonly api: Api

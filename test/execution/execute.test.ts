@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { until } from '../../src/engine/grid.fixture.ts'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
-import { actionSpecFromProto } from '../../src/wire/action-spec.ts'
-import { requestMetadataToProto } from '../../src/wire/request-metadata.ts'
+import { requestMetadataToProto } from '../../src/wire/reapi/request-metadata.ts'
+import { actionSpecFromProto } from '../../src/wire/tasks/action-spec.ts'
 import { executionGrid, TRUE } from './execution-grid.ts'
 import { base64, nameOf, resultOf } from './messages.ts'
 

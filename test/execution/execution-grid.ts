@@ -28,7 +28,7 @@ import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import { onlyComplete } from '../../src/storage/only-complete.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
-import { type StatusReport, statusFromProto } from '../../src/wire/status.ts'
+import { type StatusReport, statusFromProto } from '../../src/wire/google/status.ts'
 import { decoded, encoded, nameOf } from './messages.ts'
 
 /** What the door of a worker that runs actions says for it. */

@@ -1,6 +1,6 @@
 import type { Channel } from '../../src/grpc/channel.ts'
 import { readRequest, readWriteResponse, writeRequest } from '../../src/wire/calls/byte-stream.ts'
-import { createLogStreamToProto, type LogStreamNames, logStreamFromProto } from '../../src/wire/log-stream.ts'
+import { createLogStreamToProto, type LogStreamNames, logStreamFromProto } from '../../src/wire/reapi/log-stream.ts'
 import { decoded, encoded } from './messages.ts'
 
 const BYTE_STREAM = '/google.bytestream.ByteStream'

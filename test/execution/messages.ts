@@ -1,7 +1,7 @@
 import { createFileRegistry, fromBinary, fromJson, type JsonObject, toBinary, toJson } from '@bufbuild/protobuf'
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
-import { descriptorSet } from '../../src/wire/descriptor-set.ts'
+import { descriptorSet } from '../../src/wire/admin/descriptor-set.ts'
 
 /** Messages as JSON, turned into bytes and back by another implementation than ours. */
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet()))

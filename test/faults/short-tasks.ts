@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Digest } from '../../src/base/digest.ts'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
 import type { Random } from '../../src/testing/random-source.ts'
-import type { PackedBlob } from '../../src/wire/cas-calls.ts'
+import type { PackedBlob } from '../../src/wire/reapi/cas-calls.ts'
 import { encoded, nameOf } from '../execution/messages.ts'
 import { openFolder } from './open-folder.ts'
 

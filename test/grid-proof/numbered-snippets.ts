@@ -1,4 +1,4 @@
-import type { NewTask, ToldTask } from '../../src/client/snippet-answers.ts'
+import type { NewTask, ToldTask } from '../../src/client/snippets/snippet-answers.ts'
 import type { Random } from '../../src/testing/random-source.ts'
 
 /** A program that prints its own number, so that whose result is whose can be told. */

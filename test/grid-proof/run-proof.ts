@@ -1,7 +1,7 @@
 /** Many snippets at once on workers of three kinds, one of which is killed; and what must hold after it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ToldTask } from '../../src/client/snippet-answers.ts'
-import type { SnippetsClient } from '../../src/client/snippets.ts'
+import type { ToldTask } from '../../src/client/snippets/snippet-answers.ts'
+import type { SnippetsClient } from '../../src/client/snippets/snippets.ts'
 import { isOver } from '../../src/model/snippet.ts'
 import { randomFrom } from '../../src/testing/random-source.ts'
 import { type NumberedSnippet, numberedSnippets, SLOW_MS } from './numbered-snippets.ts'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tethered } from '../../bench/child.ts'
 import { systemClock } from '../../src/app/process/clock.ts'
-import { type SnippetsClient, snippetsClient } from '../../src/client/snippets.ts'
+import { type SnippetsClient, snippetsClient } from '../../src/client/snippets/snippets.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const WINDLASS = join(ROOT, 'bin/windlass')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CommandWish } from '../../src/model/command-task.ts'
 import { hasSucceeded } from '../../src/model/command-task.ts'
-import { keptOutputsOf } from '../../src/wire/worker-json/kept-outputs.ts'
+import { keptOutputsOf } from '../../src/wire/workers/json/kept-outputs.ts'
 import { ended, fileOf, sh, stageOf, submitCommand, textOf } from '../commands/commands.ts'
 import { until } from '../workers/grid.ts'
 import { contentOf } from '../workers/told-results.ts'

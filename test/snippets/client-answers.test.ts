@@ -1,7 +1,13 @@
 /** The client has its own words for what the API takes and answers, for it may not know the server: they are the same. */
 import { expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
-import type { NewTask, OfferedLanguage, SubmittedTask, TaskPage, ToldTask } from '../../src/client/snippet-answers.ts'
+import type {
+  NewTask,
+  OfferedLanguage,
+  SubmittedTask,
+  TaskPage,
+  ToldTask,
+} from '../../src/client/snippets/snippet-answers.ts'
 import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/snippets/rest/answers.ts'
 import type { taskBody } from '../../src/doors/snippets/rest/task-body.ts'
 

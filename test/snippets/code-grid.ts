@@ -8,7 +8,7 @@ import { systemClock } from '../../src/app/process/clock.ts'
 import { type RunningServer, startServer } from '../../src/app/server/server.ts'
 import { startWorker } from '../../src/app/worker/worker.ts'
 import { silentLog } from '../../src/base/log.ts'
-import { type SnippetsClient, snippetsClient } from '../../src/client/snippets.ts'
+import { type SnippetsClient, snippetsClient } from '../../src/client/snippets/snippets.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 
 export function ownFolder(): string {

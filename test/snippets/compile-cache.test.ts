@@ -1,6 +1,6 @@
 /** What was compiled once is not compiled again, told by nothing but what the API answers. */
 import { expect, test } from 'vitest'
-import type { ToldTask } from '../../src/client/snippet-answers.ts'
+import type { ToldTask } from '../../src/client/snippets/snippet-answers.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { type CodeServer, codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 

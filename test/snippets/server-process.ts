@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
-import { snippetsClient } from '../../src/client/snippets.ts'
+import { snippetsClient } from '../../src/client/snippets/snippets.ts'
 import type { CodeServer } from './code-grid.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TaskEvent } from '../../src/client/snippet-answers.ts'
-import { SnippetsError } from '../../src/client/snippets.ts'
+import type { TaskEvent } from '../../src/client/snippets/snippet-answers.ts'
+import { SnippetsError } from '../../src/client/snippets/snippets.ts'
 import { codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 
 async function codeGrid() {

@@ -14,10 +14,10 @@ import {
   upload,
 } from '../../src/storage/blobs.fixture.ts'
 import { randomFrom } from '../../src/testing/random-source.ts'
+import { statusDetails } from '../../src/wire/google/status.ts'
 import { batchReadResponse, readBatchReadRequest } from '../../src/wire/hot/batch-read.ts'
 import { writeResponse } from '../../src/wire/hot/byte-stream.ts'
 import { findMissingResponse, readFindMissingRequest } from '../../src/wire/hot/find-missing.ts'
-import { statusDetails } from '../../src/wire/status.ts'
 import { answering, over, reading, storeAt, tinyBatches, withZstd } from './scripted-upstream.ts'
 
 const random = randomFrom(7_11)

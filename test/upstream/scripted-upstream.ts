@@ -7,8 +7,8 @@ import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { openUpstream } from '../../src/storage/upstream/upstream.ts'
 import { upstreamStore } from '../../src/storage/upstream/upstream-store.ts'
-import { capabilitiesToProto } from '../../src/wire/capabilities.ts'
 import { readReadRequest, readResponse } from '../../src/wire/hot/byte-stream.ts'
+import { capabilitiesToProto } from '../../src/wire/reapi/capabilities.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())

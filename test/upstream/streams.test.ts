@@ -4,9 +4,9 @@ import type { Method } from '../../src/grpc/service.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 import { bytesOf, digestOf, put, putOne, upload } from '../../src/storage/blobs.fixture.ts'
 import { randomFrom } from '../../src/testing/random-source.ts'
+import { statusDetails } from '../../src/wire/google/status.ts'
 import { batchUpdateResponse, readBatchUpdateRequest } from '../../src/wire/hot/batch-update.ts'
 import { readResponse, readWriteRequest, writeResponse } from '../../src/wire/hot/byte-stream.ts'
-import { statusDetails } from '../../src/wire/status.ts'
 import { offering, over, reading, withZstd } from './scripted-upstream.ts'
 
 const random = randomFrom(7_12)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { roughWay } from '../../src/testing/rough-way.ts'
-import { actionResultFromProto } from '../../src/wire/action-result.ts'
+import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
 import { startGrid } from './grid.ts'
 import { workerHere } from './worker-here.ts'
 

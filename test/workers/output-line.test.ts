@@ -4,7 +4,7 @@ import { createChannel } from '../../src/grpc/channel.ts'
 import { createServer } from '../../src/grpc/server.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
-import { outputPieceFromProto } from '../../src/wire/worker-stream.ts'
+import { outputPieceFromProto } from '../../src/wire/workers/stream.ts'
 import { outputLine } from '../../src/worker/links/output-line.ts'
 
 const timing = { now: systemClock.monotonic, after: systemClock.after }

@@ -2,7 +2,7 @@ import { create, createFileRegistry, fromBinary, fromJson, type JsonObject, toBi
 import { type DescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { onTestFinished } from 'vitest'
-import { descriptorSet } from '../../src/wire/descriptor-set.ts'
+import { descriptorSet } from '../../src/wire/admin/descriptor-set.ts'
 
 const PACKAGE = 'expbuild.worker.v1'
 

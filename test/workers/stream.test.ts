@@ -3,16 +3,16 @@ import { systemClock } from '../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { STATUS } from '../../src/grpc/status.ts'
-import { heartbeatAnswerFromProto, heartbeatToProto } from '../../src/wire/worker-heartbeat.ts'
-import { leaseQuestionToProto, leasesFromProto } from '../../src/wire/worker-lease.ts'
-import { registrationToProto } from '../../src/wire/worker-registration.ts'
-import { taskUpdateToProto } from '../../src/wire/worker-status.ts'
+import { heartbeatAnswerFromProto, heartbeatToProto } from '../../src/wire/workers/heartbeat.ts'
+import { leaseQuestionToProto, leasesFromProto } from '../../src/wire/workers/lease.ts'
+import { registrationToProto } from '../../src/wire/workers/registration.ts'
+import { taskUpdateToProto } from '../../src/wire/workers/status.ts'
 import {
   type ServerWord,
   serverWordFromProto,
   type WorkerWord,
   workerWordToProto,
-} from '../../src/wire/worker-stream.ts'
+} from '../../src/wire/workers/stream.ts'
 import { startGrid, until } from './grid.ts'
 
 const REGISTRATION = {

@@ -4,7 +4,7 @@ import type { Digest } from '../../src/base/digest.ts'
 import { digestListOf } from '../../src/base/digest-list.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { BlobStore } from '../../src/storage/blob-store.ts'
-import { actionResultFromProto } from '../../src/wire/action-result.ts'
+import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
 import { until } from './grid.ts'
 import { ownFolder } from './worker-here.ts'
 

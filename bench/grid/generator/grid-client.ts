@@ -1,9 +1,9 @@
 /** One connection to a server, and an Execute on it from the first byte to the end. */
 import { systemClock } from '../../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../../src/grpc/channel.ts'
-import { actionResultFromProto } from '../../../src/wire/action-result.ts'
-import { batchUpdatedFromProto, batchUpdateToProto } from '../../../src/wire/cas-calls.ts'
-import { type ExecutionOperation, executionOperationFromProto } from '../../../src/wire/execution-operation.ts'
+import { actionResultFromProto } from '../../../src/wire/reapi/action-result.ts'
+import { batchUpdatedFromProto, batchUpdateToProto } from '../../../src/wire/reapi/cas-calls.ts'
+import { type ExecutionOperation, executionOperationFromProto } from '../../../src/wire/reapi/execution-operation.ts'
 import type { BenchAction } from './actions.ts'
 
 const REAPI = '/build.bazel.remote.execution.v2'

@@ -3,9 +3,9 @@
  * as our own workers do: leases come by a stream, results go back one call each.
  */
 import type { Channel } from '../../../src/grpc/channel.ts'
-import { actionResultToProto } from '../../../src/wire/action-result.ts'
-import { taskUpdateToProto } from '../../../src/wire/worker-status.ts'
-import { serverWordFromProto, workerWordToProto } from '../../../src/wire/worker-stream.ts'
+import { actionResultToProto } from '../../../src/wire/reapi/action-result.ts'
+import { taskUpdateToProto } from '../../../src/wire/workers/status.ts'
+import { serverWordFromProto, workerWordToProto } from '../../../src/wire/workers/stream.ts'
 
 const STREAM = '/windlass.worker.v1.WorkerLink/StreamLeases'
 const REPORT = '/expbuild.worker.v1.WorkerScheduler/UpdateTaskStatus'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
-import { parseTarget } from '../../client/target.ts'
+import { parseTarget } from '../../client/connection/target.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 import { field } from './field.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
-import { grpcElsewhere } from '../../client/server-addresses.ts'
-import { parseTarget, type Target } from '../../client/target.ts'
+import { grpcElsewhere } from '../../client/connection/server-addresses.ts'
+import { parseTarget, type Target } from '../../client/connection/target.ts'
 import { type Channel, type ClientTls, createChannel } from '../../grpc/channel.ts'
 import type { Config } from '../config/config.ts'
 

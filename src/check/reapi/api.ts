@@ -1,4 +1,4 @@
-import { gather, type RpcClient } from '../../client/rpc.ts'
+import { gather, type RpcClient } from '../../client/connection/rpc.ts'
 import type { CallOptions } from '../../grpc/channel.ts'
 import * as re from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type DigestFn, fieldOf } from './digest-functions.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { prepareHashing } from '../../base/hashing/create-hasher.ts'
-import { rpcClient } from '../../client/rpc.ts'
+import { rpcClient } from '../../client/connection/rpc.ts'
 import type { Channel } from '../../grpc/channel.ts'
 import { GrpcError } from '../../grpc/status.ts'
 import type {

@@ -1,5 +1,5 @@
 import type { CacheCapabilities } from '../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { isRealLimit } from '../../wire/within-count.ts'
+import { isRealLimit } from '../../wire/messages/within-count.ts'
 import type { Offer } from './offer.ts'
 
 interface Terms {

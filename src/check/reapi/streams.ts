@@ -1,4 +1,4 @@
-import { gather, type RpcClient, type Upload } from '../../client/rpc.ts'
+import { gather, type RpcClient, type Upload } from '../../client/connection/rpc.ts'
 import type { CallOptions } from '../../grpc/channel.ts'
 import type {
   QueryWriteStatusResponse,

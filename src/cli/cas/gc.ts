@@ -1,7 +1,7 @@
 import { systemClock } from '../../app/process/clock.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
-import { storageClient } from '../../client/storage-client.ts'
+import { storageClient } from '../../client/cas/storage-client.ts'
 import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
 import { statusLine } from '../output/progress.ts'
 import { bytesText, countText, parseBytes, parseSeconds } from '../output/words.ts'

@@ -1,7 +1,7 @@
 import { pause } from '../../app/process/clock.ts'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Listening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../../client/submissions-client.ts'
+import type { Listening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../../client/workflows/client.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
 
 export interface Following {

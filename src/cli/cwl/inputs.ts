@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import type { InputUploads } from '../../client/submissions-upload.ts'
+import type { InputUploads } from '../../client/workflows/upload.ts'
 import { fetchLocal } from '../../cwl-runner/fetch-local.ts'
 import { pathOf } from '../../cwl-runner/file-address.ts'
 import type { LocalFiles } from '../../cwl-runner/local-files.ts'

@@ -1,4 +1,4 @@
-import { crew } from '../../client/crew.ts'
+import { crew } from '../../client/cas/crew.ts'
 import { type DataValue, mapData } from '../../workflow/values/file-value.ts'
 import type { ValueRecord } from '../../workflow/values/value.ts'
 

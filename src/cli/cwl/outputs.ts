@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { HttpBlobs } from '../../client/submissions-blobs.ts'
+import type { HttpBlobs } from '../../client/workflows/blobs.ts'
 import { deliver } from '../../cwl-runner/deliver.ts'
 import { addressOf } from '../../cwl-runner/file-address.ts'
 import type { LocalFiles } from '../../cwl-runner/local-files.ts'

@@ -1,7 +1,7 @@
 import { pause, systemClock } from '../../app/process/clock.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
 import { invalid } from '../../base/fault.ts'
-import type { GridClient } from '../../client/grid-client.ts'
+import type { GridClient } from '../../client/execution/grid-client.ts'
 import type { TaskView } from '../../model/grid-view.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 import { TASK_STATES, type TaskState } from '../../model/task-state.ts'

@@ -1,6 +1,6 @@
 import type { Screen } from '../../app/process/screen.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
-import type { GridClient } from '../../client/grid-client.ts'
+import type { GridClient } from '../../client/execution/grid-client.ts'
 import type { GridFigures } from '../../model/grid-view.ts'
 import type { GridOptions } from '../session/grid-flags.ts'
 import { type GridSession, jsonLine, withGrid } from '../session/grid-session.ts'

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../app/process/terminal.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { TransferMeter } from '../../client/transfer-meter.ts'
+import type { TransferMeter } from '../../client/cas/transfer-meter.ts'
 import { bytesText, countText } from './words.ts'
 
 const EVERY_MS = 100

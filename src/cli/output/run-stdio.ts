@@ -1,4 +1,4 @@
-import type { Stream } from '../../client/live-output.ts'
+import type { Stream } from '../../client/execution/live-output.ts'
 import { toStandardError, toStandardOutput } from './stdio.ts'
 
 /** Where the bytes go that a command printed, as they are; false when nobody reads them. */

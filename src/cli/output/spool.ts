@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import { fileBlob, type LocalBlob, memoryBlob } from '../../client/local-blob.ts'
+import { fileBlob, type LocalBlob, memoryBlob } from '../../client/cas/local-blob.ts'
 
 /** What is larger than this does not wait in memory until it is known how long it is. */
 const IN_MEMORY_BYTES = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
-import type { CasClient } from '../../client/cas-client.ts'
-import { blobPieces } from '../../client/cas-read.ts'
+import type { CasClient } from '../../client/cas/cas-client.ts'
+import { blobPieces } from '../../client/cas/cas-read.ts'
 import type { OutputStream } from '../../model/action-result.ts'
 
 const UNHEARD = { found() {}, moved() {}, held() {} }

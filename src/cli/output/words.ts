@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import type { TreeLimits } from '../../client/tree-totals.ts'
+import type { TreeLimits } from '../../client/trees/tree-totals.ts'
 
 /** Sizes and times as people write them, read strictly: a guess could cost somebody their cache. */
 const BYTES: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
-import type { CasClient } from '../../client/cas-client.ts'
+import type { CasClient } from '../../client/cas/cas-client.ts'
 import type { ActionResult, OutputStream } from '../../model/action-result.ts'
 import type { TransferTally } from '../output/progress.ts'
 import { streamPieces } from '../output/streams.ts'

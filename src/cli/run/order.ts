@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
-import { outputPaths } from '../../client/result-outputs.ts'
-import type { RunOrder } from '../../client/run-action.ts'
+import type { RunOrder } from '../../client/execution/run-action.ts'
+import { outputPaths } from '../../client/trees/result-outputs.ts'
 import { parseSeconds } from '../output/words.ts'
 import { pairOf } from '../session/dial.ts'
 import type { DigestOptions, LimitOptions } from '../session/grid-flags.ts'

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { lastingClock } from '../../app/process/clock.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
 import { invalid } from '../../base/fault.ts'
-import { type ConnectOptions, connect } from '../../client/connect.ts'
-import { parseTarget, type Target } from '../../client/target.ts'
+import { type ConnectOptions, connect } from '../../client/connection/connect.ts'
+import { parseTarget, type Target } from '../../client/connection/target.ts'
 import { DEFAULT_SERVER, type DialOptions } from './dial-flags.ts'
 
 /** What a command line and its environment name: the flag, else WINDLASS_SERVER, else the server of this machine. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commandTaskOf } from '../../model/command-task.ts'
-import { commandTaskFromProto } from '../../wire/command-task.ts'
+import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
 import { commandSubmission } from './command-submission.ts'
 
 const digest = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size: 9 }) as const

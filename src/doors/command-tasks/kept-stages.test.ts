@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type CommandTask, commandTaskOf } from '../../model/command-task.ts'
 import { memoryActionCache } from '../../storage/memory-action-cache.ts'
-import { commandTaskToProto } from '../../wire/command-task.ts'
+import { commandTaskToProto } from '../../wire/tasks/command-task.ts'
 import { keptStages } from './kept-stages.ts'
 
 const COMPILE = { name: 'compile', argv: ['cc'], cache: { salt: '', outputs: ['a.out'] } }

@@ -3,9 +3,9 @@ import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import { COMMAND_ORIGINS, type CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
-import { stageNameOf } from '../../wire/command-key.ts'
-import { commandTaskFromProto } from '../../wire/command-task.ts'
-import type { KeptStage, StageQuestion } from '../../wire/worker-stage.ts'
+import { stageNameOf } from '../../wire/tasks/command-key.ts'
+import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
+import type { KeptStage, StageQuestion } from '../../wire/workers/stage.ts'
 
 /** Results of compile stages, for workers that hold a task with such a stage, whichever protocol they speak. */
 export interface KeptStages {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { memoryActionCache } from '../../storage/memory-action-cache.ts'
-import { actionKeyOf } from '../../wire/action-key.ts'
+import { actionKeyOf } from '../../wire/tasks/action-key.ts'
 import { actionResultsCache } from './action-results-cache.ts'
 
 const digest = { fn: 'sha256', hash: '1'.repeat(64), size: 7 } as const

@@ -1,9 +1,9 @@
 import type { ResultCache } from '../../engine/ports.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
-import { actionOfKey } from '../../wire/action-key.ts'
-import { commandOfKey } from '../../wire/command-key.ts'
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
+import { actionOfKey } from '../../wire/tasks/action-key.ts'
+import { commandOfKey } from '../../wire/tasks/command-key.ts'
 
 /** For a worker that does not say who it is: a result must not be empty on the wire. */
 const UNNAMED_WORKER = 'unknown'

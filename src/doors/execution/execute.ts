@@ -5,7 +5,7 @@ import {
   type ExecuteRequest,
   executeRequestFromProto,
   waitExecutionRequestFromProto,
-} from '../../wire/execution-request.ts'
+} from '../../wire/reapi/execution-request.ts'
 import type { Instance } from '../reapi/instances.ts'
 import type { ExecutionTools } from './execution-tools.ts'
 import { findOperation } from './find-operation.ts'

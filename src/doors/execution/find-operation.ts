@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import { parseOperationName } from '../../wire/operations.ts'
+import { parseOperationName } from '../../wire/google/operations.ts'
 import { ORIGIN } from './execution-tools.ts'
 
 /** By the name that a client knows it by. Throws `absent`: then a client asks for the action once more. */

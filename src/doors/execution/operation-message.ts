@@ -2,15 +2,15 @@ import type { OperationStatus } from '../../engine/status.ts'
 import type { ExecutedActionMetadata, ExecutionTime } from '../../model/action-result.ts'
 import type { TaskState } from '../../model/task-state.ts'
 import type { Timestamp } from '../../model/timestamp.ts'
-import { type ActionSpec, actionSpecFromProto } from '../../wire/action-spec.ts'
+import { formatOperationName } from '../../wire/google/operations.ts'
 import {
   type ExecutionOperation,
   type ExecutionResponse,
   type ExecutionStage,
   executionOperationToProto,
-} from '../../wire/execution-operation.ts'
-import { timestampOf } from '../../wire/execution-result.ts'
-import { formatOperationName } from '../../wire/operations.ts'
+} from '../../wire/reapi/execution-operation.ts'
+import { timestampOf } from '../../wire/reapi/execution-result.ts'
+import { type ActionSpec, actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
 import { endStatus } from './end-status.ts'
 import { type Asker, type Ended, executionResponse } from './execution-response.ts'
 import type { ExecutionTools } from './execution-tools.ts'

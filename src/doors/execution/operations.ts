@@ -6,7 +6,7 @@ import {
   listOperationsResponse,
   operationRequestFromProto,
   waitOperationRequestFromProto,
-} from '../../wire/operations.ts'
+} from '../../wire/google/operations.ts'
 import { type ExecutionTools, ORIGIN } from './execution-tools.ts'
 import { findOperation } from './find-operation.ts'
 import { operationMessage, operationSummary } from './operation-message.ts'

@@ -2,7 +2,12 @@ import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { type Action, type ActionCommand, actionFromProto, commandFromProto } from '../../wire/execution-action.ts'
+import {
+  type Action,
+  type ActionCommand,
+  actionFromProto,
+  commandFromProto,
+} from '../../wire/reapi/execution-action.ts'
 import { readWhole } from '../reapi/held.ts'
 import { missingInputs, type TreeLimits } from './missing-inputs.ts'
 

@@ -4,9 +4,9 @@ import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { areHeld } from '../../storage/held.ts'
-import type { ActionSpec } from '../../wire/action-spec.ts'
-import type { ServerLog } from '../../wire/execution-operation.ts'
-import { formatOperationName } from '../../wire/operations.ts'
+import { formatOperationName } from '../../wire/google/operations.ts'
+import type { ServerLog } from '../../wire/reapi/execution-operation.ts'
+import type { ActionSpec } from '../../wire/tasks/action-spec.ts'
 import type { Ended } from './execution-response.ts'
 
 /** Clients save it under this name. */

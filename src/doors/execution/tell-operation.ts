@@ -1,6 +1,6 @@
 import type { OperationStatus } from '../../engine/status.ts'
 import type { Outgoing, ServerCall } from '../../grpc/service.ts'
-import { actionSpecFromProto } from '../../wire/action-spec.ts'
+import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
 import type { ExecutionTools } from './execution-tools.ts'
 import { type Listening, operationMessage } from './operation-message.ts'
 import { operationNews } from './operation-news.ts'

@@ -1,7 +1,7 @@
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import { parseOperationName } from '../../wire/operations.ts'
+import { parseOperationName } from '../../wire/google/operations.ts'
 
 /** How much of the history is looked through for a name that is only begun. */
 const PAGES = 10

@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { OutputListener } from '../../engine/output-ring.ts'
 import type { Outgoing, ServerStreamingMethod } from '../../grpc/service.ts'
-import { followFromProto, printedToProto } from '../../wire/grid-admin.ts'
+import { followFromProto, printedToProto } from '../../wire/admin/grid.ts'
 import { findTask } from './find-task.ts'
 import type { GridAdminOptions } from './grid-admin.ts'
 

@@ -7,8 +7,6 @@ import type { Method } from '../../grpc/service.ts'
 import { STATUS } from '../../grpc/status.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { fakeCall, fakeOutgoing } from '../../testing/grpc-call.ts'
-import { actionOrderToProto, commandOrderToProto } from '../../wire/action-order.ts'
-import { actionSpecToProto } from '../../wire/action-spec.ts'
 import {
   followToProto,
   printedFromProto,
@@ -17,9 +15,11 @@ import {
   taskNameToProto,
   taskPageFromProto,
   taskQueryToProto,
-} from '../../wire/grid-admin.ts'
-import { gridFiguresFromProto, watchGridToProto } from '../../wire/grid-admin-figures.ts'
-import { drainToProto, resumeToProto, workersFromProto } from '../../wire/grid-admin-workers.ts'
+} from '../../wire/admin/grid.ts'
+import { gridFiguresFromProto, watchGridToProto } from '../../wire/admin/grid-figures.ts'
+import { drainToProto, resumeToProto, workersFromProto } from '../../wire/admin/grid-workers.ts'
+import { actionOrderToProto, commandOrderToProto } from '../../wire/reapi/action-order.ts'
+import { actionSpecToProto } from '../../wire/tasks/action-spec.ts'
 import { gridAdmin } from './grid-admin.ts'
 import { tallied } from './task-tally.ts'
 

@@ -10,13 +10,13 @@ import {
   taskPageToProto,
   taskQueryFromProto,
   taskToProto,
-} from '../../wire/grid-admin.ts'
+} from '../../wire/admin/grid.ts'
 import {
   drainFromProto,
   resumeFromProto,
   workersRequestFromProto,
   workersToProto,
-} from '../../wire/grid-admin-workers.ts'
+} from '../../wire/admin/grid-workers.ts'
 import { tellingFaults } from '../telling-faults.ts'
 import { findTask } from './find-task.ts'
 import { followOutput } from './follow-output.ts'

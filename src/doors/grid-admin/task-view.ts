@@ -2,9 +2,9 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import type { TaskView } from '../../model/grid-view.ts'
-import { actionSpecFromProto } from '../../wire/action-spec.ts'
-import { argvFromProto } from '../../wire/grid-admin-command.ts'
+import { argvFromProto } from '../../wire/admin/grid-command.ts'
 import { viewActionResult } from '../../wire/hot/action-result.ts'
+import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
 
 const ACTION = 'action'
 /** Enough to recognise it by. Command lines of build tools are long, and a page has a hundred of them. */

@@ -2,7 +2,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { EngineFigures } from '../../engine/inquiring.ts'
 import type { ServerStreamingMethod } from '../../grpc/service.ts'
 import type { GridFigures } from '../../model/grid-view.ts'
-import { gridFiguresToProto, watchGridFromProto } from '../../wire/grid-admin-figures.ts'
+import { gridFiguresToProto, watchGridFromProto } from '../../wire/admin/grid-figures.ts'
 import type { GridAdminOptions } from './grid-admin.ts'
 import type { TaskTally } from './task-tally.ts'
 

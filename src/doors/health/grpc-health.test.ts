@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Method } from '../../grpc/service.ts'
 import { STATUS } from '../../grpc/status.ts'
 import { fakeCall, fakeOutgoing } from '../../testing/grpc-call.ts'
-import { healthListFromProto, healthRequestToProto, type Serving, servingFromProto } from '../../wire/health.ts'
+import { healthListFromProto, healthRequestToProto, type Serving, servingFromProto } from '../../wire/admin/health.ts'
 import { type GrpcHealth, grpcHealth } from './grpc-health.ts'
 
 describe('Check', () => {

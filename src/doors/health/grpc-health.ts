@@ -1,6 +1,6 @@
 import type { Outgoing, ServerCall, Service } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { healthListToProto, healthRequestFromProto, type Serving, servingToProto } from '../../wire/health.ts'
+import { healthListToProto, healthRequestFromProto, type Serving, servingToProto } from '../../wire/admin/health.ts'
 import { refusingMalformed } from '../refusing-malformed.ts'
 
 export interface GrpcHealth {

@@ -6,7 +6,7 @@ import { digestOf, putOne } from '../../storage/blobs.fixture.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
 import { fakeCall } from '../../testing/grpc-call.ts'
 import { askRaw } from '../../testing/raw-http.ts'
-import { actionResultFromProto, actionResultToProto } from '../../wire/action-result.ts'
+import { actionResultFromProto, actionResultToProto } from '../../wire/reapi/action-result.ts'
 import { getActionResult, updateActionResult } from '../reapi/action-results.ts'
 import { type TestCache, testCache } from './http-cache.fixture.ts'
 

@@ -4,8 +4,8 @@ import type { TaskLease } from '../../engine/worker-session.ts'
 import type { EnvVariable, InlineFile, Limits } from '../../model/command.ts'
 import { COMMAND_ORIGINS, type CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
-import { commandTaskFromProto } from '../../wire/command-task.ts'
-import type { ContainerRuntime } from '../../wire/worker-json/registration.ts'
+import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
+import type { ContainerRuntime } from '../../wire/workers/json/registration.ts'
 
 /** What a door has to remember of a task that it gave to a worker which reads no specs. */
 export interface GivenTask {

@@ -5,7 +5,7 @@ import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { CommandOutputs } from '../../model/command-task.ts'
 import type { Directory } from '../../model/directory.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { directoryToProto } from '../../wire/directory.ts'
+import { directoryToProto } from '../../wire/reapi/directory.ts'
 import type { SentFile } from './sent-outputs.ts'
 
 /** Blobs that are made of what a worker sent, to be stored together. */

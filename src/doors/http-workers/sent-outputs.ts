@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
 import type { CommandTaskOutputs } from '../../model/command-task.ts'
-import { mustBePath, STREAMS_FOLDER } from '../../wire/command-task-rules.ts'
+import { mustBePath, STREAMS_FOLDER } from '../../wire/tasks/command-task-rules.ts'
 
 /** An output whose content came with the word of its end. */
 export interface SentFile {

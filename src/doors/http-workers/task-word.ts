@@ -1,6 +1,6 @@
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { JsonNews } from '../../wire/worker-json/news.ts'
-import type { TaskNews } from '../../wire/worker-status.ts'
+import type { JsonNews } from '../../wire/workers/json/news.ts'
+import type { TaskNews } from '../../wire/workers/status.ts'
 import { Superseded } from '../http/envelope.ts'
 import { takeNews } from '../workers/task-news.ts'
 import type { HttpWorkersTools } from './http-workers.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { TaskLease } from '../../engine/worker-session.ts'
-import { leaseToJson } from '../../wire/worker-json/lease.ts'
+import { leaseToJson } from '../../wire/workers/json/lease.ts'
 import { tell, tellBoth } from '../http/envelope.ts'
 import { type Asker, asked } from '../workers/asked.ts'
 import { leaseWords, refuseLease } from '../workers/lease-words.ts'

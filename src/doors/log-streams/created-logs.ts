@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
-import { formatLogName, type LogName } from '../../wire/log-name.ts'
-import type { LogStreamNames } from '../../wire/log-stream.ts'
+import { formatLogName, type LogName } from '../../wire/reapi/log-name.ts'
+import type { LogStreamNames } from '../../wire/reapi/log-stream.ts'
 import { LogTape } from './log-tape.ts'
 
 export interface LogLimits {

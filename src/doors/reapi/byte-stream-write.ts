@@ -10,7 +10,7 @@ import {
   type WriteRequest,
   writeResponse,
 } from '../../wire/hot/byte-stream.ts'
-import { parseWriteName, type UploadName } from '../../wire/resource-name.ts'
+import { parseWriteName, type UploadName } from '../../wire/reapi/resource-name.ts'
 import type { LogStreams } from '../log-streams/log-streams.ts'
 import type { Instance, Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'

@@ -3,13 +3,13 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/pr
 import { describe, expect, test } from 'vitest'
 import { STATUS } from '../../grpc/status.ts'
 import { fakeCall, fakeIncoming, fakeOutgoing } from '../../testing/grpc-call.ts'
-import { descriptorSet } from '../../wire/descriptor-set.ts'
+import { descriptorSet } from '../../wire/admin/descriptor-set.ts'
 import {
   type ReflectionAnswer,
   type ReflectionQuestion,
   reflectionRequestToProto,
   reflectionResponseFromProto,
-} from '../../wire/reflection.ts'
+} from '../../wire/admin/reflection.ts'
 import { grpcHealth } from '../health/grpc-health.ts'
 import { reflection } from './reflection.ts'
 

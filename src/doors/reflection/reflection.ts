@@ -1,12 +1,12 @@
 import type { Incoming, Outgoing, Service } from '../../grpc/service.ts'
 import { STATUS } from '../../grpc/status.ts'
-import type { DescribedFile } from '../../wire/descriptors.ts'
 import {
   type ReflectionAnswer,
   type ReflectionQuestion,
   reflectionRequestFromProto,
   reflectionResponseToProto,
-} from '../../wire/reflection.ts'
+} from '../../wire/admin/reflection.ts'
+import type { DescribedFile } from '../../wire/descriptors.ts'
 import { refusingMalformed } from '../refusing-malformed.ts'
 import { type DescriptorIndex, descriptorIndex } from './descriptor-index.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { commandTaskFromProto } from '../../wire/command-task.ts'
+import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
 import { batchAnswer, languagesAnswer, submittedAnswer, taskAnswerForm, whyAnswer } from './rest/answers.ts'
 import { dataOf, echoing, ended, HELLO, ran, shown, snippetsGrid, stage, submitted, turns } from './snippets.fixture.ts'
 import { snippetsDoor } from './snippets-door.ts'

@@ -5,7 +5,7 @@ import type { Method } from '../../grpc/service.ts'
 import { STATUS } from '../../grpc/status.ts'
 import type { ReclaimGoal, ReclaimProgress, StorageFigures } from '../../model/storage-figures.ts'
 import { fakeCall, fakeOutgoing } from '../../testing/grpc-call.ts'
-import { figuresFromProto, reclaimProgressFromProto, reclaimRequestToProto } from '../../wire/storage-admin.ts'
+import { figuresFromProto, reclaimProgressFromProto, reclaimRequestToProto } from '../../wire/admin/storage.ts'
 import { type StorageAdmin, storageAdmin } from './storage-admin.ts'
 
 const FIGURES: StorageFigures = {

@@ -5,7 +5,7 @@ import {
   figuresToProto,
   reclaimProgressToProto,
   reclaimRequestFromProto,
-} from '../../wire/storage-admin.ts'
+} from '../../wire/admin/storage.ts'
 import { tellingFaults } from '../telling-faults.ts'
 
 /** A store, as whoever looks after it sees it. */

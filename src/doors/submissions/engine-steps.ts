@@ -6,7 +6,7 @@ import type { OperationStatus } from '../../engine/status.ts'
 import { type CommandTask, PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
 import { NETWORK_PROPERTY, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
 import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from '../../submissions/step-grid.ts'
-import { commandResultFromProto } from '../../wire/command-task-result.ts'
+import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
 import { commandSubmission } from '../command-tasks/command-submission.ts'
 
 export interface EngineStepsOptions {

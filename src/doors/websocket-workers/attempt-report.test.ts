@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commandResultFromProto } from '../../wire/command-task-result.ts'
+import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
 import { attemptReport } from './attempt-report.ts'
 import type { ResultMessage } from './worker-message.ts'
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { AttemptReport } from '../../engine/worker-session.ts'
 import type { StageResult, StageStream } from '../../model/command-task.ts'
-import { commandResultToProto } from '../../wire/command-task-result.ts'
+import { commandResultToProto } from '../../wire/tasks/command-task-result.ts'
 import { durationIn } from '../snippets/rest/words.ts'
 import type { GivenTask } from './execute-message.ts'
 import type { ResultMessage } from './worker-message.ts'

@@ -3,7 +3,7 @@ import type { TaskLease } from '../../engine/worker-session.ts'
 import type { Limits } from '../../model/command.ts'
 import { COMMAND_ORIGINS } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
-import { commandTaskFromProto } from '../../wire/command-task.ts'
+import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
 import { durationWord } from '../snippets/rest/words.ts'
 
 /** What has to be known of a task when its result comes. */

@@ -2,8 +2,8 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { TaskLease } from '../../engine/worker-session.ts'
-import { actionSpecFromProto } from '../../wire/action-spec.ts'
-import type { LeaseMessage } from '../../wire/worker-lease.ts'
+import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
+import type { LeaseMessage } from '../../wire/workers/lease.ts'
 
 const NOTHING = new Uint8Array()
 

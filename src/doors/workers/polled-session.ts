@@ -1,6 +1,6 @@
 import type { WorkerOrder, WorkerSession } from '../../engine/worker-session.ts'
-import type { HeartbeatAnswer } from '../../wire/worker-heartbeat.ts'
-import type { WorkerRegistration } from '../../wire/worker-registration.ts'
+import type { HeartbeatAnswer } from '../../wire/workers/heartbeat.ts'
+import type { WorkerRegistration } from '../../wire/workers/registration.ts'
 import { HeldAttempts } from './held-attempts.ts'
 
 /** A registration as this door knows it: what its worker could not be told yet waits here for the next heartbeat. */

@@ -5,7 +5,7 @@ import { createServer } from '../../grpc/server.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { heldBytes } from '../../testing/held-memory.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { serverWordFromProto, workerWordToProto } from '../../wire/worker-stream.ts'
+import { serverWordFromProto, workerWordToProto } from '../../wire/workers/stream.ts'
 import { workersDoor } from './grpc.ts'
 
 const MESSAGES = 20_000

@@ -3,8 +3,8 @@ import { FaultError } from '../../base/fault.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { AttemptReport } from '../../engine/worker-session.ts'
 import type { ActionResult } from '../../model/action-result.ts'
-import { actionResultFromProto } from '../../wire/action-result.ts'
-import type { TaskUpdate } from '../../wire/worker-status.ts'
+import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
+import type { TaskUpdate } from '../../wire/workers/status.ts'
 import type { ReportCheck } from './reported-result.ts'
 
 /** Hands on what a worker says about an attempt. Throws `absent` when the attempt is not the worker's any more. */

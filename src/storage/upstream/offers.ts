@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import { capabilitiesFromProto, capabilitiesRequestToProto } from '../../wire/capabilities.ts'
+import { capabilitiesFromProto, capabilitiesRequestToProto } from '../../wire/reapi/capabilities.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an upstream says of itself, as far as it changes how we speak to it. */

@@ -1,6 +1,6 @@
 import { type Fault, FaultError } from '../../base/fault.ts'
 import { GrpcError, STATUS, STATUS_NAMES, type StatusCode } from '../../grpc/status.ts'
-import { type StatusReport, statusFromProto } from '../../wire/status.ts'
+import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
 
 /** How long to stay away from an upstream that is full, when it does not say. */
 const RETRY_AFTER_MS = 1000

@@ -1,7 +1,7 @@
 import { DIGEST_FUNCTIONS, type Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { digestLength, putDigest } from '../hot/digest-writer.ts'
-import { fieldLength, putField, putHead } from '../hot/message-writer.ts'
+import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 
 /** The requests of the action cache as their caller spells them; `wire/hot/action-cache.ts` has the other end. */
 const INSTANCE = 0x0a

@@ -1,5 +1,5 @@
-import { MessageReader } from '../hot/message-reader.ts'
-import { fieldLength, putField, putHead, putVarint, varintLength } from '../hot/message-writer.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putField, putHead, putVarint, varintLength } from '../messages/message-writer.ts'
 
 /** ByteStream as its caller spells it; `wire/hot/byte-stream.ts` has the other end. */
 const NAME = 0x0a

@@ -1,9 +1,9 @@
 import type { DigestList } from '../../base/digest.ts'
 import { digestAt } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
+import { type StatusReport, statusFromProto } from '../google/status.ts'
 import { PendingDigest } from '../hot/digest-reader.ts'
-import { MessageReader } from '../hot/message-reader.ts'
-import { type StatusReport, statusFromProto } from '../status.ts'
+import { MessageReader } from '../messages/message-reader.ts'
 
 /**
  * What answers name blobs by: `formatDigest`, or whatever the server sent in its place. All of an answer are of one

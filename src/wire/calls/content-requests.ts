@@ -1,7 +1,7 @@
 import { DIGEST_FUNCTIONS, type DigestList } from '../../base/digest.ts'
 import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
 import { digestLength, putDigest } from '../hot/digest-writer.ts'
-import { fieldLength, putField, putHead } from '../hot/message-writer.ts'
+import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 
 /**
  * The batch calls of ContentAddressableStorage as their caller spells them; `content-answers.ts` reads what comes of

@@ -1,8 +1,8 @@
 import type { Digest } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { MessageReader } from '../messages/message-reader.ts'
 import { PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
 
 /**
  * The requests of the action cache: a build asks for each of its actions once, mostly to hear that there is no result.

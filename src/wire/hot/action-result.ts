@@ -1,8 +1,8 @@
 import type { DigestFunction, DigestList } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
-import { fieldLength, putField, putHead } from './message-writer.ts'
 
 /**
  * An ActionResult as the bytes that a client or a worker sent, and never anything else: what we do not know in it goes

@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { COMPRESSORS } from '../../model/compressor.ts'
-import { digestToProto } from '../digest.ts'
-import { digestFunctionNumber } from '../digest-function.ts'
+import { digestToProto } from '../digests/digest.ts'
+import { digestFunctionNumber } from '../digests/digest-function.ts'
 import {
   BatchReadBlobsRequest,
   BatchReadBlobsResponse,
 } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { statusDetails } from '../google/status.ts'
 import {
   ACCIDENTS,
   aDigest,
@@ -21,8 +22,7 @@ import {
   judged,
   orRefused,
   REAPI,
-} from '../messages.fixture.ts'
-import { statusDetails } from '../status.ts'
+} from '../messages/messages.fixture.ts'
 import { batchReadResponse, readBatchReadRequest } from './batch-read.ts'
 
 const aRequest = aFunction

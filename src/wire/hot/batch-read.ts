@@ -1,11 +1,11 @@
 import type { DigestList } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
 import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 import { digestLength, putDigest } from './digest-writer.ts'
-import { MessageReader } from './message-reader.ts'
-import { fieldLength, putField, putHead } from './message-writer.ts'
 
 /**
  * BatchReadBlobs: many small blobs out, in one message.

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { COMPRESSORS } from '../../model/compressor.ts'
-import { digestToProto } from '../digest.ts'
-import { digestFunctionNumber } from '../digest-function.ts'
+import { digestToProto } from '../digests/digest.ts'
+import { digestFunctionNumber } from '../digests/digest-function.ts'
 import {
   BatchUpdateBlobsRequest,
   BatchUpdateBlobsResponse,
 } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { statusDetails } from '../google/status.ts'
 import {
   ACCIDENTS,
   aDigest,
@@ -19,8 +20,7 @@ import {
   judged,
   orRefused,
   REAPI,
-} from '../messages.fixture.ts'
-import { statusDetails } from '../status.ts'
+} from '../messages/messages.fixture.ts'
 import { batchUpdateResponse, readBatchUpdateRequest } from './batch-update.ts'
 
 const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'

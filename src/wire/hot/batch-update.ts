@@ -1,10 +1,10 @@
 import type { DigestList } from '../../base/digest.ts'
 import { COMPRESSORS, type Compressor } from '../../model/compressor.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putField, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 import { digestLength, putDigest } from './digest-writer.ts'
-import { MessageReader } from './message-reader.ts'
-import { fieldLength, putField, putHead } from './message-writer.ts'
 
 /**
  * BatchUpdateBlobs: many small blobs in one message. The bytes of each stay where they are, as views into the message;

@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as proto from '../gen/google/bytestream/bytestream.ts'
-import { ACCIDENTS, amid, aSize, damaged, encodedAs, judged, orRefused, someText } from '../messages.fixture.ts'
+import {
+  ACCIDENTS,
+  amid,
+  aSize,
+  damaged,
+  encodedAs,
+  judged,
+  orRefused,
+  someText,
+} from '../messages/messages.fixture.ts'
 import {
   queryWriteStatusResponse,
   readQueryWriteStatusRequest,

@@ -1,5 +1,5 @@
-import { MessageReader } from './message-reader.ts'
-import { putHead, putVarint, varintLength } from './message-writer.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { putHead, putVarint, varintLength } from '../messages/message-writer.ts'
 
 /**
  * The messages of google.bytestream.ByteStream. The bulk of one is its data, which is never copied here: a request's

@@ -2,8 +2,8 @@ import { DIGEST_FUNCTIONS, type Digest, type DigestFunction, type DigestList } f
 import { DigestListBuilder } from '../../base/digest-list.ts'
 import { checkedDigest } from '../../base/digest-text.ts'
 import { invalid } from '../../base/fault.ts'
-import { digestFunctionOf, functionByLength } from '../digest-function.ts'
-import type { MessageReader } from './message-reader.ts'
+import { digestFunctionOf, functionByLength } from '../digests/digest-function.ts'
+import type { MessageReader } from '../messages/message-reader.ts'
 
 /**
  * Digests straight from a message into flat arrays.

@@ -1,5 +1,5 @@
 import type { DigestList } from '../../base/digest.ts'
-import { putHead, putVarint, varintLength } from './message-writer.ts'
+import { putHead, putVarint, varintLength } from '../messages/message-writer.ts'
 
 /** A Digest message from a place in a list, into a buffer whose size was counted before. */
 export const digestLength = (list: DigestList, index: number): number => {

@@ -1,7 +1,7 @@
 import type { DigestList } from '../../base/digest.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { MessageReader } from '../messages/message-reader.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
 
 /**
  * FindMissingBlobs, the call that builds make most and with the most digests in it.

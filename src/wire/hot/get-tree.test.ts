@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digestToProto } from '../digest.ts'
-import { digestFunctionNumber } from '../digest-function.ts'
+import { digestToProto } from '../digests/digest.ts'
+import { digestFunctionNumber } from '../digests/digest-function.ts'
 import { GetTreeRequest } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -15,7 +15,7 @@ import {
   orRefused,
   REAPI,
   someText,
-} from '../messages.fixture.ts'
+} from '../messages/messages.fixture.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from './get-tree.ts'
 
 const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'

@@ -1,9 +1,9 @@
 import type { Digest } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putField } from '../messages/message-writer.ts'
 import { PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
-import { fieldLength, putField } from './message-writer.ts'
 
 /** GetTree hands out Directory messages as they are in the CAS: their digests hold for those bytes and no others. */
 export interface GetTreeRequest {

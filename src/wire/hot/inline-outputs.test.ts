@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anActionResult } from '../action-result.fixture.ts'
-import { actionResultFromProto, actionResultToProto } from '../action-result.ts'
 import { ActionResult } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { aFunction, amid, digestsIn, encodedAs } from '../messages.fixture.ts'
+import { aFunction, amid, digestsIn, encodedAs } from '../messages/messages.fixture.ts'
+import { anActionResult } from '../reapi/action-result.fixture.ts'
+import { actionResultFromProto, actionResultToProto } from '../reapi/action-result.ts'
 import { viewActionResult } from './action-result.ts'
 import { inlineWanted, withInlined } from './inline-outputs.ts'
 

@@ -1,8 +1,8 @@
 import type { DigestList } from '../../base/digest.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putHead, varintLength } from '../messages/message-writer.ts'
 import type { ActionResultView, Place } from './action-result.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
-import { fieldLength, putHead, varintLength } from './message-writer.ts'
 
 /**
  * Small outputs inside the result itself, which saves a client the calls to fetch them. Three steps: `inlineWanted`

@@ -1,7 +1,7 @@
 import { DIGEST_FUNCTIONS, type Digest, type DigestFunction } from '../../base/digest.ts'
 import { type FaultError, invalid } from '../../base/fault.ts'
+import { MessageReader } from '../messages/message-reader.ts'
 import { PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
 
 /**
  * Whether clients can use the outputs that an ActionResult names. Clients create files under these paths: Bazel 4.2.3

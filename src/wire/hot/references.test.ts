@@ -1,7 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { aDirectory } from '../action-result.fixture.ts'
-import { directoryToProto, treeToProto } from '../directory.ts'
 import { Directory, Tree } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -13,7 +11,9 @@ import {
   orRefused,
   orUnread,
   REAPI,
-} from '../messages.fixture.ts'
+} from '../messages/messages.fixture.ts'
+import { aDirectory } from '../reapi/action-result.fixture.ts'
+import { directoryToProto, treeToProto } from '../reapi/directory.ts'
 import { directoryReferences, References, treeReferences } from './references.ts'
 
 const HASH = '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae'

@@ -1,6 +1,6 @@
 import type { DigestFunction, DigestList } from '../../base/digest.ts'
+import { MessageReader } from '../messages/message-reader.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
 
 /** Bytes of a Tree that are read between two pauses: about 3 ms of work. */
 const SLICE_BYTES = 1024 * 1024

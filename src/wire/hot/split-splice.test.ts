@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digestListOf } from '../../base/digest-list.ts'
-import { digestToProto } from '../digest.ts'
-import { digestFunctionNumber } from '../digest-function.ts'
+import { digestToProto } from '../digests/digest.ts'
+import { digestFunctionNumber } from '../digests/digest-function.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import {
   ACCIDENTS,
@@ -16,7 +16,7 @@ import {
   judged,
   orRefused,
   REAPI,
-} from '../messages.fixture.ts'
+} from '../messages/messages.fixture.ts'
 import { readSpliceBlobRequest, readSplitBlobRequest, spliceBlobResponse, splitBlobResponse } from './split-splice.ts'
 
 const aRequest = aFunction.chain((fn) =>

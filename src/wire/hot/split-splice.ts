@@ -1,11 +1,11 @@
 import type { Digest, DigestList } from '../../base/digest.ts'
-import { digestToProto } from '../digest.ts'
-import { sha256Unnamed, type UnnamedFunction } from '../digest-function.ts'
+import { digestToProto } from '../digests/digest.ts'
+import { sha256Unnamed, type UnnamedFunction } from '../digests/digest-function.ts'
 import { SpliceBlobResponse } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { MessageReader } from '../messages/message-reader.ts'
+import { fieldLength, putHead } from '../messages/message-writer.ts'
 import { DigestListReader, PendingDigest } from './digest-reader.ts'
 import { digestLength, putDigest } from './digest-writer.ts'
-import { MessageReader } from './message-reader.ts'
-import { fieldLength, putHead } from './message-writer.ts'
 
 /** SplitBlob and SpliceBlob: a large blob as a list of chunks, which may be many. */
 export interface SplitBlobRequest {

@@ -3,8 +3,8 @@ import { invalid } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { inTurns, turn } from '../../base/in-turns.ts'
 import { nodeNameProblem } from '../../model/directory.ts'
+import { MessageReader } from '../messages/message-reader.ts'
 import { PendingDigest } from './digest-reader.ts'
-import { MessageReader } from './message-reader.ts'
 
 /**
  * Whether a client can unpack a Directory or a Tree: it creates files under these names. Each name is one path segment

@@ -7,7 +7,7 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { type CommandTaskOutputs, commandTaskOf, type RoomPlace } from '../../model/command-task.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
-import { directoryFromProto } from '../../wire/directory.ts'
+import { directoryFromProto } from '../../wire/reapi/directory.ts'
 import { scratch } from '../trees.fixture.ts'
 import { type CollectedCommandOutputs, collectCommandOutputs } from './collect-command-outputs.ts'
 

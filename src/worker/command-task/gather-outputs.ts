@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path'
 import { type FaultError, invalid } from '../../base/fault.ts'
 import type { CommandTaskOutputs } from '../../model/command-task.ts'
-import { STREAMS_FOLDER } from '../../wire/command-task-rules.ts'
+import { STREAMS_FOLDER } from '../../wire/tasks/command-task-rules.ts'
 import type { Collecting } from '../outputs/collecting.ts'
 import { isExecutable } from '../outputs/output-properties.ts'
 import type { Node } from '../outputs/room-files.ts'

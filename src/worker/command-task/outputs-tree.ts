@@ -2,7 +2,7 @@ import type { Digest } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { Directory } from '../../model/directory.ts'
-import { directoryToProto } from '../../wire/directory.ts'
+import { directoryToProto } from '../../wire/reapi/directory.ts'
 import type { Collecting } from '../outputs/collecting.ts'
 
 /** What was found at one path. */

@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { CommandOutputFile, CommandStage, CommandTask, StageResult } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
-import { commandResultFromProto, commandResultToProto } from '../../wire/command-task-result.ts'
+import { commandResultFromProto, commandResultToProto } from '../../wire/tasks/command-task-result.ts'
 import type { AttemptTools } from '../attempt.ts'
 import type { OutputBlob } from '../outputs/blob-target.ts'
 import { collectCommandOutputs } from './collect-command-outputs.ts'

@@ -3,7 +3,7 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { Directory } from '../../model/directory.ts'
-import { directoryFromProto } from '../../wire/directory.ts'
+import { directoryFromProto } from '../../wire/reapi/directory.ts'
 import type { BlobSource } from './blob-source.ts'
 
 /** A Directory with 500,000 files; more is no tree that anybody builds. */

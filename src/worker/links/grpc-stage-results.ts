@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Channel } from '../../grpc/channel.ts'
 import { GrpcError } from '../../grpc/status.ts'
-import { foundStageFromProto, keptStageToProto, stageQuestionToProto } from '../../wire/worker-stage.ts'
+import { foundStageFromProto, keptStageToProto, stageQuestionToProto } from '../../wire/workers/stage.ts'
 import type { StageResults } from '../command-task/stage-cache.ts'
 
 export interface GrpcStageOptions {

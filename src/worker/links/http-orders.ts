@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { heartbeatAnswerFromJson } from '../../wire/worker-json/heartbeat.ts'
+import { heartbeatAnswerFromJson } from '../../wire/workers/json/heartbeat.ts'
 import type { Backoff } from './backoff.ts'
 import type { LinkListener } from './worker-link.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../testing/manual-clock.ts'
-import type { OutputPiece } from '../../wire/worker-stream.ts'
+import type { OutputPiece } from '../../wire/workers/stream.ts'
 import { httpOutputWay } from './http-output-way.ts'
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

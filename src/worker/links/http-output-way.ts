@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { OutputPiece } from '../../wire/worker-stream.ts'
+import type { OutputPiece } from '../../wire/workers/stream.ts'
 import type { OutputWay } from './output-line.ts'
 
 /** Waits to be sent, of all attempts together; then we are behind. */

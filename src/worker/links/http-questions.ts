@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import { registrationToJson, SESSION_HEADER, sessionFromJson } from '../../wire/worker-json/registration.ts'
+import { registrationToJson, SESSION_HEADER, sessionFromJson } from '../../wire/workers/json/registration.ts'
 import type { HttpLinkOptions } from './http-link.ts'
 import type { LinkListener } from './worker-link.ts'
 

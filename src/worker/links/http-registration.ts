@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import { leasesFromJson } from '../../wire/worker-json/lease.ts'
+import { leasesFromJson } from '../../wire/workers/json/lease.ts'
 import { backoff } from './backoff.ts'
 import type { HttpLinkOptions } from './http-link.ts'
 import { hearOrders } from './http-orders.ts'

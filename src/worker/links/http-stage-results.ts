@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import { foundStageFromJson, keptStageToJson } from '../../wire/worker-json/stage.ts'
+import { foundStageFromJson, keptStageToJson } from '../../wire/workers/json/stage.ts'
 import type { StageResults } from '../command-task/stage-cache.ts'
 import type { HttpAnswer, HttpCaller } from './http-caller.ts'
 

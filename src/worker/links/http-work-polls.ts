@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { LeaseMessage } from '../../wire/worker-lease.ts'
+import type { LeaseMessage } from '../../wire/workers/lease.ts'
 import type { Backoff } from './backoff.ts'
 
 /**

@@ -3,7 +3,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { Channel } from '../../grpc/channel.ts'
 import type { ClientCall } from '../../grpc/client-call.ts'
 import { GrpcError, STATUS, type StatusCode } from '../../grpc/status.ts'
-import { type ServerWord, serverWordFromProto, type WorkerWord, workerWordToProto } from '../../wire/worker-stream.ts'
+import { type ServerWord, serverWordFromProto, type WorkerWord, workerWordToProto } from '../../wire/workers/stream.ts'
 import { backoff } from './backoff.ts'
 import type { LinkListener } from './worker-link.ts'
 

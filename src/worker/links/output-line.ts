@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../../grpc/channel.ts'
 import type { ClientCall } from '../../grpc/client-call.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { type OutputPiece, outputPieceToProto } from '../../wire/worker-stream.ts'
+import { type OutputPiece, outputPieceToProto } from '../../wire/workers/stream.ts'
 
 const PATH = '/windlass.worker.v1.WorkerLink/ReportOutput'
 /** What comes in such a time goes as one piece, unless it is as much as one may be. */

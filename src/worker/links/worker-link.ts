@@ -1,9 +1,9 @@
-import type { HeartbeatAnswer, HeartbeatMessage } from '../../wire/worker-heartbeat.ts'
-import type { InputMessage } from '../../wire/worker-input.ts'
-import type { LeaseMessage } from '../../wire/worker-lease.ts'
-import type { WorkerRegistration } from '../../wire/worker-registration.ts'
-import type { TaskNews } from '../../wire/worker-status.ts'
-import type { OrderWord, StopWord } from '../../wire/worker-stream.ts'
+import type { HeartbeatAnswer, HeartbeatMessage } from '../../wire/workers/heartbeat.ts'
+import type { InputMessage } from '../../wire/workers/input.ts'
+import type { LeaseMessage } from '../../wire/workers/lease.ts'
+import type { WorkerRegistration } from '../../wire/workers/registration.ts'
+import type { TaskNews } from '../../wire/workers/status.ts'
+import type { OrderWord, StopWord } from '../../wire/workers/stream.ts'
 import type { StageResults } from '../command-task/stage-cache.ts'
 
 /** A worker's way to its server. It mends itself: whoever uses it need not know when it is broken. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/clock.ts'
-import { connect } from '../../../client/connect.ts'
+import { connect } from '../../../client/connection/connect.ts'
 import type { ReapiBehaviour } from '../behaviours.ts'
 import { checkReapi, type ReapiReport } from '../check-reapi.ts'
 import type { Break } from './break.ts'

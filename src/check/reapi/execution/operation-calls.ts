@@ -1,4 +1,4 @@
-import type { RpcClient } from '../../../client/rpc.ts'
+import type { RpcClient } from '../../../client/connection/rpc.ts'
 import type { Empty } from '../../../wire/gen/google/protobuf/empty.ts'
 import { ifImplemented } from '../implemented.ts'
 import { EXECUTION_RPC, type ToldPage } from './execution-rpcs.ts'

@@ -4,8 +4,8 @@ import { type CommandResult, type CommandTask, hasSucceeded } from '../../../mod
 import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
 import { type SnippetRequest, type SnippetState, type SnippetStatus, snippetOf } from '../../../model/snippet.ts'
 import type { TaskState } from '../../../model/task-state.ts'
-import { commandTaskFromProto } from '../../../wire/command-task.ts'
-import { commandResultFromProto } from '../../../wire/command-task-result.ts'
+import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
+import { commandResultFromProto } from '../../../wire/tasks/command-task-result.ts'
 import { noteFromBytes, type SnippetNote } from './snippet-note.ts'
 
 export const SNIPPET_ORIGIN = 'snippet'

@@ -3,7 +3,7 @@
  * everything is passed on to the one behind, except for one mistake on the way there or back.
  */
 import type { Clock } from '../../../../base/clock.ts'
-import { gather, rpcClient } from '../../../../client/rpc.ts'
+import { gather, rpcClient } from '../../../../client/connection/rpc.ts'
 import type { Channel } from '../../../../grpc/channel.ts'
 import type { ServerCall } from '../../../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../../../grpc/status.ts'

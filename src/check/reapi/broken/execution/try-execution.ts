@@ -1,5 +1,5 @@
 import type { Clock } from '../../../../base/clock.ts'
-import { connect } from '../../../../client/connect.ts'
+import { connect } from '../../../../client/connection/connect.ts'
 import type { Channel } from '../../../../grpc/channel.ts'
 import type { Platform_Property } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { ReapiBehaviour } from '../../behaviours.ts'

@@ -1,0 +1,61 @@
+import { FaultError } from '../../base/fault.ts'
+import type { Stranger } from '../../grpc/http2/stranger.ts'
+import { GrpcError, STATUS, STATUS_NAMES } from '../../grpc/status.ts'
+import type { Target } from './target.ts'
+
+/** No server answered; it does not have this service; it knows nothing of that name; or anything else. */
+type ServerFaultKind = 'unreached' | 'unoffered' | 'unknown-name' | 'other'
+
+/** What a server answered, or that none did, in words for the person who named it. */
+export class ServerFault extends FaultError {
+  readonly server: ServerFaultKind
+
+  constructor(error: GrpcError, target: Target) {
+    const server = kindOf(error)
+    super({ kind: 'unavailable', what: `${target.text}: ${wordsFor(server, error)}` }, error)
+    this.server = server
+  }
+}
+
+/** What is no word of a server is passed on as it is. */
+export const serverFault = (error: unknown, target: Target): unknown =>
+  error instanceof GrpcError ? new ServerFault(error, target) : error
+
+function kindOf({ code, unanswered }: GrpcError): ServerFaultKind {
+  if (unanswered) return 'unreached'
+  if (code === STATUS.unimplemented) return 'unoffered'
+  return code === STATUS.notFound ? 'unknown-name' : 'other'
+}
+
+/** What to do about a server that speaks something else than we took it for. */
+const NEXT: Readonly<Record<Stranger | 'tls-trust', string>> = {
+  http: '--server takes the address of the gRPC port, or either one as http://host:port',
+  tls: 'name it as grpcs://host:port or https://host:port',
+  plain: 'name it as grpc://host:port or http://host:port',
+  'tls-trust': '--ca names the certificates to trust; --cert and --key show ours',
+}
+
+function wordsFor(kind: ServerFaultKind, { code, message, stranger }: GrpcError): string {
+  if (kind === 'unreached' && (stranger !== undefined || /certificate/.test(message)))
+    return `${message}\n${NEXT[stranger ?? 'tls-trust']}`
+  if (kind === 'unreached')
+    return `${message}\nis a server running there? "windlass server" starts one, and --server names another`
+  if (kind === 'unoffered') return `the server does not offer this (${message || 'UNIMPLEMENTED'})`
+  if (code === STATUS.unauthenticated || code === STATUS.permissionDenied)
+    return `the server refused us: ${message} (--header, --cert and --key say who we are)`
+  if (code === STATUS.resourceExhausted) return `the server has no room: ${message}`
+  if (code === STATUS.alreadyExists || code === STATUS.notFound) return message
+  return `${STATUS_NAMES[code] ?? code}: ${message}`
+}
+
+/** Reads what a server sent. That it cannot be read is the server's mistake, not that of whoever asked. */
+export const fromServer =
+  <T>(decode: (bytes: Uint8Array) => T) =>
+  (bytes: Uint8Array): T => {
+    try {
+      return decode(bytes)
+    } catch (error) {
+      if (!(error instanceof FaultError)) throw error
+      throw new FaultError({ kind: 'bug', what: `the server sent what cannot be: ${error.message}` }, error)
+    }
+  }

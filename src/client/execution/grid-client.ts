@@ -1,0 +1,59 @@
+import type { GridFigures, PrintedPiece, TaskPage, TaskQuery, TaskView, WorkerInView } from '../../model/grid-view.ts'
+import * as tasks from '../../wire/admin/grid.ts'
+import { gridFiguresFromProto, watchGridToProto } from '../../wire/admin/grid-figures.ts'
+import * as workers from '../../wire/admin/grid-workers.ts'
+import type { Rpc, RpcClient } from '../connection/rpc.ts'
+import { fromServer } from '../connection/server-fault.ts'
+
+const SERVICE = '/windlass.grid.v1.GridAdmin'
+const CALL_MS = 60_000
+
+const rpc = <Request, Response>(
+  method: string,
+  encode: (request: Request) => Uint8Array,
+  decode: (bytes: Uint8Array) => Response,
+): Rpc<Request, Response> => ({ path: `${SERVICE}/${method}`, encode, decode: fromServer(decode) })
+
+const RPCS = {
+  list: rpc('ListTasks', tasks.taskQueryToProto, tasks.taskPageFromProto),
+  get: rpc('GetTask', tasks.taskNameToProto, tasks.taskFromProto),
+  why: rpc('ExplainTask', tasks.taskNameToProto, tasks.reasonsFromProto),
+  cancel: rpc('CancelTask', tasks.taskNameToProto, tasks.taskFromProto),
+  follow: rpc('FollowOutput', tasks.followToProto, tasks.printedFromProto),
+  workers: rpc('ListWorkers', workers.workersRequestToProto, workers.workersFromProto),
+  drain: rpc('DrainWorker', workers.drainToProto, workers.doneFromProto),
+  resume: rpc('ResumeWorker', workers.resumeToProto, workers.doneFromProto),
+  watch: rpc('WatchGrid', watchGridToProto, gridFiguresFromProto),
+}
+
+/** A Windlass server's grid, for whoever looks after it. A task goes by any name that the server finds it by. */
+export interface GridClient {
+  tasks(query: TaskQuery): Promise<TaskPage>
+  task(name: string): Promise<TaskView>
+  /** In words, what it waits for, or what came of it. */
+  why(name: string): Promise<readonly string[]>
+  /** For everybody who waits for it; answers what was found. */
+  cancel(name: string): Promise<TaskView>
+  /** What it prints while it runs, until it is over; or only what is kept by now. */
+  follow(wish: tasks.FollowWish): AsyncIterable<PrintedPiece>
+  workers(): Promise<readonly WorkerInView[]>
+  drain(worker: string, shutdown: boolean): Promise<void>
+  resume(worker: string): Promise<void>
+  /** Figures at once, and then every so often. */
+  watch(intervalMs: number): AsyncIterable<GridFigures>
+}
+
+export function gridClient(rpcs: RpcClient, signal: AbortSignal): GridClient {
+  const unary = { signal, timeoutMs: CALL_MS }
+  return {
+    tasks: (query) => rpcs.unary(RPCS.list, query, unary),
+    task: (name) => rpcs.unary(RPCS.get, name, unary),
+    why: (name) => rpcs.unary(RPCS.why, name, unary),
+    cancel: (name) => rpcs.unary(RPCS.cancel, name, unary),
+    follow: (wish) => rpcs.stream(RPCS.follow, wish, { signal }),
+    workers: () => rpcs.unary(RPCS.workers, undefined, unary),
+    drain: (worker, shutdown) => rpcs.unary(RPCS.drain, { worker, shutdown }, unary),
+    resume: (worker) => rpcs.unary(RPCS.resume, worker, unary),
+    watch: (intervalMs) => rpcs.stream(RPCS.watch, intervalMs, { signal }),
+  }
+}

@@ -1,0 +1,99 @@
+import type { Digest } from '../../base/digest.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import { GrpcError, STATUS } from '../../grpc/status.ts'
+import type { ActionResult } from '../../model/action-result.ts'
+import type { EnvVariable, PlatformProperty } from '../../model/command.ts'
+import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
+import { actionOrderToProto, commandOrderToProto } from '../../wire/reapi/action-order.ts'
+import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
+import type { ExecutionResponse } from '../../wire/reapi/execution-operation.ts'
+import type { CasClient } from '../cas/cas-client.ts'
+import { uploader } from '../cas/cas-upload.ts'
+import { memoryBlob } from '../cas/local-blob.ts'
+import type { TransferMeter } from '../cas/transfer-meter.ts'
+import { fromServer } from '../connection/server-fault.ts'
+import { type Inputs, type InputTree, STDIN_FILE, uploadInput } from '../trees/upload-input.ts'
+
+/** A shell opens the file, and becomes the command. */
+const FROM_FILE = ['/bin/sh', '-c', `exec "$0" "$@" <${STDIN_FILE}`]
+
+/** What somebody wants to have run. */
+export interface RunOrder extends Inputs {
+  readonly argv: readonly string[]
+  readonly env: readonly EnvVariable[]
+  readonly platform: readonly PlatformProperty[]
+  readonly outputPaths: readonly string[]
+  readonly timeoutMs: number | undefined
+  readonly doNotCache: boolean
+}
+
+export interface PreparedAction {
+  readonly actionDigest: Digest
+  readonly inputs: InputTree
+}
+
+/** Sends the action with all that it refers to, as far as the server has not got it. */
+export async function prepareAction(
+  order: RunOrder,
+  { client, meter }: { readonly client: CasClient; readonly meter: TransferMeter },
+): Promise<PreparedAction> {
+  const { fn } = client
+  const uploads = uploader({ client, meter, compress: true, inChunks: true })
+  const inputs = await uploadInput(order, { fn, uploads })
+  const add = async (name: string, bytes: Uint8Array): Promise<Digest> => {
+    const digest = digestOf(fn, bytes)
+    await uploads.add(memoryBlob(name, digest, bytes))
+    return digest
+  }
+  const argv = order.stdin === undefined ? order.argv : [...FROM_FILE, ...order.argv]
+  const commandDigest = await add('the command', commandOrderToProto({ ...order, argv }))
+  const actionDigest = await add(
+    'the action',
+    actionOrderToProto({ ...order, commandDigest, inputRootDigest: inputs.root }),
+  )
+  await uploads.finish()
+  return { actionDigest, inputs }
+}
+
+/** What came of it: a result, or why there is none. A command that exited with 1 is a result. */
+export type RunEnd =
+  | { readonly kind: 'result'; readonly result: ActionResult; readonly cached: boolean }
+  /** With what it printed until then, where the server says so. */
+  | { readonly kind: 'timeout' | 'cancelled'; readonly message: string; readonly result: ActionResult | undefined }
+  | { readonly kind: 'failed'; readonly code: number; readonly message: string }
+  /** Something that was uploaded is gone again. */
+  | { readonly kind: 'missing'; readonly message: string }
+
+export function runEnd({ status, result, cached, message }: ExecutionResponse, { fn }: Digest): RunEnd {
+  const read = (): ActionResult | undefined =>
+    result && fromServer((bytes: Uint8Array) => actionResultFromProto(bytes, fn))(result)
+  const words = status.message || message
+  if (status.code === STATUS.deadlineExceeded) return { kind: 'timeout', message: words, result: read() }
+  if (status.code === STATUS.cancelled) return { kind: 'cancelled', message: words, result: read() }
+  if (status.code !== STATUS.ok) return refusal(status, words)
+  const whole = read()
+  return whole === undefined
+    ? { kind: 'failed', code: STATUS.internal, message: 'the server says that it is done, and has no result' }
+    : { kind: 'result', result: whole, cached }
+}
+
+/** What a server says of the action, and not of the call. */
+const ABOUT_ACTION: ReadonlySet<number> = new Set([
+  STATUS.invalidArgument,
+  STATUS.failedPrecondition,
+  STATUS.resourceExhausted,
+])
+
+/** The same of a call that failed; undefined when it says nothing about the action. */
+export function callEnd(error: unknown): RunEnd | undefined {
+  if (!(error instanceof GrpcError) || !ABOUT_ACTION.has(error.code)) return undefined
+  const details = error.details === undefined ? [] : statusFromProto(error.details).details
+  return refusal({ code: error.code, message: error.message, details }, error.message)
+}
+
+function refusal({ code, details }: StatusReport, message: string): RunEnd {
+  const isMissing = details.some(
+    (detail) => detail.kind === 'PreconditionFailure' && detail.violations.some(({ type }) => type === 'MISSING'),
+  )
+  return isMissing ? { kind: 'missing', message } : { kind: 'failed', code, message }
+}
