@@ -12,6 +12,7 @@ import { type PistonConnectOptions, pistonConnect } from '../../src/doors/piston
 import { pistonDoor } from '../../src/doors/piston/piston-door.ts'
 import { memoryDeliveryLog } from '../../src/doors/snippets/callbacks/delivery-log.ts'
 import { snippetDesk } from '../../src/doors/snippets/desk/engine-desk.ts'
+import { callbackBody } from '../../src/doors/snippets/rest/callback-body.ts'
 import type { SnippetDesk } from '../../src/doors/snippets/snippet-desk.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
@@ -47,6 +48,7 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
       log: memoryDeliveryLog(),
       addresses: anyAddress,
       delaysMs: [20, 200],
+      body: callbackBody,
       forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
     },
   })

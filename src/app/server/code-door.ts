@@ -14,6 +14,7 @@ import { playgroundDoor } from '../../doors/playground/playground-door.ts'
 import { fileDeliveryLog } from '../../doors/snippets/callbacks/file-delivery-log.ts'
 import { snippetDesk } from '../../doors/snippets/desk/engine-desk.ts'
 import { grantingNetwork } from '../../doors/snippets/desk/granting-network.ts'
+import { callbackBody } from '../../doors/snippets/rest/callback-body.ts'
 import { snippetsDoor } from '../../doors/snippets/snippets-door.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { findLanguage } from '../../languages/find-language.ts'
@@ -89,6 +90,7 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
       },
       addresses,
       log: deliveries,
+      body: callbackBody,
       forms: { [JUDGE0_FORM]: judge0Form({ instances }) },
     },
   })

@@ -24,6 +24,7 @@ import type { Instance } from '../reapi/instances.ts'
 import type { CallbackSettings } from './desk/desk-tools.ts'
 import { type OpenSnippetDesk, snippetDesk } from './desk/engine-desk.ts'
 import { submittedAnswer, taskAnswerForm } from './rest/answers.ts'
+import { callbackBody } from './rest/callback-body.ts'
 import { snippetsDoor } from './snippets-door.ts'
 
 const language = (name: string, rest: Partial<Language> = {}): Language => ({
@@ -84,7 +85,7 @@ export function dataOf<T extends z.ZodType>({ json }: Answer, form: T): z.output
 export interface GridWish {
   readonly journal?: Journal
   readonly clock?: Clock
-  readonly callbacks?: CallbackSettings
+  readonly callbacks?: Omit<CallbackSettings, 'body'>
   readonly scheduler?: EngineOptions['scheduler']
   readonly instance?: Instance
 }
@@ -113,7 +114,7 @@ export async function snippetsGrid(wish: GridWish = {}): Promise<SnippetsGrid> {
     lower: snippetTask,
     clock,
     newId: randomUUID,
-    ...(callbacks && { callbacks }),
+    ...(callbacks && { callbacks: { ...callbacks, body: callbackBody } }),
   })
   const ending = new AbortController()
   const app = snippetsDoor({

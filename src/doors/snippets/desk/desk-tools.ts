@@ -4,6 +4,8 @@ import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { SnippetLowering } from '../../../languages/snippet-task.ts'
 import type { Language } from '../../../model/language.ts'
+import type { SnippetStatus } from '../../../model/snippet.ts'
+import type { BlobStore } from '../../../storage/blob-store.ts'
 import type { Instances } from '../../reapi/instances.ts'
 import type { CallbackForms } from '../callbacks/callback-form.ts'
 import type { DeliveryLog } from '../callbacks/delivery-log.ts'
@@ -38,7 +40,9 @@ export interface CallbackSettings {
   readonly addresses: AddressRules
   /** How long to wait before each try after the first. */
   readonly delaysMs?: readonly number[]
-  /** Of interfaces that tell an end in words of their own. */
+  /** Makes the body of a callback whose request names no form. */
+  readonly body: (status: SnippetStatus, blobs: BlobStore) => Promise<string>
+  /** Forms of other interfaces, by the name that requests use for them. */
   readonly forms?: CallbackForms
 }
 

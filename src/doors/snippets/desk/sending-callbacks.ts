@@ -2,7 +2,6 @@ import type { SnippetCallback } from '../../../model/snippet.ts'
 import { type CallbackDesk, callbackDesk } from '../callbacks/callback-desk.ts'
 import type { CallbackForm, FormDesk } from '../callbacks/callback-form.ts'
 import { postCallback } from '../callbacks/post-callback.ts'
-import { callbackBody } from '../rest/callback-body.ts'
 import type { CallbackSettings } from './desk-tools.ts'
 import type { EndCalls } from './follow-ends.ts'
 import type { ToldSnippet } from './snippet-status.ts'
@@ -34,7 +33,7 @@ export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Se
       const form = formOf(callback)
       const letter = { url: callback.url, secret: callback.secret ?? callbacks.secret }
       if (form !== undefined) return { ...letter, method: form.method, body: await form.body(status, asked()) }
-      return { ...letter, body: await callbackBody(status, instances(status.request.instance).blobs) }
+      return { ...letter, body: await callbacks.body(status, instances(status.request.instance).blobs) }
     },
   })
   return {
