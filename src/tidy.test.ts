@@ -21,9 +21,10 @@ const ARROWS = {
   stagers: [...GROUND, 'storage'],
   engine: [...GROUND, 'scheduler', 'storage'],
   languages: GROUND,
-  submissions: [...GROUND, 'workflow', 'engine', 'storage', 'stagers', 'wire'],
+  // `doors` only until doors/command-tasks has moved into services/execution
+  services: [...GROUND, 'engine', 'storage', 'stagers', 'workflow', 'languages', 'wire', 'doors'],
   worker: [...GROUND, 'languages', 'runtimes', 'stagers', 'storage', 'wire', 'grpc'],
-  doors: [...GROUND, 'engine', 'languages', 'submissions', 'storage', 'wire', 'grpc'],
+  doors: [...GROUND, 'engine', 'languages', 'services', 'storage', 'wire', 'grpc'],
   client: [...GROUND, 'wire', 'grpc'],
   check: [...GROUND, 'client', 'wire', 'grpc'],
   cli: [...GROUND, 'languages', 'client', 'check', 'workflow', 'cwl-runner', 'app'],

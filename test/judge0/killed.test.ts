@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { signatureOf } from '../../src/doors/snippets/callbacks/post-callback.ts'
+import { signatureOf } from '../../src/services/snippets/callbacks/post-callback.ts'
 import { codeWorker, offering, ownFolder } from '../snippets/code-grid.ts'
 import { serverProcess } from '../snippets/server-process.ts'
 

@@ -2,12 +2,12 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { cwl, runLimits } from '../../src/app/config/cwl.ts'
 import { openExpressions } from '../../src/app/cwl/expressions.ts'
 import { FaultError } from '../../src/base/fault.ts'
+import type { RunHost, SubmissionDriver } from '../../src/services/workflows/driver/driver.ts'
+import { localDriver } from '../../src/services/workflows/driver/local-driver.ts'
+import type { SubmissionRun } from '../../src/services/workflows/driver/run-workflow.ts'
+import { threadDriver } from '../../src/services/workflows/driver/thread-driver.ts'
+import { plainBlobs } from '../../src/services/workflows/driver/tree-blobs.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
-import type { RunHost, SubmissionDriver } from '../../src/submissions/driver.ts'
-import { localDriver } from '../../src/submissions/local-driver.ts'
-import type { SubmissionRun } from '../../src/submissions/run-submission.ts'
-import { threadDriver } from '../../src/submissions/thread-driver.ts'
-import { plainBlobs } from '../../src/submissions/tree-blobs.ts'
 
 const file = new URL('../../src/app/cwl/driver-thread.ts', import.meta.url)
 const limits = runLimits(cwl.parse({}))

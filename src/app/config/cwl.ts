@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RunLimits } from '../../submissions/thread-driver.ts'
+import type { RunLimits } from '../../services/workflows/driver/thread-driver.ts'
 import { field } from './field.ts'
 
 const seconds = (standard: number) => z.number().positive().max(86_400).default(standard)

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { serveRuns } from '../../submissions/serve-runs.ts'
-import type { RunLimits } from '../../submissions/thread-driver.ts'
+import { serveRuns } from '../../services/workflows/driver/serve-runs.ts'
+import type { RunLimits } from '../../services/workflows/driver/thread-driver.ts'
 import { systemClock } from '../process/clock.ts'
 import { openExpressions } from './expressions.ts'
 

@@ -1,4 +1,4 @@
-import type { Instance, Instances } from '../../doors/reapi/instances.ts'
+import type { Instance, Instances } from '../../services/instances/instances.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
 import { alwaysHoldingEmptyBlob } from '../../storage/always-holding-empty-blob.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'

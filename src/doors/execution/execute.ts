@@ -1,12 +1,12 @@
 import { FaultError } from '../../base/fault.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import type { ServerCall, ServerStreamingMethod } from '../../grpc/service.ts'
+import type { Instance } from '../../services/instances/instances.ts'
 import {
   type ExecuteRequest,
   executeRequestFromProto,
   waitExecutionRequestFromProto,
 } from '../../wire/reapi/execution-request.ts'
-import type { Instance } from '../reapi/instances.ts'
 import type { ExecutionTools } from './execution-tools.ts'
 import { findOperation } from './find-operation.ts'
 import { missingInputs } from './missing-inputs.ts'

@@ -3,7 +3,7 @@ import { type DigestFunction, digestFunctionByHexLength } from '../../base/diges
 import { isHash } from '../../base/digest-text.ts'
 import { invalid } from '../../base/fault.ts'
 import { type InstanceName, instanceNameProblem } from '../../model/instance-name.ts'
-import type { Instance, Instances } from '../reapi/instances.ts'
+import type { Instance, Instances } from '../../services/instances/instances.ts'
 
 /** What the path of a request names: `/cas/<hash>`, or with an instance before it `/team/linux/cas/<hash>`. */
 export interface CacheName {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import type { Instances } from '../reapi/instances.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import type { bodyGatherer } from './gathered-body.ts'
 
 /** What the routes of the HTTP cache work with. */

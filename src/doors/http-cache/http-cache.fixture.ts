@@ -1,4 +1,5 @@
 import { silentLog } from '../../base/log.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import { alwaysHoldingEmptyBlob } from '../../storage/always-holding-empty-blob.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
@@ -8,7 +9,6 @@ import { verifying } from '../../storage/verifying.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { type HttpDoorOptions, httpDoor } from '../http/http-door.ts'
 import { listenHttp } from '../http/listen.ts'
-import type { Instances } from '../reapi/instances.ts'
 import { type HttpCacheOptions, httpCacheDoor } from './http-cache-door.ts'
 
 export interface TestCache {

@@ -1,6 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
-import type { SnippetDesk } from '../snippets/snippet-desk.ts'
+import type { SnippetDesk } from '../../services/snippets/snippet-service.ts'
 
 /** Nobody is at it any more. */
 export function endProgram(id: string, { desk, log }: { desk: Pick<SnippetDesk, 'cancel'>; log: Log }): void {

@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import { type Log, silentLog } from '../../base/log.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
+import type { SnippetDesk } from '../../services/snippets/snippet-service.ts'
 import type { WebSocketRequest, WebSocketRoute } from '../http/web-sockets.ts'
-import type { SnippetDesk } from '../snippets/snippet-desk.ts'
 import { InteractiveSession } from './interactive-session.ts'
 
 export interface InteractiveDoorOptions {

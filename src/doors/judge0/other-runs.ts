@@ -1,6 +1,6 @@
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
-import type { SnippetDesk } from '../snippets/snippet-desk.ts'
+import type { SnippetDesk } from '../../services/snippets/snippet-service.ts'
 import { keptIn } from './kept-wish.ts'
 
 type Finding = Pick<SnippetDesk, 'find'>

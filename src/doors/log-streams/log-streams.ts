@@ -3,16 +3,22 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import type { Incoming, Outgoing, ServerCall, Service } from '../../grpc/service.ts'
+import type { Instances } from '../../services/instances/instances.ts'
+import {
+  absentLog,
+  type CreatedLogs,
+  createdLogs,
+  DEFAULT_LOG_LIMITS,
+  type LogLimits,
+} from '../../services/logs/created-logs.ts'
+import type { LogTape } from '../../services/logs/log-tape.ts'
 import { type ReadRequest, readWriteRequest, type WriteRequest } from '../../wire/hot/byte-stream.ts'
 import { type LogName, operationLogNames, parseLogName } from '../../wire/reapi/log-name.ts'
 import { createLogStreamFromProto, logStreamToProto } from '../../wire/reapi/log-stream.ts'
 import type { LogStreams as LogNames } from '../execution/execution-tools.ts'
 import { findOperation } from '../execution/find-operation.ts'
-import type { Instances } from '../reapi/instances.ts'
 import { tellingFaults } from '../telling-faults.ts'
 import { type Audience, audience, leftOut } from './audience.ts'
-import { absentLog, type CreatedLogs, createdLogs, DEFAULT_LOG_LIMITS, type LogLimits } from './created-logs.ts'
-import type { LogTape } from './log-tape.ts'
 import { tellOutput } from './operation-output.ts'
 
 /** Logs by the names that ByteStream is asked for, those of operations and those that clients made. */

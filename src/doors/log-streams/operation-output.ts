@@ -3,12 +3,12 @@ import type { Engine } from '../../engine/engine.ts'
 import type { OutputListener } from '../../engine/output-ring.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import type { OutputStream } from '../../model/action-result.ts'
+import type { Instances } from '../../services/instances/instances.ts'
+import { OutputPlace } from '../../services/logs/output-place.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
 import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
-import type { Instances } from '../reapi/instances.ts'
 import { type Audience, leftOut } from './audience.ts'
-import { OutputPlace } from './output-place.ts'
 
 export interface OutputTools {
   readonly engine: Engine

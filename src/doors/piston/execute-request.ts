@@ -3,7 +3,7 @@ import type { Limits } from '../../model/command.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { LanguageOffer } from '../../model/language.ts'
 import { type SnippetFile, type SnippetRequest, snippetOf } from '../../model/snippet.ts'
-import type { SnippetDesk } from '../snippets/snippet-desk.ts'
+import type { SnippetDesk } from '../../services/snippets/snippet-service.ts'
 import { PistonProblem } from './piston-problem.ts'
 import { type FoundRuntime, findRuntime } from './runtimes.ts'
 

@@ -1,5 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import { checkResult, type ResultCheckOptions } from '../../storage/result-check.ts'
 import {
   type GetActionResultRequest,
@@ -9,7 +10,6 @@ import {
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
 import { inlineWanted, withInlined } from '../../wire/hot/inline-outputs.ts'
 import { readWhole } from './held.ts'
-import type { Instances } from './instances.ts'
 
 /** What clients take in one message, less some room for framing. */
 const MAX_RESULT_BYTES = 3 * 1024 * 1024

@@ -1,10 +1,10 @@
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { Outgoing, ServerStreamingMethod } from '../../grpc/service.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import type { BlobReader } from '../../storage/blob-store.ts'
 import { readReadRequest, readResponse } from '../../wire/hot/byte-stream.ts'
 import { type BlobName, parseReadName } from '../../wire/reapi/resource-name.ts'
 import type { LogStreams } from '../log-streams/log-streams.ts'
-import type { Instances } from './instances.ts'
 import { packing } from './packing.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
 

@@ -2,6 +2,7 @@ import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { invalid } from '../../base/fault.ts'
 import type { ClientStreamingMethod, Incoming, UnaryMethod } from '../../grpc/service.ts'
+import type { Instance, Instances } from '../../services/instances/instances.ts'
 import { areHeld } from '../../storage/held.ts'
 import {
   queryWriteStatusResponse,
@@ -12,7 +13,6 @@ import {
 } from '../../wire/hot/byte-stream.ts'
 import { parseWriteName, type UploadName } from '../../wire/reapi/resource-name.ts'
 import type { LogStreams } from '../log-streams/log-streams.ts'
-import type { Instance, Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
 import { beginUpload, type PausedUploads, type Upload } from './uploads.ts'

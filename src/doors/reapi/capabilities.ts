@@ -2,10 +2,10 @@ import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
 import type { ExecutionCapabilities } from '../../model/capabilities.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import { capabilitiesRequestFromProto, capabilitiesToProto } from '../../wire/reapi/capabilities.ts'
 import { NODE_PROPERTIES } from '../../wire/reapi/execution-action.ts'
 import { FAST_CDC, REP_MAX_CDC } from './chunks.ts'
-import type { Instances } from './instances.ts'
 import type { ReapiLimits } from './limits.ts'
 
 /** Whether actions are run for an instance. */

@@ -6,6 +6,7 @@ import { DigestListBuilder, digestAt } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { createHasher } from '../../base/hashing/create-hasher.ts'
 import type { UnaryMethod } from '../../grpc/service.ts'
+import type { Instance, Instances } from '../../services/instances/instances.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { areHeld } from '../../storage/held.ts'
 import {
@@ -16,7 +17,6 @@ import {
   splitBlobResponse,
 } from '../../wire/hot/split-splice.ts'
 import { remakingForRoom } from '../making-room.ts'
-import type { Instance, Instances } from './instances.ts'
 
 /**
  * Large blobs as chunks that blobs have in common: a client fetches only those that it lacks, and sends only those that

@@ -3,12 +3,12 @@ import { digestListOf } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { eachInTurns, turn } from '../../base/in-turns.ts'
 import type { ServerCall, ServerStreamingMethod } from '../../grpc/service.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { directoryGroup, MOST_DIRECTORIES } from '../../storage/directory-groups.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from '../../wire/hot/get-tree.ts'
 import { directoryReferences } from '../../wire/hot/references.ts'
 import { readWhole } from './held.ts'
-import type { Instances } from './instances.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 

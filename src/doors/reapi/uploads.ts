@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Instance } from '../../services/instances/instances.ts'
 import type { BlobWriter } from '../../storage/blob-store.ts'
 import type { UploadName } from '../../wire/reapi/resource-name.ts'
-import type { Instance } from './instances.ts'
 import { type Unpacker, unpacker } from './packing.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Fault } from '../../base/fault.ts'
-import type { RefusalReason } from './snippet-refusal.ts'
+import type { RefusalReason } from '../../services/snippets/snippet-refusal.ts'
 
 /** One row of the table of codes. */
 export interface ApiCode {

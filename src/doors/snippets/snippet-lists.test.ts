@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { MOST_LOOKED_AT } from '../../services/snippets/list-snippets.ts'
 import type { Journal } from '../../storage/journal/journal.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { MOST_LOOKED_AT } from './desk/list-snippets.ts'
 import { listAnswer } from './rest/answers.ts'
 import {
   dataOf,

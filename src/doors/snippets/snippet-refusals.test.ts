@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addressRules } from '../../base/address-rules.ts'
-import { memoryDeliveryLog } from './callbacks/delivery-log.ts'
+import { memoryDeliveryLog } from '../../services/snippets/callbacks/delivery-log.ts'
 import { submittedAnswer } from './rest/answers.ts'
 import { dataOf, HELLO, snippetsGrid, submitted } from './snippets.fixture.ts'
 

@@ -6,8 +6,9 @@ import { FaultError } from '../../base/fault.ts'
 import { type Log, silentLog } from '../../base/log.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
+import type { Instances } from '../../services/instances/instances.ts'
+import type { SnippetDesk } from '../../services/snippets/snippet-service.ts'
 import { BodyTooLarge, takes } from '../http/body-rules.ts'
-import type { Instances } from '../reapi/instances.ts'
 import { API_CODES } from './codes.ts'
 import { apiPage } from './rest/api-page.ts'
 import { ApiProblem, problemBody, problemOf, successBody } from './rest/api-problem.ts'
@@ -20,7 +21,6 @@ import { iso, taskAnswer } from './rest/task-answer.ts'
 import { batchBody } from './rest/task-body.ts'
 import { taskEvents } from './rest/task-events.ts'
 import { durationWord } from './rest/words.ts'
-import type { SnippetDesk } from './snippet-desk.ts'
 
 export interface SnippetsDoorOptions {
   readonly desk: SnippetDesk

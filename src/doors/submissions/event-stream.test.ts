@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Step, StepCounts, SubmissionStatus } from '../../submissions/submission.ts'
-import { SubmissionEvents } from '../../submissions/submission-events.ts'
+import type { Step, StepCounts, SubmissionStatus } from '../../services/workflows/driver/workflow-run.ts'
+import { SubmissionEvents } from '../../services/workflows/run-events.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { eventStream } from './event-stream.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { SubmissionStatus } from '../../submissions/submission.ts'
-import type { EventListener, NumberedEvent } from '../../submissions/submission-events.ts'
+import type { SubmissionStatus } from '../../services/workflows/driver/workflow-run.ts'
+import type { EventListener, NumberedEvent } from '../../services/workflows/run-events.ts'
 import { statusJson, stepJson } from './submission-json.ts'
 
 export interface EventStreamOptions {

@@ -1,8 +1,8 @@
 import type { Digest } from '../../base/digest.ts'
 import { DigestListBuilder } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
+import { filesIn } from '../../services/workflows/named-blobs.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { filesIn } from '../../submissions/named-blobs.ts'
 
 type Outputs = Parameters<typeof filesIn>[0]
 

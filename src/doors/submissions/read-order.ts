@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { invalid } from '../../base/fault.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
-import type { SubmissionOrder } from '../../submissions/submission.ts'
-import type { SubmissionQuery } from '../../submissions/submissions.ts'
+import type { SubmissionOrder } from '../../services/workflows/driver/workflow-run.ts'
+import type { SubmissionQuery } from '../../services/workflows/workflow-service.ts'
 
 const MOST_LABELS = 64
 const MOST_LABEL_CHARS = 256

@@ -1,5 +1,5 @@
-import type { Step, SubmissionStatus } from '../../submissions/submission.ts'
-import type { SubmissionSummary } from '../../submissions/submissions.ts'
+import type { Step, SubmissionStatus } from '../../services/workflows/driver/workflow-run.ts'
+import type { SubmissionSummary } from '../../services/workflows/workflow-service.ts'
 
 const time = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 

@@ -1,12 +1,12 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
+import type { Instances } from '../../services/instances/instances.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { checkResult } from '../../storage/result-check.ts'
 import { checkOutputs } from '../../wire/hot/output-check.ts'
 import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
 import { readAction, readCommand } from '../execution/read-action.ts'
-import type { Instances } from '../reapi/instances.ts'
 
 /** A result as a worker reported it. */
 export interface ReportedResult {

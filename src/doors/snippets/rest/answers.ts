@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { STAGE_CAUSES } from '../../../model/command-task.ts'
 import { SNIPPET_STATES, VERDICTS } from '../../../model/snippet.ts'
-import { DELIVERY_ENDS } from '../callbacks/delivery-log.ts'
+import { DELIVERY_ENDS } from '../../../services/snippets/callbacks/delivery-log.ts'
 
 /** What the API answers with, inside the envelope's `data`. The OpenAPI document is made from these, and tests hold answers to them. */
 

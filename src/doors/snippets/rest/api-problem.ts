@@ -1,6 +1,6 @@
 import { type Fault, FaultError } from '../../../base/fault.ts'
+import { SnippetRefusal } from '../../../services/snippets/snippet-refusal.ts'
 import { API_CODES, type ApiCodeName, CODE_OF_FAULT, CODE_OF_REFUSAL } from '../codes.ts'
-import { SnippetRefusal } from '../snippet-refusal.ts'
 
 /** An answer that is not a success, in the words of the table of codes. */
 export class ApiProblem extends Error {

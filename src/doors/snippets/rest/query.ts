@@ -1,6 +1,6 @@
 import { nearest } from '../../../base/nearest.ts'
 import { SNIPPET_STATES, type SnippetState } from '../../../model/snippet.ts'
-import type { SnippetQuery } from '../snippet-desk.ts'
+import type { SnippetQuery } from '../../../services/snippets/snippet-service.ts'
 import { ApiProblem } from './api-problem.ts'
 import { ENCODINGS, type Encoding } from './output-text.ts'
 import { durationIn } from './words.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { OutputListener, OutputPiece } from '../../../engine/output-ring.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
-import type { SnippetDesk } from '../snippet-desk.ts'
+import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
 import { type OutputTold, outputTeller, placeIn, placeWord } from './output-place.ts'
 import type { OutputWish } from './output-text.ts'
 import { taskAnswer } from './task-answer.ts'

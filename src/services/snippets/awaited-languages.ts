@@ -1,0 +1,65 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import { chooseVersion } from '../../languages/choose-version.ts'
+import { findLanguage } from '../../languages/find-language.ts'
+import type { Language } from '../../model/language.ts'
+import type { LiveOffers } from './live-offers.ts'
+
+export interface AwaitedLanguagesOptions {
+  readonly languages: readonly Language[]
+  readonly offers: LiveOffers
+  readonly clock: Clock
+  /** How long a request waits for a worker that may offer its language (`no_worker_grace_seconds`). */
+  readonly graceMs: number
+  /** Whether a worker is about to connect of which nothing is known yet, as in the first seconds of `windlass up`. */
+  readonly isWorkerComing: () => boolean
+}
+
+export interface LanguageWish {
+  /** By name or alias. */
+  readonly language: string
+  readonly version?: string | undefined
+}
+
+/** Languages that workers have not offered yet, but may within seconds: their self-test is under way. */
+export interface AwaitedLanguages {
+  isAwaited(language: string): boolean
+  /** Names of all such languages. */
+  awaited(): readonly string[]
+  /** Resolves when a worker offers it, none is testing it, the grace is over, or the signal was aborted. */
+  settled(wish: LanguageWish, signal?: AbortSignal): Promise<void>
+}
+
+/** Workers change seldom, and only requests for languages under test look this often. */
+const LOOK_MS = 100
+
+export function awaitedLanguages(options: AwaitedLanguagesOptions): AwaitedLanguages {
+  const { languages, offers, clock, graceMs, isWorkerComing } = options
+  const isAwaited = (language: string): boolean => {
+    const name = findLanguage(languages, language)?.name
+    return name !== undefined && (isWorkerComing() || offers.testing().has(name))
+  }
+  return {
+    isAwaited,
+    awaited: () => languages.map(({ name }) => name).filter(isAwaited),
+    async settled(wish, signal) {
+      const end = clock.monotonic() + graceMs
+      while (!isOffered(wish, languages, offers) && isAwaited(wish.language) && signal?.aborted !== true) {
+        const leftMs = end - clock.monotonic()
+        if (leftMs <= 0) return
+        await new Promise<void>((resolve) => void clock.after(Math.min(LOOK_MS, leftMs), resolve))
+      }
+    },
+  }
+}
+
+function isOffered({ language, version }: LanguageWish, languages: readonly Language[], offers: LiveOffers): boolean {
+  const offer = offers.of(findLanguage(languages, language)?.name ?? '')
+  if (offer === undefined) return false
+  try {
+    return version === undefined || chooseVersion(version, offer.versions) !== undefined
+  } catch (error) {
+    if (error instanceof FaultError) return true // a selector that cannot be read is refused as such, at once
+    throw error
+  }
+}

@@ -1,0 +1,120 @@
+import { FaultError } from '../../base/fault.ts'
+import { silentLog } from '../../base/log.ts'
+import type { OperationStatus } from '../../engine/status.ts'
+import { findLanguage } from '../../languages/find-language.ts'
+import { isOver, type SnippetRequest, type SnippetStatus } from '../../model/snippet.ts'
+import { awaitedLanguages } from './awaited-languages.ts'
+import type { FormDesk } from './callback-form.ts'
+import { durations } from './durations.ts'
+import { followEnds } from './follow-ends.ts'
+import { listSnippets } from './list-snippets.ts'
+import { languageOffers, liveOffers } from './live-offers.ts'
+import { rememberedVerdicts } from './remembered-verdicts.ts'
+import { sendingCallbacks } from './sending-callbacks.ts'
+import type { SnippetDesk } from './snippet-service.ts'
+import { type ToldSnippet, toldSnippet } from './snippet-status.ts'
+import { codeHashOf, type SnippetOrder } from './snippet-task-request.ts'
+import type { DeskTools, SnippetDeskOptions } from './snippet-tools.ts'
+import { submitSnippet } from './submit-snippet.ts'
+import { noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
+
+/** The desk, and how it ends: what it watches for its own sake, and callbacks that are being sent. */
+export interface OpenSnippetDesk extends SnippetDesk {
+  stop(): void
+}
+
+/** The desk over the engine. What was open at the last end of the process is taken up again, callbacks included. */
+export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
+  const { engine, clock, callbacks } = options
+  const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => desk)
+  const mustFind = async (id: string): Promise<ToldSnippet> => {
+    const told = await find(id)
+    if (told === undefined) throw noSnippet(id)
+    return told
+  }
+  const submit = async (order: SnippetOrder): Promise<SnippetStatus> => {
+    refuseIf(options.draining)
+    const { operation, isKnown } = await submitSnippet(order, tools, callbacks)
+    if (!isKnown) follower.follow(operation)
+    return await complete(mustBeSnippet(operation))
+  }
+  const watch: SnippetDesk['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
+  const desk: OpenSnippetDesk = {
+    languages: () => languageOffers(tools.languages, tools.offers),
+    ...tools.awaited,
+    mustBeOpen: () => refuseIf(options.draining),
+    submit: (request, durability = 'power') => submit({ request, durability }),
+    async run(request, limit) {
+      const { id } = await submit({ request, durability: 'power', isToldLate: true })
+      const status = await desk.wait(id, limit)
+      if (!isOver(status)) await engine.secure()
+      return status
+    },
+    async rerun(id) {
+      const told = await find(id)
+      if (told === undefined) return undefined
+      const request: SnippetRequest = { ...told.status.request, idempotencyKey: undefined }
+      return await submit({ request, durability: 'power', expectedHash: told.note?.expectedHash })
+    },
+    async find(id) {
+      const told = await find(id)
+      return told && (await complete(told))
+    },
+    watch,
+    wait: (id, limit) => waitFor(id, { ...limit, clock, watch }),
+    async cancel(id) {
+      await mustFind(id)
+      await engine.cancel(id)
+    },
+    list: (query, cursor) => listSnippets(query, cursor, { tools, complete: verdicts.cheap }),
+    async why(id) {
+      const { state, what } = (await mustFind(id)).status
+      return what === undefined ? await engine.why(id) : [`${state}: ${what}`]
+    },
+    listenOutput: (id, wake) => engine.listenOutput(id, wake),
+    delivery: (id) => callbacks?.log.of(id),
+    estimateMs(request) {
+      const language = findLanguage(tools.languages, request.language)
+      return language && tools.durations.estimateMs(language.name, codeHashOf(request))
+    },
+    stop() {
+      follower.stop()
+      sender?.stop()
+    },
+  }
+  return desk
+}
+
+/** `asked` is the desk itself, for what begins only once it is there. */
+function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOptions, asked: () => FormDesk) {
+  const { engine, clock, languages, noWorkerGraceMs: graceMs = 60_000, isWorkerComing = () => false } = options
+  const offers = liveOffers(engine.workers, clock)
+  const tools: DeskTools = {
+    ...options,
+    log,
+    offers,
+    awaited: awaitedLanguages({ languages, offers, clock, graceMs, isWorkerComing }),
+    durations: durations(),
+    underWay: new Map(),
+  }
+  const verdicts = rememberedVerdicts(tools)
+  const complete = verdicts.whole
+  const find = async (id: string): Promise<ToldSnippet | undefined> => {
+    const operation = await engine.find(id)
+    return operation && toldSnippet(operation)
+  }
+  const sender = callbacks && sendingCallbacks({ callbacks, tools, find, complete, asked })
+  const follower = followEnds(tools, sender)
+  if (callbacks !== undefined) for (const id of callbacks.log.owed()) follower.resume(id, callbacks.log)
+  return { tools, verdicts, complete, find, sender, follower }
+}
+
+function refuseIf(draining: AbortSignal | undefined): void {
+  if (draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
+}
+
+function mustBeSnippet(operation: OperationStatus): ToldSnippet {
+  const told = toldSnippet(operation)
+  if (told === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted as something else' })
+  return told
+}

@@ -1,0 +1,63 @@
+import type { OperationStatus } from '../../engine/status.ts'
+import type { SnippetCallback, SnippetStatus } from '../../model/snippet.ts'
+import type { CallbackDesk } from './callbacks/callback-sender.ts'
+import { SNIPPET_ORIGIN, toldSnippet } from './snippet-status.ts'
+import { codeHashOf } from './snippet-task-request.ts'
+import type { DeskTools } from './snippet-tools.ts'
+
+/** What there is to do for who wants to be called. */
+export interface EndCalls extends Pick<CallbackDesk, 'due'> {
+  /** Resolves when all is over that the callback tells of. */
+  ready(status: SnippetStatus): Promise<void>
+}
+
+/** Learns from each end how long its kind takes, and sees to it that its callback is sent. */
+export function followEnds(tools: DeskTools, calls: EndCalls | undefined) {
+  const stops = new Map<string, () => void>()
+  const call = (status: SnippetStatus, { url }: SnippetCallback): void => {
+    calls?.ready(status).then(
+      () => calls.due(status.id, url),
+      (error: unknown) => tools.log.error({ err: error, task: status.id }, 'a callback could not be made ready'),
+    )
+  }
+  const ended = (operation: OperationStatus): void => {
+    const told = toldSnippet(operation)
+    if (told === undefined) return
+    const { request, result, state, cached } = told.status
+    const ms = result?.stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)
+    if (ms !== undefined && !cached && state !== 'cancelled')
+      tools.durations.learn(request.language, codeHashOf(request), ms)
+    if (request.callback !== undefined) call(told.status, request.callback)
+  }
+  const follow = (operation: OperationStatus): void => {
+    const id = operation.operation
+    if (stops.has(id)) return
+    if (operation.end !== undefined) return ended(operation)
+    stops.set(
+      id,
+      tools.engine.watch(id, {
+        told(now) {
+          if (now.end === undefined) return
+          stops.delete(id)
+          setImmediate(() => ended(now)) // who waits for the answer has it first
+        },
+        failed: () => void stops.delete(id),
+      }),
+    )
+  }
+  for (const operation of tools.engine.operations()) if (operation.origin === SNIPPET_ORIGIN) follow(operation)
+  return {
+    follow,
+    /** Of one that was owed a callback when the process last ended. */
+    resume(id: string, log: { drop(task: string): Promise<void> }): void {
+      tools.engine.find(id).then(
+        (operation) => (operation === undefined ? log.drop(id) : follow(operation)),
+        (error: unknown) => tools.log.error({ err: error, task: id }, 'a callback could not be taken up again'),
+      )
+    },
+    stop(): void {
+      for (const stop of stops.values()) stop()
+      stops.clear()
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { type NetworkDoor, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
+import type { SnippetRequest } from '../../model/snippet.ts'
+import { SnippetRefusal } from './snippet-refusal.ts'
+import type { SnippetDesk } from './snippet-service.ts'
+
+/** Refuses snippets that ask for a network, unless the operator grants it to their instance and this door. */
+export function grantingNetwork(inner: SnippetDesk, door: NetworkDoor, grants: NetworkGrants): SnippetDesk {
+  const mustBeGranted = ({ network, instance }: SnippetRequest): void => {
+    if (network && !grants(door, instance)) throw new SnippetRefusal('network', networkRefusal(door, instance))
+  }
+  return {
+    ...inner,
+    async submit(request, durability) {
+      mustBeGranted(request)
+      return await inner.submit(request, durability)
+    },
+    async run(request, limit) {
+      mustBeGranted(request)
+      return await inner.run(request, limit)
+    },
+    async rerun(id) {
+      // The grant may have been taken back since it ran.
+      const before = await inner.find(id)
+      if (before !== undefined) mustBeGranted(before.request)
+      return await inner.rerun(id)
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { isOver, type SnippetStatus, type Verdict } from '../../model/snippet.ts'
+import type { ToldSnippet } from './snippet-status.ts'
+import type { DeskTools } from './snippet-tools.ts'
+import { verdictOf } from './verdict.ts'
+
+/** Statuses with their verdicts. Long output is read for that once and not each time that somebody asks. */
+export interface RememberedVerdicts {
+  whole(told: ToldSnippet): Promise<SnippetStatus>
+  /** Without the verdict where nobody has asked for it yet and it would take reading long output: for lists. */
+  cheap(told: ToldSnippet): Promise<SnippetStatus>
+}
+
+const MOST = 10_000
+
+export function rememberedVerdicts({ instances }: Pick<DeskTools, 'instances'>): RememberedVerdicts {
+  const known = new Map<string, Verdict | undefined>()
+  const whole: RememberedVerdicts['whole'] = async ({ status, note }) => {
+    if (!isOver(status) || note?.expectedHash === undefined) return status
+    const { id, request } = status
+    if (known.has(id)) return { ...status, verdict: known.get(id) }
+    const verdict = await verdictOf(status, note.expectedHash, () => instances(request.instance).blobs)
+    if (hasLongOutput(status) && verdict !== 'internal-error') known.set(id, verdict)
+    const oldest = known.size > MOST ? known.keys().next().value : undefined
+    if (oldest !== undefined) known.delete(oldest)
+    return { ...status, verdict }
+  }
+  return {
+    whole,
+    cheap: async (told) => (hasLongOutput(told.status) && !known.has(told.status.id) ? told.status : await whole(told)),
+  }
+}
+
+const hasLongOutput = ({ result }: SnippetStatus): boolean => result?.stages.at(-1)?.stdout.digest !== undefined

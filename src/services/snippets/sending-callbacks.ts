@@ -1,0 +1,50 @@
+import type { SnippetCallback } from '../../model/snippet.ts'
+import type { CallbackForm, FormDesk } from './callback-form.ts'
+import { type CallbackDesk, callbackDesk } from './callbacks/callback-sender.ts'
+import { postCallback } from './callbacks/post-callback.ts'
+import type { EndCalls } from './follow-ends.ts'
+import type { ToldSnippet } from './snippet-status.ts'
+import type { CallbackSettings } from './snippet-tools.ts'
+import type { Completing } from './watch-snippet.ts'
+
+export interface Sending extends Completing {
+  readonly callbacks: CallbackSettings
+  readonly find: (id: string) => Promise<ToldSnippet | undefined>
+  readonly asked: () => FormDesk
+}
+
+/** The callbacks of snippets: in whose words each is told, and when there is something to tell. */
+export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackDesk & EndCalls {
+  const { clock, log, instances } = tools
+  const { addresses, delaysMs, forms = {} } = callbacks
+  const ending = new AbortController()
+  const formOf = ({ form }: SnippetCallback): CallbackForm | undefined => (form === undefined ? undefined : forms[form])
+  const desk = callbackDesk({
+    log: callbacks.log,
+    clock,
+    messages: log,
+    ...(delaysMs && { delaysMs }),
+    post: (order) => postCallback(order, { clock, addresses }),
+    async describe(id) {
+      const told = await find(id)
+      const callback = told?.status.request.callback
+      if (told === undefined || callback === undefined) return undefined
+      const status = await complete(told)
+      const form = formOf(callback)
+      const letter = { url: callback.url, secret: callback.secret ?? callbacks.secret }
+      if (form !== undefined) return { ...letter, method: form.method, body: await form.body(status, asked()) }
+      return { ...letter, body: await callbacks.body(status, instances(status.request.instance).blobs) }
+    },
+  })
+  return {
+    ...desk,
+    async ready(status) {
+      const { callback } = status.request
+      if (callback !== undefined) await formOf(callback)?.ready(status, asked(), ending.signal)
+    },
+    stop() {
+      ending.abort()
+      desk.stop()
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { commandSubmission } from '../../doors/command-tasks/command-submission.ts'
+import type { Submission } from '../../engine/submission.ts'
+import { chooseVersion } from '../../languages/choose-version.ts'
+import { findLanguage } from '../../languages/find-language.ts'
+import type { Language } from '../../model/language.ts'
+import type { SnippetRequest } from '../../model/snippet.ts'
+import type { TaskForm } from '../../model/task-form.ts'
+import type { Durability } from '../../storage/journal/fact.ts'
+import { hashOfText } from './printed-hash.ts'
+import { noteToBytes } from './snippet-note.ts'
+import { SnippetRefusal } from './snippet-refusal.ts'
+import { SNIPPET_ORIGIN } from './snippet-status.ts'
+import type { DeskTools } from './snippet-tools.ts'
+
+/** What the grid is given for a request. */
+export interface SnippetOrder {
+  readonly request: SnippetRequest
+  readonly durability: Durability
+  /** Nobody is told of it before its end. */
+  readonly isToldLate?: boolean
+  /** Of what was expected of the run that this one repeats, where nobody has its words any more. */
+  readonly expectedHash?: string | undefined
+}
+
+/** Longer than this, only the hash of what is expected is kept. */
+const MOST_EXPECTED = 16 * 1024
+
+export function submissionOfSnippet(
+  order: SnippetOrder,
+  operation: string,
+  tools: DeskTools,
+): Submission & { readonly operation: string } {
+  const { request, durability } = order
+  const language = languageOf(request.language, tools.languages)
+  const version = versionFor(request, language, tools)
+  const task = tools.lower(request, language, version.pinned)
+  const estimateMs = tools.durations.estimateMs(language.name, codeHashOf(request))
+  const submission = commandSubmission(task, {
+    instance: request.instance,
+    origin: SNIPPET_ORIGIN,
+    form: formOf(request, language),
+    durability: request.interactive === undefined ? durability : 'process', // who sat there is gone with the power
+    mayStartEarly: !request.network,
+    // What others see of it must be on record; and who comes with the same key is told of it at once.
+    ...(order.isToldLate === true && !request.network && request.idempotencyKey === undefined && { isToldLate: true }),
+    operation,
+    note: noteToBytes(noteOf(order, language.name, version.told)),
+    ...(request.priority !== undefined && { priority: request.priority }),
+    ...(request.invocation !== undefined && { invocation: request.invocation }),
+    ...(estimateMs !== undefined && { estimateMs }),
+    ...(version.pinned !== undefined && { salt: `${language.name}@${version.pinned}` }),
+  })
+  return { ...submission, operation }
+}
+
+function languageOf(wanted: string, languages: readonly Language[]): Language {
+  const language = findLanguage(languages, wanted)
+  if (language === undefined) throw new SnippetRefusal('language', `no language is called ${quoted(wanted)} here`)
+  return language
+}
+
+/**
+ * A version is asked of workers only when the caller asked for one, or when the result may be kept for others, who must
+ * know what it was made with; else any worker that has the language will do, those included that do not say.
+ */
+export const asksForVersion = ({ version, cacheable }: SnippetRequest): boolean => version !== undefined || cacheable
+
+function versionFor(request: SnippetRequest, { name }: Language, tools: DeskTools) {
+  const { version: wanted } = request
+  const offer = tools.offers.of(name)
+  const isAwaited = offer === undefined && tools.awaited.isAwaited(name)
+  // The scheduler keeps a task without a version in its queue until the worker that tests the language offers it.
+  if (isAwaited && !asksForVersion(request)) return { pinned: undefined, told: undefined }
+  if (offer === undefined)
+    throw new SnippetRefusal(
+      'no-worker',
+      isAwaited ? `workers are still testing ${name}` : `no live worker has ${name}`,
+    )
+  if (!asksForVersion(request)) return { pinned: undefined, told: offer.only }
+  const pinned = chooseVersion(wanted, offer.versions)
+  if (pinned === undefined && wanted !== undefined) {
+    const there =
+      offer.versions.length === 0 ? 'its workers do not say theirs' : `there are ${offer.versions.join(', ')}`
+    throw new SnippetRefusal('version', `no version of ${name} is ${quoted(wanted)}: ${there}`)
+  }
+  return { pinned, told: pinned }
+}
+
+/** Code and the name of its language are enough for a worker of the simplest kind; anything beyond that needs ours. */
+function formOf(request: SnippetRequest, { fileName }: Language): TaskForm {
+  const { files, stdin, args, env, outputs, interactive, network, isolation, cacheable } = request
+  const isSimple =
+    files.length === 1 &&
+    (files[0]?.name === fileName || files[0]?.name === '') &&
+    stdin === undefined &&
+    args.length + env.length + outputs.length === 0 &&
+    interactive === undefined &&
+    isolation === undefined &&
+    !network &&
+    !cacheable
+  return isSimple ? 'snippet' : 'command'
+}
+
+function noteOf({ request, expectedHash }: SnippetOrder, language: string, version: string | undefined) {
+  const { expected, files, args, env, compileLimits, runLimits, metadata, callback, priority, invocation } = request
+  return {
+    language,
+    wanted: request.version,
+    version,
+    files: files.map(({ name }) => name),
+    args,
+    env: env.map(({ name, value }) => [name, value] as const),
+    compileLimits,
+    runLimits,
+    expected: expected !== undefined && expected.length <= MOST_EXPECTED ? expected : undefined,
+    expectedHash: expected === undefined ? expectedHash : hashOfText(expected),
+    metadata,
+    callback,
+    key: request.idempotencyKey,
+    request: request.idempotencyKey === undefined ? undefined : requestHash(request),
+    priority,
+    invocation,
+    isolation: request.isolation,
+    interactive: request.interactive,
+  }
+}
+
+/** Of all that was asked for, in whichever order its parts came. */
+export function requestHash(request: SnippetRequest): string {
+  const hash = createHash('sha256')
+  const { files, stdin, metadata, env, ...rest } = request
+  const sorted = Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1))
+  const lengths = files.map(({ name, contents }) => [name, contents.length])
+  hash.update(JSON.stringify([Object.entries(rest).sort(), sorted, env, lengths, stdin?.length]))
+  for (const { contents } of files) hash.update(contents)
+  if (stdin !== undefined) hash.update(stdin)
+  return hash.digest('base64url')
+}
+
+/** Of what makes runs of it take about as long as each other. */
+export function codeHashOf({ files }: Pick<SnippetRequest, 'files'>): string {
+  const hash = createHash('sha256')
+  for (const { contents } of files) hash.update(`${contents.length} `).update(contents.subarray(0, 64 * 1024))
+  return hash.digest('base64url')
+}
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 100))

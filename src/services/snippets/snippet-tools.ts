@@ -1,0 +1,57 @@
+import type { AddressRules } from '../../base/address-rules.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { SnippetLowering } from '../../languages/snippet-task.ts'
+import type { Language } from '../../model/language.ts'
+import type { SnippetStatus } from '../../model/snippet.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import type { Instances } from '../instances/instances.ts'
+import type { AwaitedLanguages } from './awaited-languages.ts'
+import type { CallbackForms } from './callback-form.ts'
+import type { DeliveryLog } from './callbacks/delivery-log.ts'
+import type { Durations } from './durations.ts'
+import type { LiveOffers } from './live-offers.ts'
+
+export interface SnippetDeskOptions {
+  readonly engine: Engine
+  readonly instances: Instances
+  readonly languages: readonly Language[]
+  /** A request as commands: code, files and limits laid out as the language wants them. */
+  readonly lower: SnippetLowering
+  readonly clock: Clock
+  /** Nobody can guess them, and later ones sort after earlier ones. */
+  readonly newId: () => string
+  readonly log?: Log
+  readonly callbacks?: CallbackSettings
+  /** How long a request waits for a language that a worker is still testing; 60 s unless given. */
+  readonly noWorkerGraceMs?: number
+  /** Whether a worker is about to connect whose languages are not known yet; none unless given. */
+  readonly isWorkerComing?: () => boolean
+  /** Aborted when the server takes no new tasks. */
+  readonly draining?: AbortSignal
+}
+
+export interface CallbackSettings {
+  readonly log: DeliveryLog
+  /** What deliveries are signed with whose request brought nothing to sign with. Read at each delivery. */
+  readonly secret?: string | undefined
+  /** Which addresses callbacks may go to. */
+  readonly addresses: AddressRules
+  /** How long to wait before each try after the first. */
+  readonly delaysMs?: readonly number[]
+  /** Makes the body of a callback whose request names no form. */
+  readonly body: (status: SnippetStatus, blobs: BlobStore) => Promise<string>
+  /** Forms of other interfaces, by the name that requests use for them. */
+  readonly forms?: CallbackForms
+}
+
+/** What the parts of the desk share. */
+export interface DeskTools extends Omit<SnippetDeskOptions, 'callbacks' | 'log'> {
+  readonly log: Log
+  readonly offers: LiveOffers
+  readonly awaited: AwaitedLanguages
+  readonly durations: Durations
+  /** Submissions under a key that are on their way, by the name of their operation. */
+  readonly underWay: Map<string, Promise<unknown>>
+}

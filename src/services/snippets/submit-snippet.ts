@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { FaultError } from '../../base/fault.ts'
+import type { OperationStatus } from '../../engine/status.ts'
+import type { SnippetRequest } from '../../model/snippet.ts'
+import { callbackProblem } from './callbacks/callback-url.ts'
+import { noteFromBytes } from './snippet-note.ts'
+import { SnippetRefusal } from './snippet-refusal.ts'
+import { SNIPPET_ORIGIN } from './snippet-status.ts'
+import { asksForVersion, requestHash, type SnippetOrder, submissionOfSnippet } from './snippet-task-request.ts'
+import type { CallbackSettings, DeskTools } from './snippet-tools.ts'
+
+export interface Submitted {
+  readonly operation: OperationStatus
+  /** It was there under its key before. */
+  readonly isKnown: boolean
+}
+
+const ID = 'task_'
+
+/**
+ * An operation has one name for ever, so a name made from the key is all that idempotency needs: the journal itself
+ * refuses a second one, after any crash. Who comes while the first is on its way waits for that.
+ */
+export async function submitSnippet(
+  order: SnippetOrder,
+  tools: DeskTools,
+  callbacks: CallbackSettings | undefined,
+): Promise<Submitted> {
+  const { request } = order
+  mustBeCallable(request, callbacks)
+  if (request.idempotencyKey === undefined)
+    return await firstTime(order, { name: `${ID}${plain(tools.newId())}`, tools, callbacks })
+  const name = `${ID}${hashed(request.instance, request.idempotencyKey)}`
+  const before = tools.underWay.get(name)
+  if (before !== undefined) await before.catch(() => {})
+  const known = await tools.engine.find(name)
+  if (known !== undefined) return again(known, request)
+  if (tools.underWay.has(name)) return await submitSnippet(order, tools, callbacks)
+  const submitting = firstTime(order, { name, tools, callbacks }).finally(() => tools.underWay.delete(name))
+  tools.underWay.set(name, submitting)
+  return await submitting
+}
+
+const plain = (id: string): string => id.replaceAll(/[^0-9A-Za-z]/g, '').toLowerCase()
+
+const hashed = (instance: string, key: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([instance, key]))
+    .digest('hex')
+    .slice(0, 40)
+
+interface NewTask {
+  readonly name: string
+  readonly tools: DeskTools
+  readonly callbacks: CallbackSettings | undefined
+}
+
+async function firstTime(order: SnippetOrder, { name, tools, callbacks }: NewTask): Promise<Submitted> {
+  if (asksForVersion(order.request)) await tools.awaited.settled(order.request)
+  const submission = submissionOfSnippet(order, name, tools)
+  const owes = order.request.callback !== undefined && callbacks !== undefined
+  if (owes) await callbacks.log.owe(name, tools.clock.now())
+  try {
+    return { operation: await tools.engine.submit(submission), isKnown: false }
+  } catch (error) {
+    const known = isTaken(error) ? await tools.engine.find(name) : undefined
+    if (known !== undefined) return again(known, order.request)
+    if (owes) await callbacks.log.drop(name)
+    throw error
+  }
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof FaultError && error.fault.kind === 'invalid' && error.fault.why === 'exists'
+
+function again(operation: OperationStatus, request: SnippetRequest): Submitted {
+  const note = noteFromBytes(operation.note)
+  if (operation.origin !== SNIPPET_ORIGIN || note?.request !== requestHash(request))
+    throw new SnippetRefusal('key', 'this idempotency key came with another request before')
+  return { operation, isKnown: true }
+}
+
+function mustBeCallable({ callback }: SnippetRequest, callbacks: CallbackSettings | undefined): void {
+  if (callback === undefined) return
+  const problem =
+    callbacks === undefined ? 'this server makes none' : callbackProblem(callback.url, callbacks.addresses)
+  if (problem !== undefined) throw new SnippetRefusal('callback', `the callback is not possible: ${problem}`)
+}

@@ -1,0 +1,74 @@
+import { FaultError } from '../../base/fault.ts'
+import { isOver, type SnippetStatus } from '../../model/snippet.ts'
+import type { SnippetDesk, SnippetWatcher } from './snippet-service.ts'
+import { type ToldSnippet, toldSnippet } from './snippet-status.ts'
+import type { DeskTools } from './snippet-tools.ts'
+
+export const noSnippet = (id: string): FaultError =>
+  new FaultError({ kind: 'absent', what: `no task is named ${id.slice(0, 200)}` })
+
+/** How a status becomes one that can be told: with its verdict. */
+export interface Completing {
+  readonly tools: DeskTools
+  readonly complete: (told: ToldSnippet) => Promise<SnippetStatus>
+}
+
+export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, complete }: Completing): () => void {
+  let isEnded = false
+  const end = tools.engine.watch(id, {
+    told(operation) {
+      const told = toldSnippet(operation)
+      if (told === undefined) {
+        end()
+        watcher.failed(noSnippet(id))
+      } else if (operation.end === undefined) watcher.told(told.status)
+      else {
+        complete(told).then(
+          (status) => isEnded || watcher.told(status),
+          (error: unknown) => isEnded || watcher.failed(error instanceof Error ? error : new Error(String(error))),
+        )
+      }
+    },
+    failed: (error) => watcher.failed(error),
+  })
+  return () => {
+    isEnded = true
+    end()
+  }
+}
+
+interface Waiting {
+  readonly ms: number
+  readonly signal: AbortSignal
+  readonly clock: DeskTools['clock']
+  readonly watch: SnippetDesk['watch']
+}
+
+export function waitFor(id: string, { ms, signal, clock, watch }: Waiting): Promise<SnippetStatus> {
+  return new Promise((resolve, reject) => {
+    let latest: SnippetStatus | undefined
+    let isUp = false
+    const finish = (act: () => void): void => {
+      stop()
+      takeBack()
+      signal.removeEventListener('abort', timeUp)
+      act()
+    }
+    // Before the first word nobody knows how it stands: then that word is the answer, at once.
+    const timeUp = (): void => {
+      isUp = true
+      const status = latest
+      if (status !== undefined) finish(() => resolve(status))
+    }
+    const stop = watch(id, {
+      told(status) {
+        latest = status
+        if (isUp || isOver(status)) finish(() => resolve(status))
+      },
+      failed: (error) => finish(() => reject(error)),
+    })
+    const takeBack = clock.after(ms, timeUp)
+    if (signal.aborted) timeUp()
+    else signal.addEventListener('abort', timeUp)
+  })
+}

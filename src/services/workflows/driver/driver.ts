@@ -1,0 +1,22 @@
+import type { Outcome } from '../../../workflow/run/state.ts'
+import type { StepEnded, SubmissionRun } from './run-workflow.ts'
+import type { StepResult, StepTask } from './step-grid.ts'
+import type { PlainBlobs } from './tree-blobs.ts'
+
+/** What a run needs from the server around it. */
+export interface RunHost {
+  readonly blobs: PlainBlobs
+  runStep(step: StepTask): Promise<StepResult>
+  runsImages(inPlaces: boolean): boolean
+  ended(end: StepEnded): void
+  /** Nobody wants it any more: nothing new is begun. */
+  readonly signal: AbortSignal
+}
+
+/** Works through submissions, several at a time. */
+export interface SubmissionDriver {
+  /** Rejects only for a mistake of ours. */
+  run(run: SubmissionRun, host: RunHost): Promise<Outcome>
+  /** Leaves off where it is: what is open goes on after the next start. */
+  close(): Promise<void>
+}

@@ -1,0 +1,19 @@
+import type { ExpressionPool } from '../../../workflow/expressions/expression-pool.ts'
+import type { SubmissionDriver } from './driver.ts'
+import { runSubmission } from './run-workflow.ts'
+import { treeStore } from './tree-blobs.ts'
+
+/** Drives submissions on the calling thread. */
+export const localDriver = (expressions: ExpressionPool, outputJsonBytes = 16 << 20): SubmissionDriver => ({
+  run: (run, { blobs, runStep, runsImages, ended, signal }) =>
+    runSubmission(run, {
+      trees: treeStore(blobs, 'sha256'),
+      expressions,
+      outputJsonBytes,
+      runStep,
+      runsImages: async (inPlaces) => runsImages(inPlaces),
+      ended,
+      signal,
+    }),
+  close: () => expressions.close(),
+})

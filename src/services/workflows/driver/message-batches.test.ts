@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { manualClock } from '../../../testing/manual-clock.ts'
+import { gatheredLists } from './message-batches.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+function lists() {
+  const clock = manualClock()
+  const posted: (readonly string[])[] = []
+  return { clock, posted, say: gatheredLists<string>((list) => posted.push(list), clock) }
+}
+
+test('what is said in one turn goes together, and at its end', async () => {
+  const { posted, say } = lists()
+  say('a')
+  say('b')
+  expect(posted).toEqual([])
+  await turn()
+  say('c')
+  await turn()
+  expect(posted).toEqual([['a', 'b'], ['c']])
+})
+
+test('what can wait goes with what comes next, in the order in which it was said', async () => {
+  const { clock, posted, say } = lists()
+  say('a', true)
+  await turn()
+  say('b', true)
+  await turn()
+  expect(posted).toEqual([])
+  say('now')
+  await turn()
+  expect(posted).toEqual([['a', 'b', 'now']])
+  clock.advance(1000)
+  expect(posted).toHaveLength(1)
+})
+
+test('and goes alone when nothing else comes for a while', async () => {
+  const { clock, posted, say } = lists()
+  say('a', true)
+  say('b', true)
+  clock.advance(20)
+  say('c', true)
+  clock.advance(20)
+  expect(posted).toEqual([['a', 'b'], ['c']])
+})

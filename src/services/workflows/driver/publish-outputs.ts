@@ -1,0 +1,29 @@
+import { invalid } from '../../../base/fault.ts'
+import { fileLocation, treeLocation } from '../../../model/cas-location.ts'
+import type { Stager } from '../../../stagers/stager.ts'
+import type { TreeStore } from '../../../stagers/tree-store.ts'
+import { type DataValue, isFile, mapDataSlowly } from '../../../workflow/values/file-value.ts'
+import type { Value, ValueRecord } from '../../../workflow/values/value.ts'
+
+/** The outputs of a run for those who fetch them: each file by its own digest, and none left that is only words. */
+export const publishOutputs = async (
+  outputs: ValueRecord,
+  tools: { readonly stager: Stager; readonly trees: TreeStore },
+): Promise<ValueRecord> => (await mapDataSlowly(outputs, (data) => published(data, tools))) as ValueRecord
+
+async function published(
+  data: DataValue,
+  { stager, trees }: { readonly stager: Stager; readonly trees: TreeStore },
+): Promise<Value> {
+  const { path: _, dirname: __, ...rest } = data
+  if (typeof data.location !== 'string') {
+    if (!isFile(data) || typeof data.contents !== 'string') return rest
+    const { contents, ...named } = rest
+    const digest = await trees.put(Buffer.from(String(contents)))
+    return { ...named, location: fileLocation(digest), size: digest.size }
+  }
+  const node = await stager.find(data.location)
+  if (node === undefined) throw invalid(`${data.location} is not there any more`)
+  if (node.kind === 'directory') return { ...rest, location: treeLocation(node.digest) }
+  return { ...rest, location: fileLocation(node.digest, node.executable), size: node.digest.size }
+}

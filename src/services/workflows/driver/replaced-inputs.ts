@@ -1,0 +1,45 @@
+import { treeLocation } from '../../../model/cas-location.ts'
+import type { Stager } from '../../../stagers/stager.ts'
+import { escapePath } from '../../../workflow/loading/uri.ts'
+import type { ToolCommand } from '../../../workflow/tool/tool-command.ts'
+import type { StepEnd } from './step-grid.ts'
+
+/** From the location of an input to where it is as the command left it. */
+export type Replaced = Readonly<Record<string, string>>
+
+/**
+ * InplaceUpdateRequirement: a command changes its input, and whoever was given the same input sees that. What is in the
+ * store never changes, so from then on the location leads elsewhere.
+ */
+export function replacedBy({ inplaceUpdate, staged, room }: ToolCommand, { outputs }: StepEnd): Replaced {
+  const { root } = outputs
+  if (!inplaceUpdate || root === undefined) return {}
+  const moves = staged.flatMap((one): [string, string][] => {
+    if (!('location' in one) || !one.writable || !one.path.startsWith(`${room.outdir}/`)) return []
+    return [[one.location, `${treeLocation(root)}/${escapePath(one.path.slice(room.outdir.length + 1))}`]]
+  })
+  return Object.fromEntries(moves)
+}
+
+/** Follows replacements of a location, and of the directories that it lies in. */
+export const replacing = (inner: Stager, replaced: ReadonlyMap<string, string>): Stager => ({
+  async find(location) {
+    if (replaced.size === 0) return inner.find(location)
+    let now = location
+    // What was changed may be changed again; each replacement leads to what came later.
+    for (let turn = 0; turn <= replaced.size; turn += 1) {
+      const next = replacementOf(now, replaced)
+      if (next === undefined) break
+      now = next
+    }
+    return inner.find(now)
+  },
+})
+
+function replacementOf(location: string, replaced: ReadonlyMap<string, string>): string | undefined {
+  for (let end = location.length; end > 0; end = location.lastIndexOf('/', end - 1)) {
+    const to = replaced.get(location.slice(0, end))
+    if (to !== undefined) return to + location.slice(end)
+  }
+  return undefined
+}

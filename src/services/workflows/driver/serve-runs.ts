@@ -1,0 +1,84 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { Clock } from '../../../base/clock.ts'
+import { FaultError } from '../../../base/fault.ts'
+import type { ExpressionPool } from '../../../workflow/expressions/expression-pool.ts'
+import { gatheredLists, isInNoHurry } from './message-batches.ts'
+import { type RunPorts, runSubmission, type SubmissionRun } from './run-workflow.ts'
+import type { StepResult } from './step-grid.ts'
+import type { Ask, FromThread, ToThread } from './thread-messages.ts'
+import { type PlainBlobs, treeStore } from './tree-blobs.ts'
+
+interface Course {
+  readonly submission: string
+  /** Questions that are not answered yet. */
+  open: number
+}
+
+export interface ServingRuns {
+  readonly clock: Clock
+  readonly expressions: ExpressionPool
+  readonly outputJsonBytes: number
+}
+
+/** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
+export function serveRuns(port: MessagePort, { clock, expressions, outputJsonBytes }: ServingRuns): void {
+  const say = gatheredLists<FromThread>((list) => port.postMessage(list), clock)
+  const open = new Map<number, PromiseWithResolvers<unknown>>()
+  const leaving = new Map<string, AbortController>()
+  let questions = 0
+  const ask = (course: Course, about: Ask): Promise<unknown> => {
+    const question = ++questions
+    const answer = Promise.withResolvers<unknown>()
+    open.set(question, answer)
+    course.open += 1
+    say({ kind: 'question', question, submission: course.submission, ask: about }, isInNoHurry(course.open))
+    return answer.promise.finally(() => {
+      course.open -= 1
+    })
+  }
+  const drive = async (run: SubmissionRun): Promise<void> => {
+    const submission = run.id
+    const leave = new AbortController()
+    const course: Course = { submission, open: 0 }
+    leaving.set(submission, leave)
+    try {
+      const ports = { ...portsOf((about) => ask(course, about)), expressions, outputJsonBytes }
+      const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end }, isInNoHurry(course.open))
+      say({ kind: 'over', submission, outcome: await runSubmission(run, { ...ports, ended, signal: leave.signal }) })
+    } catch (error) {
+      say({ kind: 'broken', submission, what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    } finally {
+      leaving.delete(submission)
+    }
+  }
+  const hear = (message: ToThread): void => {
+    if (message.kind === 'run') void drive(message.run)
+    else if (message.kind === 'cancel') leaving.get(message.submission)?.abort()
+    else {
+      const answer = open.get(message.question)
+      open.delete(message.question)
+      if (message.kind === 'answer') answer?.resolve(message.value)
+      else answer?.reject(new FaultError(message.fault))
+    }
+  }
+  port.on('message', (list: readonly ToThread[]) => {
+    for (const message of list) hear(message)
+  })
+}
+
+type AskedPorts = Pick<RunPorts, 'trees' | 'runStep' | 'runsImages'>
+
+function portsOf(ask: (about: Ask) => Promise<unknown>): AskedPorts {
+  const blobs: PlainBlobs = {
+    has: async (digest) => (await ask({ what: 'has', digest })) === true,
+    read: async (digest, limit) => (await ask({ what: 'read', digest, limit })) as Uint8Array | undefined,
+    async put(digest, bytes) {
+      await ask({ what: 'put', digest, bytes })
+    },
+  }
+  return {
+    trees: treeStore(blobs, 'sha256'),
+    runStep: async (step) => (await ask({ what: 'step', step })) as StepResult,
+    runsImages: async (inPlaces) => (await ask({ what: 'images', inPlaces })) === true,
+  }
+}

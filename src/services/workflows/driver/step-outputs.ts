@@ -1,0 +1,37 @@
+import { type FaultError, invalid } from '../../../base/fault.ts'
+import { digestOf } from '../../../base/hashing/hash-of.ts'
+import { treeLocation } from '../../../model/cas-location.ts'
+import type { CommandLineTool } from '../../../workflow/process/process.ts'
+import type { Call } from '../../../workflow/run/drive.ts'
+import { collectOutputs } from '../../../workflow/tool/collect.ts'
+import { exitClass, type ToolCommand } from '../../../workflow/tool/tool-command.ts'
+import type { Files } from '../../../workflow/values/files.ts'
+import type { ValueRecord } from '../../../workflow/values/value.ts'
+import type { StepEnd } from './step-grid.ts'
+
+/** The output object of a step from what its task left behind. */
+export async function stepOutputs(
+  { tool, scope, evaluator }: Call,
+  { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
+  { files, outputJsonBytes }: { readonly files: Files; readonly outputJsonBytes: number },
+): Promise<ValueRecord> {
+  const { outputs, stage } = result
+  if (stage === undefined) throw invalid('nothing was run')
+  mustHaveSucceeded(tool, stage)
+  if (outputs.problem !== undefined) throw invalid(outputs.problem)
+  const root = outputs.root ?? digestOf('sha256', new Uint8Array()) // an empty directory is an empty message
+  const outdirLocation = treeLocation(root)
+  const { exitCode } = stage
+  return collectOutputs({ tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes })
+}
+
+function mustHaveSucceeded(tool: CommandLineTool, { cause, exitCode, reason }: NonNullable<StepEnd['stage']>): void {
+  if (cause !== 'ok' && cause !== 'exit' && cause !== 'signal') throw invalid(reason ?? cause)
+  const meaning = exitClass(tool, exitCode)
+  if (meaning !== 'success') throw failed(exitCode, meaning === 'temporaryFailure', reason)
+}
+
+const failed = (exitCode: number, isPassing: boolean, reason: string | undefined): FaultError => {
+  const kind = isPassing ? ', which the tool calls a passing failure' : ''
+  return invalid(`the command ended with exit code ${exitCode}${kind}${reason === undefined ? '' : `: ${reason}`}`)
+}

@@ -1,0 +1,77 @@
+import type { InstanceName } from '../../../model/instance-name.ts'
+import type { ValueRecord } from '../../../workflow/values/value.ts'
+
+/** A workflow that somebody wants run, with all that it takes. */
+export interface SubmissionOrder {
+  readonly instance: InstanceName
+  /** One document that needs no other. */
+  readonly workflow: ValueRecord
+  /** Files and directories in it are in the store, or literals. */
+  readonly inputs: ValueRecord
+  /** Ontologies that the document names in `$schemas`, by their addresses. */
+  readonly schemas: Readonly<Record<string, string>>
+  /** For people. */
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  /** Lower goes sooner. */
+  readonly priority: number
+}
+
+export const SUBMISSION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
+export type SubmissionState = (typeof SUBMISSION_STATES)[number]
+
+/** What is known of one without reading what it runs. Times are milliseconds since 1970. */
+export interface SubmissionHead {
+  readonly id: string
+  readonly instance: InstanceName
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly createdAt: number
+}
+
+export const STEP_STATES = ['queued', 'running', 'retrying', 'success', 'failed', 'cancelled'] as const
+export type StepState = (typeof STEP_STATES)[number]
+
+/** One turn of a step, by its path in the workflow; the empty path is a process that is a single tool. */
+export interface Step {
+  readonly path: string
+  readonly state: StepState
+  /** The cache had its result. */
+  readonly cached: boolean
+  /** The name that the grid knows its task by; undefined for one that ran here, such as an expression. */
+  readonly operation: string | undefined
+  readonly startedAt: number | undefined
+  readonly endedAt: number | undefined
+  /** In words, of one that failed. */
+  readonly why: string | undefined
+}
+
+export interface SubmissionEnd {
+  readonly state: 'completed' | 'failed' | 'cancelled'
+  readonly at: number
+  readonly outputs: ValueRecord | undefined
+  readonly failure: SubmissionFailure | undefined
+}
+
+export interface SubmissionFailure {
+  /** Of the step; empty when it is the workflow itself. */
+  readonly path: string
+  readonly why: string
+  /** Not a mistake: something that Windlass does not do. */
+  readonly unsupported: boolean
+}
+
+export interface SubmissionStatus extends SubmissionHead {
+  readonly state: SubmissionState
+  readonly counts: StepCounts
+  readonly end: SubmissionEnd | undefined
+}
+
+/** Turns by how they stand; those that the cache had are done as well. */
+export interface StepCounts {
+  readonly waiting: number
+  readonly running: number
+  readonly done: number
+  readonly cached: number
+  readonly failed: number
+}

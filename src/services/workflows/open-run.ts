@@ -1,0 +1,88 @@
+import type { StepProgress } from './driver/step-grid.ts'
+import type { Step, SubmissionEnd, SubmissionHead, SubmissionState, SubmissionStatus } from './driver/workflow-run.ts'
+import type { SubmissionEvent } from './run-events.ts'
+import { SubmissionEvents } from './run-events.ts'
+import { StepTable } from './step-table.ts'
+import type { StepNote } from './store/workflow-store.ts'
+
+const NEW: Omit<Step, 'path'> = {
+  state: 'queued',
+  cached: false,
+  operation: undefined,
+  startedAt: undefined,
+  endedAt: undefined,
+  why: undefined,
+}
+
+/** A submission that is under way: where it stands, and who wants to hear of it. */
+export class OpenSubmission {
+  readonly head: SubmissionHead
+  readonly steps = new StepTable()
+  readonly events: SubmissionEvents
+  readonly leaving = new AbortController()
+  state: SubmissionState = 'pending'
+  isCancelled = false
+  /** Its end is being written down. */
+  isOver = false
+  #end: SubmissionEnd | undefined
+  readonly #cached = new Set<string>()
+
+  constructor(head: SubmissionHead, epoch: string) {
+    this.head = head
+    this.events = new SubmissionEvents(epoch)
+  }
+
+  status(): SubmissionStatus {
+    return { ...this.head, state: this.state, counts: this.steps.counts, end: this.#end }
+  }
+
+  began(): void {
+    this.state = 'running'
+    this.#tell({ kind: 'submission', state: 'running' })
+  }
+
+  progress(path: string, { state, operation, startedAt }: StepProgress): void {
+    const before = this.steps.get(path)
+    this.#put({ ...NEW, path, state, operation, startedAt: startedAt ?? before?.startedAt })
+  }
+
+  /** The grid says that it was run by nobody. */
+  hit(path: string): void {
+    this.#cached.add(path)
+  }
+
+  /** Answers what is to be remembered of it. */
+  ended(path: string, { at, why }: { readonly at: number; readonly why: string | undefined }): Step {
+    const before = this.steps.get(path) ?? { ...NEW, path }
+    const state = why === undefined ? 'success' : this.isCancelled ? 'cancelled' : 'failed'
+    const step: Step = { ...before, state, why, endedAt: at, cached: this.#cached.delete(path) }
+    this.#put(step)
+    return step
+  }
+
+  remember({ step }: StepNote): void {
+    this.steps.put({ ...NEW, ...step })
+  }
+
+  /** What is under way when the whole is over is not wanted any more. */
+  settle({ at }: SubmissionEnd): void {
+    for (const step of this.steps.list()) {
+      if (step.endedAt === undefined) this.#put({ ...step, state: 'cancelled', endedAt: at })
+    }
+  }
+
+  over(end: SubmissionEnd): void {
+    this.state = end.state
+    this.#end = end
+    this.#tell({ kind: 'submission', state: end.state })
+    this.events.close()
+  }
+
+  #put(step: Step): void {
+    if (this.steps.put(step)) this.#tell({ kind: 'step', step })
+  }
+
+  #tell(event: SubmissionEvent): void {
+    this.events.add(event, this.steps.counts)
+  }
+}

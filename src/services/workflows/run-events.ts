@@ -1,0 +1,84 @@
+import type { Step, StepCounts, SubmissionState } from './driver/workflow-run.ts'
+
+export type SubmissionEvent =
+  | { readonly kind: 'submission'; readonly state: SubmissionState }
+  | { readonly kind: 'step'; readonly step: Step }
+
+/** An event with the name that a listener can go on from. */
+export interface NumberedEvent {
+  readonly id: string
+  readonly event: SubmissionEvent
+  readonly counts: StepCounts
+}
+
+export interface EventListener {
+  /**
+   * What came next; undefined when there is nothing new. `behind` when some of it is not kept: whoever hears that has to
+   * look at how things stand.
+   */
+  next(): NumberedEvent | 'behind' | undefined
+  /** Nothing will come any more. */
+  isEnded(): boolean
+  /** Nothing will be added any more; some may still have to be read. */
+  isComplete(): boolean
+  close(): void
+}
+
+const MOST_KEPT = 5000
+
+/** The last events of one submission. Ids are of one start of the server: after the next, everybody begins anew. */
+export class SubmissionEvents {
+  readonly #epoch: string
+  readonly #kept: NumberedEvent[] = []
+  readonly #listeners = new Set<() => void>()
+  #first = 0
+  #isClosed = false
+
+  constructor(epoch: string) {
+    this.#epoch = epoch
+  }
+
+  add(event: SubmissionEvent, counts: StepCounts): void {
+    const number = this.#first + this.#kept.length
+    this.#kept.push({ id: `${this.#epoch}-${number}`, event, counts })
+    if (this.#kept.length > MOST_KEPT) {
+      this.#kept.shift()
+      this.#first += 1
+    }
+    for (const wake of this.#listeners) wake()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const wake of this.#listeners) wake()
+  }
+
+  /** `after` is the id of the last event that was heard; `wake` says that there is more to read. */
+  listen(after: string | undefined, wake: () => void): EventListener {
+    const heard = this.#numberOf(after)
+    let at = heard === undefined ? -1 : heard + 1
+    this.#listeners.add(wake)
+    const end = (): number => this.#first + this.#kept.length
+    return {
+      next: () => {
+        if (at < this.#first) {
+          at = end() // how things stand says all that there was
+          return 'behind'
+        }
+        const event = this.#kept[at - this.#first]
+        if (event !== undefined) at += 1
+        return event
+      },
+      isEnded: () => this.#isClosed && at >= end(),
+      isComplete: () => this.#isClosed,
+      close: () => void this.#listeners.delete(wake),
+    }
+  }
+
+  #numberOf(id: string | undefined): number | undefined {
+    const [, epoch, digits] = /^(.{1,50})-(\d{1,15})$/.exec(id ?? '') ?? []
+    const number = Number(digits)
+    const isKept = epoch === this.#epoch && number + 1 >= this.#first && number < this.#first + this.#kept.length
+    return isKept ? number : undefined
+  }
+}

@@ -1,0 +1,77 @@
+import { FaultError } from '../../base/fault.ts'
+import type { RunHost } from './driver/driver.ts'
+import type { StepYield } from './driver/run-workflow.ts'
+import { plainBlobs } from './driver/tree-blobs.ts'
+import type { SubmissionEnd, SubmissionOrder } from './driver/workflow-run.ts'
+import { digestsIn } from './named-blobs.ts'
+import type { OpenSubmission } from './open-run.ts'
+import type { StepNote } from './store/workflow-store.ts'
+import type { SubmissionsOptions } from './workflow-service.ts'
+
+export interface CourseTools extends SubmissionsOptions {
+  readonly isClosing: () => boolean
+}
+
+interface Beginning {
+  readonly order: SubmissionOrder
+  /** What an earlier start of the server has noted; undefined for a submission that is new. */
+  readonly notes: readonly StepNote[] | undefined
+}
+
+/** Takes a submission to its end, and keeps what its steps make until then. */
+export async function courseOf(
+  submission: OpenSubmission,
+  { order, notes }: Beginning,
+  tools: CourseTools,
+): Promise<SubmissionEnd> {
+  const { head } = submission
+  const { clock, roots, store, log } = tools
+  const held = new Set<string>()
+  const hold = (path: string, { outputs, replaced }: StepYield): void => {
+    const name = `${head.id} ${path}`
+    held.add(name)
+    roots.hold(
+      name,
+      'outputs',
+      digestsIn([outputs, Object.values(replaced).map((location) => ({ class: 'File', location }))]),
+    )
+  }
+  for (const note of notes ?? []) {
+    submission.remember(note)
+    hold(note.step.path, note.made)
+  }
+  const host: RunHost = {
+    blobs: plainBlobs(tools.blobsOf(order.instance)),
+    runsImages: (inPlaces) => tools.grid.runsImages(inPlaces),
+    signal: submission.leaving.signal,
+    async runStep(step) {
+      const { path } = step
+      const got = await tools.grid.run(step, (progress) => submission.progress(path, progress), host.signal)
+      if (got.cached) submission.hit(path)
+      return got
+    },
+    ended({ path, isCommand, made, why }) {
+      if (tools.isClosing() || submission.isOver || (!isCommand && submission.steps.get(path) !== undefined)) return
+      if (submission.steps.get(path)?.state === 'success') return // noted by an earlier start
+      const step = submission.ended(path, { at: clock.now(), why })
+      if (made === undefined) return
+      hold(path, made)
+      store.note(head.id, { step, made })
+    },
+  }
+  try {
+    submission.began()
+    const done = new Map((notes ?? []).map(({ step, made }) => [step.path, made]))
+    const outcome = await tools.driver.run({ id: head.id, order, done, isResumed: notes !== undefined }, host)
+    const at = clock.now()
+    if (outcome.kind === 'done') return { state: 'completed', at, outputs: outcome.outputs, failure: undefined }
+    const { path, why, unsupported = false } = outcome
+    return { state: 'failed', at, outputs: undefined, failure: { path, why, unsupported } }
+  } catch (error) {
+    if (!tools.isClosing()) log.error({ err: error, submission: head.id }, 'a submission broke the one who drove it')
+    const why = error instanceof FaultError ? error.message : 'something went wrong on the server, whose log says more'
+    return { state: 'failed', at: clock.now(), outputs: undefined, failure: { path: '', why, unsupported: false } }
+  } finally {
+    for (const name of held) roots.release(name, 'outputs')
+  }
+}

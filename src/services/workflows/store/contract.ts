@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import type { Step, SubmissionHead, SubmissionOrder } from '../driver/workflow-run.ts'
+import type { StepNote, StoredEnd, SubmissionStore } from './workflow-store.ts'
+
+const order: SubmissionOrder = {
+  instance: '',
+  workflow: { class: 'Workflow', steps: [] },
+  inputs: { word: 'an “input”\n' },
+  schemas: {},
+  name: 'a name',
+  labels: { team: 'blue' },
+  priority: 0,
+}
+const headOf = (id: string, createdAt: number): SubmissionHead => ({
+  ...{ id, createdAt, instance: '', name: 'a name', labels: { team: 'blue' } },
+})
+const step: Step = {
+  path: 'align[3]/sort',
+  state: 'success',
+  cached: false,
+  operation: 'x-1',
+  startedAt: 5,
+  endedAt: 6,
+  why: undefined,
+}
+const note: StepNote = { step, made: { outputs: { out: { class: 'File', location: 'cas:…' } }, replaced: { a: 'b' } } }
+const another: StepNote = { step: { ...step, path: 'sort' }, made: { outputs: {}, replaced: {} } }
+const endOf = (head: SubmissionHead): StoredEnd => ({
+  head,
+  end: { state: 'completed', at: 9, outputs: { out: 1 }, failure: undefined },
+  steps: [step],
+})
+/** As JSON has it: what is undefined is not there. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** `reopen` gives the store as it is after a stop. */
+export function submissionStoreContract(
+  make: () => Promise<{ store: SubmissionStore; reopen(): Promise<SubmissionStore> }>,
+) {
+  describe('a store of submissions', () => {
+    test('has what was added and the notes on it, the oldest first', async () => {
+      const { store, reopen } = await make()
+      await store.add({ head: headOf('b', 2), order })
+      await store.add({ head: headOf('a', 1), order })
+      store.note('a', note)
+      store.note('a', another)
+      await store.close()
+      const { open, over } = await (await reopen()).load()
+      expect(open.map(({ head }) => head.id)).toEqual(['a', 'b'])
+      expect(plain(open[0])).toEqual(plain({ head: headOf('a', 1), order, notes: [note, another] }))
+      expect(over).toEqual([])
+    })
+
+    test('knows how one ended, and asks nobody to go on with it', async () => {
+      const { store, reopen } = await make()
+      const head = headOf('a', 1)
+      await store.add({ head, order })
+      store.note('a', note)
+      await store.end('a', endOf(head))
+      await store.close()
+      const again = await reopen()
+      const { open, over } = await again.load()
+      expect(open).toEqual([])
+      expect(plain(over)).toEqual(plain([{ head, end: endOf(head).end }]))
+      expect(plain(await again.ended('a'))).toEqual(plain(endOf(head)))
+    })
+
+    test('forgets what is removed, and knows nothing of what was never there', async () => {
+      const { store, reopen } = await make()
+      const head = headOf('a', 1)
+      await store.add({ head, order })
+      await store.end('a', endOf(head))
+      await store.remove('a')
+      await store.remove('never')
+      await store.close()
+      const again = await reopen()
+      expect(await again.load()).toEqual({ open: [], over: [] })
+      expect(await again.ended('a')).toBeUndefined()
+      expect(await again.ended('../a')).toBeUndefined()
+    })
+  })
+}

@@ -1,0 +1,29 @@
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { submissionStoreContract } from './contract.ts'
+import { fileSubmissions } from './file-workflow-store.ts'
+
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-submissions-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+submissionStoreContract(async () => {
+  const folder = ownFolder()
+  return { store: fileSubmissions(folder), reopen: async () => fileSubmissions(folder) }
+})
+
+test('what was torn by a stop is left out, and a draft that nobody was told of is gone', async () => {
+  const folder = ownFolder()
+  mkdirSync(join(folder, 'half'))
+  writeFileSync(join(folder, 'half', 'order.json.draft'), '{"head"')
+  mkdirSync(join(folder, 'whole'))
+  writeFileSync(join(folder, 'whole', 'order.json'), JSON.stringify({ head: { id: 'whole', createdAt: 1 }, order: {} }))
+  appendFileSync(join(folder, 'whole', 'steps.jsonl'), '{"step":{"path":"a"}}\n{"step":{"pa')
+  const { open } = await fileSubmissions(folder).load()
+  expect(open).toMatchObject([{ head: { id: 'whole' }, notes: [{ step: { path: 'a' } }] }])
+  expect(existsSync(join(folder, 'half'))).toBe(false)
+})

@@ -1,0 +1,29 @@
+import type { StepNote, StoredEnd, StoredOrder, SubmissionStore } from './workflow-store.ts'
+
+/** Submissions that are gone with the process: for tests, and for a server that keeps nothing. */
+export function memorySubmissions(): SubmissionStore {
+  const open = new Map<string, { readonly stored: StoredOrder; readonly notes: StepNote[] }>()
+  const over = new Map<string, StoredEnd>()
+  return {
+    async add(stored) {
+      open.set(stored.head.id, structuredClone({ stored, notes: [] }))
+    },
+    note: (id, note) => void open.get(id)?.notes.push(structuredClone(note)),
+    async end(id, ended) {
+      if (open.delete(id)) over.set(id, structuredClone(ended))
+    },
+    load: async () => ({
+      open: [...open.values()].map(({ stored, notes }) => ({ ...stored, notes: [...notes] })).sort(byAge),
+      over: [...over.values()].map(({ head, end }) => ({ head, end })).sort(byAge),
+    }),
+    ended: async (id) => over.get(id),
+    async remove(id) {
+      over.delete(id)
+      open.delete(id)
+    },
+    async close() {},
+  }
+}
+
+type Dated = Pick<StoredEnd, 'head'>
+const byAge = (one: Dated, other: Dated): number => one.head.createdAt - other.head.createdAt

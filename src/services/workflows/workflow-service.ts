@@ -1,0 +1,137 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Log } from '../../base/log.ts'
+import type { BlobRoots } from '../../engine/ports.ts'
+import type { InstanceName } from '../../model/instance-name.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import type { SubmissionDriver } from './driver/driver.ts'
+import type { StepGrid } from './driver/step-grid.ts'
+import type { Step, SubmissionHead, SubmissionOrder, SubmissionState, SubmissionStatus } from './driver/workflow-run.ts'
+import { blobsNamedBy } from './named-blobs.ts'
+import type { OpenSubmission } from './open-run.ts'
+import type { EventListener } from './run-events.ts'
+import { StepTable } from './step-table.ts'
+import type { StoredEnd, SubmissionStore } from './store/workflow-store.ts'
+import { SubmissionShelf, treesOf } from './workflow-runs.ts'
+
+/** Workflows on the server, from the order to what came of it. */
+export interface Submissions {
+  /** Resolves when it is on the disk, and cannot be lost any more. `missing` names what has to be uploaded first. */
+  create(order: SubmissionOrder): Promise<SubmissionStatus>
+  find(id: string): Promise<SubmissionStatus | undefined>
+  steps(id: string): Promise<readonly Step[] | undefined>
+  /** The newest first. */
+  list(query: SubmissionQuery): SubmissionPage
+  /** Resolves with how it stands when that is certain; one that is over stays as it is. */
+  cancel(id: string): Promise<SubmissionStatus | undefined>
+  /** Of one that is under way; undefined of every other. */
+  listen(id: string, after: string | undefined, wake: () => void): EventListener | undefined
+  /** Leaves everything as it is: it goes on after the next start. */
+  close(): Promise<void>
+}
+
+export interface SubmissionQuery {
+  readonly instance: InstanceName | undefined
+  readonly states: readonly SubmissionState[] | undefined
+  readonly labels: Readonly<Record<string, string>>
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+export interface SubmissionSummary extends SubmissionHead {
+  readonly state: SubmissionState
+  readonly endedAt: number | undefined
+}
+
+export interface SubmissionPage {
+  readonly submissions: readonly SubmissionSummary[]
+  readonly next: string | undefined
+}
+
+export interface SubmissionsOptions {
+  readonly store: SubmissionStore
+  readonly driver: SubmissionDriver
+  readonly grid: StepGrid
+  readonly blobsOf: (instance: InstanceName) => BlobStore
+  readonly roots: BlobRoots
+  readonly clock: Clock
+  readonly log: Log
+  readonly newId: () => string
+  /** How long those that are over can be asked after. */
+  readonly retentionMs: number
+  /** Which start of the server this is. */
+  readonly epoch: number
+}
+
+/** Submissions that may be under way at a time. */
+const MOST_OPEN = 10_000
+
+/** Takes up what an earlier start left open. */
+export async function openSubmissions(options: SubmissionsOptions): Promise<Submissions> {
+  const { store, clock, newId, roots } = options
+  const shelf = new SubmissionShelf(options)
+  await shelf.load()
+  const find = async (id: string): Promise<SubmissionStatus | undefined> => {
+    const submission = shelf.open.get(id)
+    if (submission !== undefined) return submission.status()
+    const ended = shelf.over.has(id) ? await store.ended(id) : undefined
+    return ended && endedStatus(ended)
+  }
+  return {
+    find,
+    async create(order) {
+      if (shelf.isClosing) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
+      if (shelf.open.size >= MOST_OPEN)
+        throw new FaultError({ kind: 'exhausted', resource: 'the number of open submissions', retryAfterMs: 10_000 })
+      const { instance, name, labels } = order
+      const { held, missing } = await blobsNamedBy([order.workflow, order.inputs], treesOf(options, instance))
+      if (missing.length > 0) throw new FaultError({ kind: 'missing', digests: missing })
+      const head = { id: newId(), instance, name, labels, createdAt: clock.now() }
+      roots.hold(head.id, 'inputs', held)
+      await store.add({ head, order })
+      return shelf.begin(head, order).status()
+    },
+    async steps(id) {
+      const submission = shelf.open.get(id)
+      if (submission !== undefined) return submission.steps.list()
+      return shelf.over.has(id) ? (await store.ended(id))?.steps : undefined
+    },
+    list: (query) => pageOf([...shelf.over.values(), ...[...shelf.open.values()].map(summary)], query),
+    async cancel(id) {
+      const submission = shelf.open.get(id)
+      if (submission === undefined) return find(id)
+      submission.isCancelled = true
+      const failure = { path: '', why: 'it was cancelled', unsupported: false }
+      await shelf.finish(submission, { state: 'cancelled', at: clock.now(), outputs: undefined, failure })
+      return find(id)
+    },
+    listen: (id, after, wake) => shelf.open.get(id)?.events.listen(after, wake),
+    close: () => shelf.close(),
+  }
+}
+
+function endedStatus({ head, end, steps }: StoredEnd): SubmissionStatus {
+  const table = new StepTable()
+  for (const step of steps) table.put(step)
+  return { ...head, state: end.state, counts: table.counts, end }
+}
+
+const summary = ({ head, state }: OpenSubmission): SubmissionSummary => ({ ...head, state, endedAt: undefined })
+
+/** Newest first; a cursor is the last that was told. */
+function pageOf(all: SubmissionSummary[], query: SubmissionQuery): SubmissionPage {
+  const { instance, states, labels, limit, cursor } = query
+  const key = ({ createdAt, id }: SubmissionHead): string => `${String(createdAt).padStart(16, '0')} ${id}`
+  const matching = all
+    .filter(
+      (one) =>
+        (instance === undefined || one.instance === instance) &&
+        (states === undefined || states.includes(one.state)) &&
+        Object.entries(labels).every(([name, value]) => one.labels[name] === value) &&
+        (cursor === undefined || key(one) < cursor),
+    )
+    .sort((one, other) => (key(one) < key(other) ? 1 : -1))
+  const submissions = matching.slice(0, limit)
+  const last = submissions.at(-1)
+  return { submissions, next: matching.length > limit && last !== undefined ? key(last) : undefined }
+}
