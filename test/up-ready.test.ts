@@ -115,7 +115,7 @@ const languagesAt = async (up: UpProcess): Promise<string[]> =>
 
 /** The number that the Judge0 door gives to a language of the operator's own. */
 async function judge0Id(): Promise<number> {
-  const { idOf } = await import('../src/doors/judge0/language-ids.ts')
+  const { idOf } = await import('../src/doors/http/judge0/language-ids.ts')
   return idOf('slow')
 }
 

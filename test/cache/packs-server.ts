@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
 import type { Clock } from '../../src/base/clock.ts'
-import { reapiDoor } from '../../src/doors/reapi/reapi-door.ts'
+import { reapiDoor } from '../../src/doors/grpc/cache/door.ts'
 import { createServer } from '../../src/grpc/server.ts'
 import type { Instance } from '../../src/services/instances/instances.ts'
 import { alwaysHoldingEmptyBlob } from '../../src/storage/always-holding-empty-blob.ts'

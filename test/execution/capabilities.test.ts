@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { getCapabilities } from '../../src/doors/reapi/capabilities.ts'
-import { DEFAULT_REAPI_LIMITS } from '../../src/doors/reapi/limits.ts'
+import { getCapabilities } from '../../src/doors/grpc/cache/capabilities.ts'
+import { DEFAULT_REAPI_LIMITS } from '../../src/services/instances/cache-limits.ts'
 import { fakeCall } from '../../src/testing/grpc-call.ts'
 import { memoryInstance } from './execution-grid.ts'
 import { decoded, encoded } from './messages.ts'

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { zipOf } from '../../src/doors/judge0/zip-of.fixture.ts'
+import { zipOf } from '../../src/doors/http/judge0/zip-of.fixture.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { dropInGrid } from '../piston/drop-in-grid.ts'
 

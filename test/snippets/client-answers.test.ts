@@ -8,8 +8,8 @@ import type {
   TaskPage,
   ToldTask,
 } from '../../src/client/snippets/snippet-answers.ts'
-import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/snippets/rest/answers.ts'
-import type { taskBody } from '../../src/doors/snippets/rest/task-body.ts'
+import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/http/snippets/answers.ts'
+import type { taskBody } from '../../src/doors/http/snippets/task-body.ts'
 
 /** Names and what they hold; JSON knows neither what may not be changed nor what is there and undefined. */
 type Plain<T> = T extends readonly (infer Element)[]

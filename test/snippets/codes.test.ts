@@ -2,10 +2,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
-import { listenHttp } from '../../src/doors/http/listen.ts'
-import { API_CODES } from '../../src/doors/snippets/codes.ts'
-import { snippetsGrid } from '../../src/doors/snippets/snippets.fixture.ts'
-import { snippetsDoor } from '../../src/doors/snippets/snippets-door.ts'
+import { listenHttp } from '../../src/doors/http/server/listen.ts'
+import { snippetsDoor } from '../../src/doors/http/snippets/door.ts'
+import { snippetsGrid } from '../../src/doors/http/snippets/snippets.fixture.ts'
+import { API_CODES } from '../../src/services/snippets/problem-codes.ts'
 import { codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 
 interface Envelope {

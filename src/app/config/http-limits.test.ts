@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { HTTP_LIMITS } from '../../doors/http/listen.ts'
-import { SOCKET_LIMITS } from '../../doors/http/socket-limits.ts'
+import { HTTP_LIMITS } from '../../doors/http/server/listen.ts'
+import { SOCKET_LIMITS } from '../../doors/http/server/socket-limits.ts'
 import { callerRates, httpLimits, instanceLimits, limits, socketLimits } from './http-limits.ts'
 
 const set = (wish: object) => limits.parse(wish)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { proxyList } from '../../doors/http/caller-address.ts'
-import { HTTP_LIMITS, type HttpLimits } from '../../doors/http/listen.ts'
-import type { RateLimits } from '../../doors/http/rate-limits.ts'
-import { SOCKET_LIMITS, type SocketLimits } from '../../doors/http/socket-limits.ts'
-import type { Rate } from '../../doors/http/token-bucket.ts'
+import { proxyList } from '../../doors/http/server/caller-address.ts'
+import { HTTP_LIMITS, type HttpLimits } from '../../doors/http/server/listen.ts'
+import type { RateLimits } from '../../doors/http/server/rate-limits.ts'
+import { SOCKET_LIMITS, type SocketLimits } from '../../doors/http/server/socket-limits.ts'
+import type { Rate } from '../../doors/http/server/token-bucket.ts'
 import { field, live } from './field.ts'
 
 const count = (standard: number) => z.int().min(1).max(1_000_000_000).default(standard)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { configuredAuthority } from '../../doors/http/authority.ts'
-import { configuredOrigin } from '../../doors/http/browser-rules.ts'
+import { configuredAuthority } from '../../doors/http/server/authority.ts'
+import { configuredOrigin } from '../../doors/http/server/browser-rules.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 import { parseAddress } from './bind-address.ts'
 import { field, live } from './field.ts'

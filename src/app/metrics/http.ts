@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { HttpAnswered, HttpMeter } from '../../doors/http/http-meter.ts'
+import type { HttpAnswered, HttpMeter } from '../../doors/http/server/http-meter.ts'
 import { Durations } from './durations.ts'
 import { expose } from './exposition.ts'
 

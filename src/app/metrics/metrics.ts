@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { HttpMeter } from '../../doors/http/http-meter.ts'
+import type { HttpMeter } from '../../doors/http/server/http-meter.ts'
 import type { Observer } from '../../grpc/observer.ts'
 import { grpcFigures } from './grpc.ts'
 import { httpFigures } from './http.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Log } from '../../base/log.ts'
-import type { HttpLimits } from '../../doors/http/listen.ts'
+import type { HttpLimits } from '../../doors/http/server/listen.ts'
 
 /** Files that the store, the journal, gRPC and others need beside HTTP connections: a connection is an open file. */
 const SHARE_OF_HTTP = 0.5

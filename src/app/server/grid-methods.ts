@@ -1,4 +1,4 @@
-import type { WebSocketRoute } from '../../doors/http/web-sockets.ts'
+import type { WebSocketRoute } from '../../doors/http/server/web-sockets.ts'
 import type { Method } from '../../grpc/service.ts'
 
 type Kinds = Readonly<Record<string, Method['kind']>>

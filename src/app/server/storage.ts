@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import type { StorageAdmin } from '../../doors/storage-admin/storage-admin.ts'
+import type { StorageAdmin } from '../../doors/grpc/storage-admin/door.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { Instances } from '../../services/instances/instances.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'

@@ -1,0 +1,126 @@
+import type { Digest } from '../../../base/digest.ts'
+import { digestListOf } from '../../../base/digest-list.ts'
+import { invalid } from '../../../base/fault.ts'
+import type { ClientStreamingMethod, Incoming, UnaryMethod } from '../../../grpc/service.ts'
+import type { ReapiLimits } from '../../../services/instances/cache-limits.ts'
+import type { Instance, Instances } from '../../../services/instances/instances.ts'
+import { areHeld } from '../../../storage/held.ts'
+import {
+  queryWriteStatusResponse,
+  readQueryWriteStatusRequest,
+  readWriteRequest,
+  type WriteRequest,
+  writeResponse,
+} from '../../../wire/hot/byte-stream.ts'
+import { parseWriteName, type UploadName } from '../../../wire/reapi/resource-name.ts'
+import type { LogStreams } from '../logs/door.ts'
+import { checkResourceNameHeader } from './resource-name-header.ts'
+import { beginUpload, type PausedUploads, type Upload } from './uploads.ts'
+
+export interface WriteTools {
+  readonly instances: Instances
+  readonly paused: PausedUploads
+  readonly limits: ReapiLimits
+  /** Where there are logs to be written. */
+  readonly logs?: Pick<LogStreams, 'nameOf' | 'write' | 'written'> | undefined
+}
+
+/** What a compressed upload is told when the blob was there: how much of it was needed cannot be said. */
+const UNTOLD = -1
+
+export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
+  kind: 'clientStreaming',
+  keepsNothing: true,
+  async handle(requests, call) {
+    const first = await nextOf(requests)
+    if (first === undefined) throw invalid('the upload ended before it began')
+    checkResourceNameHeader(call, first.resourceName)
+    const log = tools.logs?.nameOf(first.resourceName)
+    if (log !== undefined) return writeResponse((await tools.logs?.write(log, first, requests)) ?? 0)
+    const name = parseWriteName(first.resourceName, (instance) => tools.instances(instance).unnamedFunction)
+    const instance = tools.instances(name.instance)
+    const { digest, compressor } = name
+    if (digest.size > tools.limits.maxBlobBytes) {
+      throw invalid(`a blob of ${digest.size} bytes is larger than the limit of ${tools.limits.maxBlobBytes}`)
+    }
+    // Nothing more is read: the client is told at once, in the middle of its upload.
+    if (await isHeld(instance, digest)) return writeResponse(compressor === 'identity' ? digest.size : UNTOLD)
+    const upload = resumed(tools, instance, { name, first })
+    return writeResponse(await receive(requests, first, { upload, name, paused: tools.paused }))
+  },
+})
+
+function resumed({ paused }: WriteTools, instance: Instance, { name, first }: Opening): Upload {
+  if (first.offset === 0) {
+    paused.take(first.resourceName)?.abort()
+    return beginUpload(instance, name)
+  }
+  const upload = paused.take(first.resourceName)
+  if (upload === undefined) throw invalid(`write_offset is ${first.offset}, but nothing has been written`)
+  return upload
+}
+
+interface Opening {
+  readonly name: UploadName
+  readonly first: WriteRequest
+}
+
+interface Receiving {
+  readonly upload: Upload
+  readonly name: UploadName
+  readonly paused: PausedUploads
+}
+
+/** Takes the whole upload; one that breaks off is kept for whoever goes on with it. */
+async function receive(requests: Incoming, first: WriteRequest, { upload, name, paused }: Receiving): Promise<number> {
+  let isOver = false
+  try {
+    for (let request: WriteRequest | undefined = first; ; request = await nextOf(requests)) {
+      if (request === undefined) throw invalid('the upload ended without finish_write')
+      checkRequest(request, first, upload)
+      // Until it is written: nobody can go on from a write that failed, or with bytes that were too many.
+      isOver = true
+      if (name.compressor === 'identity' && upload.committed + request.data.length > name.digest.size) {
+        throw invalid(`the upload is longer than the ${name.digest.size} bytes of its digest`)
+      }
+      if (request.data.length > 0) await upload.write(request.data)
+      if (request.finish) {
+        await upload.finish()
+        return upload.committed
+      }
+      isOver = false
+    }
+  } finally {
+    // Where a packed upload stopped cannot be said in bytes of the blob: it begins again.
+    if (isOver || name.compressor !== 'identity') upload.abort()
+    else paused.keep(first.resourceName, upload)
+  }
+}
+
+function checkRequest({ resourceName, offset }: WriteRequest, first: WriteRequest, { committed }: Upload): void {
+  if (resourceName !== '' && resourceName !== first.resourceName) throw invalid('the resource name changed midway')
+  if (offset !== committed) throw invalid(`write_offset is ${offset}, but ${committed} bytes have been written`)
+}
+
+export const queryWriteStatus = ({ instances, paused, logs }: WriteTools): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes, call) {
+    const resourceName = readQueryWriteStatusRequest(bytes)
+    checkResourceNameHeader(call, resourceName)
+    const log = logs?.nameOf(resourceName)
+    const written = log && logs?.written(log)
+    if (written !== undefined) return queryWriteStatusResponse(written.committed, written.isComplete)
+    const { instance, digest } = parseWriteName(resourceName, (name) => instances(name).unnamedFunction)
+    if (await isHeld(instances(instance), digest)) return queryWriteStatusResponse(digest.size, true)
+    // An upload that nobody knows is one of which nothing has come: NOT_FOUND would make clients give up.
+    return queryWriteStatusResponse(paused.committed(resourceName), false)
+  },
+})
+
+const isHeld = ({ blobs }: Instance, digest: Digest): boolean | Promise<boolean> =>
+  areHeld(digestListOf(digest.fn, [digest]), blobs)
+
+async function nextOf(requests: Incoming): Promise<WriteRequest | undefined> {
+  const bytes = await requests.next()
+  return bytes === undefined ? undefined : readWriteRequest(bytes)
+}

@@ -1,0 +1,62 @@
+import { DIGEST_FUNCTIONS, type DigestFunction } from '../../../base/digest.ts'
+import type { UnaryMethod } from '../../../grpc/service.ts'
+import type { ExecutionCapabilities } from '../../../model/capabilities.ts'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import type { ReapiLimits } from '../../../services/instances/cache-limits.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
+import { capabilitiesRequestFromProto, capabilitiesToProto } from '../../../wire/reapi/capabilities.ts'
+import { NODE_PROPERTIES } from '../../../wire/reapi/execution-action.ts'
+import { FAST_CDC, REP_MAX_CDC } from './chunks.ts'
+
+/** Whether actions are run for an instance. */
+export type Executes = (instance: InstanceName) => boolean
+
+/**
+ * What we offer, and nothing else: clients plan by it, and some refuse a server that says too much. Without `executes`
+ * there is no execution here at all.
+ */
+export const getCapabilities = (instances: Instances, limits: ReapiLimits, executes?: Executes): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const instance = capabilitiesRequestFromProto(bytes)
+    const { unnamedFunction, mayUpdateActions = true } = instances(instance)
+    const digestFunctions = [unnamedFunction, ...FUNCTIONS.filter((fn) => mayBeTold(fn, unnamedFunction))]
+    return capabilitiesToProto({
+      cache: {
+        digestFunctions,
+        updateEnabled: mayUpdateActions,
+        priorities: [{ min: 0, max: 0 }],
+        maxBatchBytes: limits.maxBatchBytes,
+        maxBlobBytes: limits.maxBlobBytes,
+        absoluteSymlinks: 'allowed',
+        compressors: ['zstd', 'deflate', 'brotli'],
+        batchUpdateCompressors: ['zstd', 'deflate', 'brotli'],
+        splitBlob: true,
+        spliceBlob: true,
+        fastCdc: FAST_CDC,
+        repMaxCdc: REP_MAX_CDC,
+      },
+      execution: executes && executionOffer(executes(instance), digestFunctions),
+      // Every Bazel up to 7 refuses a server whose lowest version is above 2.0.
+      lowApiVersion: { major: 2, minor: 0 },
+      highApiVersion: { major: 2, minor: 12 },
+      deprecatedApiVersion: undefined,
+    })
+  },
+})
+
+/** As the scheduler takes them. A client that was told no range refuses every priority but 0. */
+const PRIORITIES = [{ min: -100, max: 100 }]
+
+const executionOffer = (enabled: boolean, digestFunctions: readonly DigestFunction[]): ExecutionCapabilities => ({
+  enabled,
+  digestFunctions,
+  priorities: PRIORITIES,
+  nodeProperties: NODE_PROPERTIES,
+})
+
+const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
+
+/** SHA-256 is told by its length alone: where that length stands for another function, nobody could ask for it. */
+const mayBeTold = (fn: DigestFunction, unnamed: DigestFunction): boolean =>
+  fn !== unnamed && (fn !== 'sha256' || DIGEST_FUNCTIONS[unnamed].hashBytes !== DIGEST_FUNCTIONS.sha256.hashBytes)

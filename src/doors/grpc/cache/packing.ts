@@ -1,0 +1,126 @@
+import { Readable, type Transform } from 'node:stream'
+import { promisify } from 'node:util'
+import {
+  brotliCompress,
+  brotliDecompress,
+  constants,
+  createBrotliCompress,
+  createBrotliDecompress,
+  createDeflateRaw,
+  createInflateRaw,
+  createZstdCompress,
+  createZstdDecompress,
+  deflateRaw,
+  inflateRaw,
+  zstdCompress,
+  zstdDecompress,
+} from 'node:zlib'
+import { invalid } from '../../../base/fault.ts'
+import { mayUnpackTo } from '../../../base/unpack-limit.ts'
+import type { Compressor } from '../../../model/compressor.ts'
+
+/**
+ * Blobs in the forms in which they travel. Everything here runs on libuv's threads, never on the main one. Fast levels:
+ * what a build moves is moved once, and a higher level costs more time than the network takes.
+ */
+export type Packed = Exclude<Compressor, 'identity'>
+
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const DEFLATE = { level: 1 }
+
+const PACK = {
+  zstd: (bytes: Uint8Array) => promisify(zstdCompress)(bytes, ZSTD),
+  deflate: (bytes: Uint8Array) => promisify(deflateRaw)(bytes, DEFLATE),
+  brotli: (bytes: Uint8Array) => promisify(brotliCompress)(bytes, BROTLI),
+} satisfies Record<Packed, (bytes: Uint8Array) => Promise<Buffer>>
+
+const UNPACK = {
+  zstd: (bytes: Uint8Array, maxOutputLength: number) => promisify(zstdDecompress)(bytes, { maxOutputLength }),
+  deflate: (bytes: Uint8Array, maxOutputLength: number) => promisify(inflateRaw)(bytes, { maxOutputLength }),
+  brotli: (bytes: Uint8Array, maxOutputLength: number) => promisify(brotliDecompress)(bytes, { maxOutputLength }),
+} satisfies Record<Packed, (bytes: Uint8Array, maxOutputLength: number) => Promise<Buffer>>
+
+const PACKER = {
+  zstd: () => createZstdCompress(ZSTD),
+  deflate: () => createDeflateRaw(DEFLATE),
+  brotli: () => createBrotliCompress(BROTLI),
+} satisfies Record<Packed, () => Transform>
+
+const UNPACKER = {
+  zstd: () => createZstdDecompress(),
+  deflate: () => createInflateRaw(),
+  brotli: () => createBrotliDecompress(),
+} satisfies Record<Packed, () => Transform>
+
+export const pack = (bytes: Uint8Array, compressor: Packed): Promise<Uint8Array> => PACK[compressor](bytes)
+
+/** Stops at `size`: a few bytes must not become gigabytes. */
+export async function unpack(bytes: Uint8Array, compressor: Packed, size: number): Promise<Uint8Array> {
+  try {
+    return await UNPACK[compressor](bytes, Math.max(1, size))
+  } catch (error) {
+    throw corrupted(compressor, error)
+  }
+}
+
+/** The pieces of a blob, packed as they go by. */
+export async function* packing(pieces: AsyncIterable<Uint8Array>, compressor: Packed): AsyncGenerator<Uint8Array> {
+  yield* Readable.from(owned(pieces), { objectMode: false }).compose(PACKER[compressor]()) as AsyncIterable<Uint8Array>
+}
+
+/** Pieces are lent one at a time, and a stream takes several. */
+async function* owned(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield Uint8Array.from(piece)
+}
+
+/** Takes packed bytes, and hands on what they unpack to. */
+export interface Unpacker {
+  write(bytes: Uint8Array): Promise<void>
+  /** Throws `invalid` when what came was not whole. */
+  end(): Promise<void>
+  abort(): void
+}
+
+export interface UnpackerOptions {
+  readonly maxPackedBytes: number
+  /** That of the digest. */
+  readonly size: number
+  onPiece(bytes: Uint8Array): void | Promise<void>
+}
+
+export function unpacker(compressor: Packed, { maxPackedBytes, size, onPiece }: UnpackerOptions): Unpacker {
+  let have = 0
+  let unpacked = 0
+  const stream = UNPACKER[compressor]()
+  const done = (async () => {
+    for await (const piece of stream as AsyncIterable<Uint8Array>) {
+      unpacked += piece.length
+      if (!mayUnpackTo(unpacked, have, size))
+        throw invalid(`the ${compressor} data unpacks to more than 1,000 times its length; send the blob unpacked`)
+      await onPiece(piece)
+    }
+  })()
+  const failure = done.catch((error: unknown) => {
+    throw error instanceof Error && 'code' in error ? corrupted(compressor, error) : error
+  })
+  failure.catch(() => {})
+  return {
+    async write(bytes) {
+      have += bytes.length
+      if (have > maxPackedBytes) throw invalid(`the ${compressor} data is longer than its digest allows`)
+      if (stream.destroyed) return await failure
+      // A stream keeps what it is given until its turn comes; these bytes are only lent.
+      if (!stream.write(Uint8Array.from(bytes)))
+        await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), failure])
+    },
+    async end() {
+      stream.end()
+      await failure
+    },
+    abort: () => void stream.destroy(),
+  }
+}
+
+const corrupted = (compressor: Packed, cause: unknown) =>
+  invalid(`the data is not ${compressor}, or not what its digest says (${(cause as Error).message})`)

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { manualClock } from '../../../testing/manual-clock.ts'
+import { pausedUploads, type Upload } from './uploads.ts'
+
+const TEN_MINUTES = 600_000
+
+/** Says its name when it is let go of. */
+function upload(name: string, gone: string[], committed = 1): Upload {
+  return { committed, write() {}, finish: async () => {}, abort: () => void gone.push(name) }
+}
+
+describe('uploads that broke off', () => {
+  test('are handed over once, with what they have', () => {
+    const paused = pausedUploads(manualClock())
+    const gone: string[] = []
+    const kept = upload('a', gone, 5)
+    paused.keep('a', kept)
+    expect(paused.committed('a')).toBe(5)
+    expect(paused.take('a')).toBe(kept)
+    expect([paused.take('a'), paused.committed('a'), gone]).toEqual([undefined, 0, []])
+  })
+
+  test('are kept for ten minutes, and each from its own break on', () => {
+    const clock = manualClock()
+    const paused = pausedUploads(clock)
+    const gone: string[] = []
+    paused.keep('a', upload('a', gone))
+    clock.advance(TEN_MINUTES - 1)
+    paused.keep('b', upload('b', gone))
+    clock.advance(1)
+    expect([gone, paused.committed('a'), paused.committed('b')]).toEqual([['a'], 0, 1])
+    // Taken and broken off again: the time begins anew.
+    paused.keep('b', paused.take('b') as Upload)
+    clock.advance(TEN_MINUTES - 1)
+    expect(gone).toEqual(['a'])
+    clock.advance(1)
+    expect([gone, clock.pending()]).toEqual([['a', 'b'], 0])
+  })
+
+  test('under one name the later takes the place of the earlier', () => {
+    const paused = pausedUploads(manualClock())
+    const gone: string[] = []
+    paused.keep('a', upload('first', gone, 1))
+    paused.keep('a', upload('second', gone, 2))
+    expect([gone, paused.committed('a')]).toEqual([['first'], 2])
+  })
+
+  test('are a thousand at most: the one that waits the longest goes, and its timer with it', () => {
+    const clock = manualClock()
+    const paused = pausedUploads(clock)
+    const gone: string[] = []
+    for (let i = 0; i < 1003; i++) paused.keep(`u${i}`, upload(`u${i}`, gone))
+    expect(gone).toEqual(['u0', 'u1', 'u2'])
+    expect(clock.pending()).toBe(1000)
+    expect([paused.committed('u2'), paused.committed('u3')]).toEqual([0, 1])
+    // One that comes again is not one more.
+    paused.keep('u3', upload('again', gone))
+    expect([gone.at(-1), clock.pending()]).toEqual(['u3', 1000])
+  })
+})

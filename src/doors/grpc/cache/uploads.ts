@@ -1,0 +1,79 @@
+import type { Clock } from '../../../base/clock.ts'
+import type { Instance } from '../../../services/instances/instances.ts'
+import type { BlobWriter } from '../../../storage/blob-store.ts'
+import type { UploadName } from '../../../wire/reapi/resource-name.ts'
+import { type Unpacker, unpacker } from './packing.ts'
+
+/**
+ * Uploads that have begun and not ended. One whose stream broke off is kept for a while under its resource name, so
+ * that the client can go on where it stopped.
+ */
+const KEPT_MS = 10 * 60 * 1000
+const KEPT_UPLOADS = 1000
+
+export interface Upload {
+  /** Bytes taken so far, in the form in which they travel. */
+  committed: number
+  write(bytes: Uint8Array): void | Promise<void>
+  finish(): Promise<void>
+  abort(): void
+}
+
+export function beginUpload({ uploads }: Instance, { digest, compressor }: UploadName): Upload {
+  const writer = uploads.write(digest, compressor === 'zstd' ? 'zstd' : 'identity')
+  const through =
+    compressor === 'identity' || compressor === 'zstd'
+      ? undefined
+      : unpacker(compressor, {
+          onPiece: (bytes) => writer.write(bytes),
+          maxPackedBytes: mostPackedBytes(digest.size),
+          size: digest.size,
+        })
+  return upload(writer, through)
+}
+
+/** Packing makes nothing much larger; without a limit, empty blocks could go on for ever. */
+const mostPackedBytes = (size: number): number => size + size / 8 + 64 * 1024
+
+const upload = (writer: BlobWriter, through: Unpacker | undefined): Upload => ({
+  committed: 0,
+  write(bytes) {
+    this.committed += bytes.length
+    return (through ?? writer).write(bytes)
+  },
+  async finish() {
+    await through?.end()
+    await writer.commit()
+  },
+  abort() {
+    through?.abort()
+    writer.abort()
+  },
+})
+
+export interface PausedUploads {
+  committed(name: string): number
+  /** Hands over the upload to whoever goes on with it. */
+  take(name: string): Upload | undefined
+  keep(name: string, upload: Upload): void
+}
+
+export function pausedUploads(clock: Clock): PausedUploads {
+  const paused = new Map<string, { upload: Upload; cancel: () => void }>()
+  const take = (name: string): Upload | undefined => {
+    const kept = paused.get(name)
+    paused.delete(name)
+    kept?.cancel()
+    return kept?.upload
+  }
+  return {
+    committed: (name) => paused.get(name)?.upload.committed ?? 0,
+    take,
+    keep(name, upload) {
+      take(name)?.abort()
+      const [oldest] = paused.keys()
+      if (paused.size >= KEPT_UPLOADS && oldest !== undefined) take(oldest)?.abort()
+      paused.set(name, { upload, cancel: clock.after(KEPT_MS, () => take(name)?.abort()) })
+    },
+  }
+}

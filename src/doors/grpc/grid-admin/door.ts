@@ -1,0 +1,135 @@
+import type { Clock } from '../../../base/clock.ts'
+import { FaultError } from '../../../base/fault.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { WorkerView } from '../../../engine/worker-session.ts'
+import type { Service, UnaryMethod } from '../../../grpc/service.ts'
+import type { TaskView, WorkerInView } from '../../../model/grid-view.ts'
+import {
+  reasonsToProto,
+  taskNameFromProto,
+  taskPageToProto,
+  taskQueryFromProto,
+  taskToProto,
+} from '../../../wire/admin/grid.ts'
+import {
+  drainFromProto,
+  resumeFromProto,
+  workersRequestFromProto,
+  workersToProto,
+} from '../../../wire/admin/grid-workers.ts'
+import { tellingFaults } from '../report-faults.ts'
+import { findTask } from './find-task.ts'
+import { followOutput } from './follow-output.ts'
+import type { TaskTally } from './task-tally.ts'
+import { taskView } from './task-view.ts'
+import { watchGrid } from './watch-grid.ts'
+
+export interface GridAdminOptions {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly tally: TaskTally
+  /** Aborts when the server is about to stop: streams that would go on and on end then. */
+  readonly ending: AbortSignal
+}
+
+const EMPTY = new Uint8Array()
+/** Tasks of a page that are looked at in one loop turn. */
+const AT_ONCE = 16
+
+/** The grid for whoever looks after it: which tasks there are, what they print, who runs them. */
+export const gridAdmin = (options: GridAdminOptions): Service =>
+  tellingFaults({
+    name: 'windlass.grid.v1.GridAdmin',
+    methods: {
+      ListTasks: listTasks(options),
+      GetTask: getTask(options),
+      ExplainTask: explainTask(options),
+      CancelTask: cancelTask(options),
+      FollowOutput: followOutput(options),
+      ListWorkers: listWorkers(options),
+      DrainWorker: drainWorker(options),
+      ResumeWorker: resumeWorker(options),
+      WatchGrid: watchGrid(options),
+    },
+  })
+
+const listTasks = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes) {
+    const { instance, states, limit, cursor } = taskQueryFromProto(bytes)
+    const query = { instance, states: states.length > 0 ? states : undefined, limit }
+    const { operations, next } = await engine.listOperations(query, cursor)
+    const tasks: TaskView[] = []
+    for (const status of operations) {
+      tasks.push(taskView(status))
+      if (tasks.length % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    return taskPageToProto({ tasks, next })
+  },
+})
+
+const getTask = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  handle: async (bytes) => taskToProto(taskView(await findTask(taskNameFromProto(bytes), engine))),
+})
+
+const explainTask = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes) {
+    const { operation } = await findTask(taskNameFromProto(bytes), engine)
+    return reasonsToProto(await engine.why(operation))
+  },
+})
+
+const cancelTask = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  async handle(bytes) {
+    const status = await findTask(taskNameFromProto(bytes), engine)
+    await engine.cancel(status.operation, { forAll: true, what: 'cancelled by whoever looks after the grid' })
+    return taskToProto(taskView(status))
+  },
+})
+
+const listWorkers = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    workersRequestFromProto(bytes)
+    return workersToProto([...engine.workers.list(), ...engine.workers.lost()].map(workerInView))
+  },
+})
+
+const workerInView = (view: WorkerView): WorkerInView => ({
+  worker: view.worker,
+  state: view.state,
+  reason: view.what,
+  slots: view.slots,
+  tasks: view.leases,
+  properties: view.properties,
+  cpu: view.resources?.cpu,
+  memoryBytes: view.resources?.memoryBytes,
+  diskBytes: view.resources?.diskBytes,
+  registeredAt: view.registeredAt,
+  heardAt: view.heardAt,
+  about: view.about ?? {},
+})
+
+const drainWorker = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const { worker, shutdown } = drainFromProto(bytes)
+    if (!engine.drainWorker(worker, { shutdown })) throw unknownWorker(worker)
+    return EMPTY
+  },
+})
+
+const resumeWorker = ({ engine }: GridAdminOptions): UnaryMethod => ({
+  kind: 'unary',
+  handle(bytes) {
+    const worker = resumeFromProto(bytes)
+    if (!engine.resumeWorker(worker)) throw unknownWorker(worker)
+    return EMPTY
+  },
+})
+
+const unknownWorker = (worker: string): FaultError =>
+  new FaultError({ kind: 'absent', what: `no worker is registered as ${JSON.stringify(worker.slice(0, 200))}` })

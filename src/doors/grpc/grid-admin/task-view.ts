@@ -1,0 +1,64 @@
+import { formatDigest } from '../../../base/digest-text.ts'
+import { FaultError } from '../../../base/fault.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import type { TaskView } from '../../../model/grid-view.ts'
+import { argvFromProto } from '../../../wire/admin/grid-command.ts'
+import { viewActionResult } from '../../../wire/hot/action-result.ts'
+import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
+
+const ACTION = 'action'
+/** Enough to recognise it by. Command lines of build tools are long, and a page has a hundred of them. */
+const MOST_WORDS = 32
+const MOST_CHARS = 400
+
+/** Where a task stands, for people. What cannot be read of it is left out. */
+export function taskView(status: OperationStatus): TaskView {
+  const { operation, task, instance, origin, state, attempt, worker, acceptedAt, startedAt, end } = status
+  return {
+    ...{ operation, task, instance, origin, state, attempt, worker, acceptedAt, startedAt },
+    endedAt: end?.at,
+    reason: end?.what ?? '',
+    cached: end?.cached ?? false,
+    ...partsOf(status),
+  }
+}
+
+type Parts = Pick<TaskView, 'exitCode' | 'command' | 'actionDigest'>
+const NONE: Parts = { exitCode: undefined, command: [], actionDigest: undefined }
+
+function partsOf({ origin, spec, end }: OperationStatus): Parts {
+  if (origin !== ACTION) return NONE
+  const read = readable(() => actionSpecFromProto(spec))
+  if (read === undefined) return NONE
+  const { actionDigest, inline } = read
+  const { result } = end ?? {}
+  return {
+    exitCode:
+      result && end?.state === 'completed'
+        ? readable(() => viewActionResult(result, actionDigest.fn).exitCode)
+        : undefined,
+    command: inline === undefined ? [] : shortened(readable(() => argvFromProto(inline.command)) ?? []),
+    actionDigest: formatDigest(actionDigest),
+  }
+}
+
+/** Specs come from clients and results from workers: what is wrong with them is told elsewhere. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof FaultError) return undefined
+    throw error
+  }
+}
+
+function shortened(argv: readonly string[]): string[] {
+  const words: string[] = []
+  let left = MOST_CHARS
+  for (const word of argv.slice(0, MOST_WORDS)) {
+    if (left <= 0) break
+    words.push(word.length <= left ? word : `${word.slice(0, left).toWellFormed()}…`)
+    left -= word.length
+  }
+  return words
+}

@@ -1,0 +1,113 @@
+import { FaultError, invalid } from '../../../base/fault.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { OutputListener } from '../../../engine/output-ring.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import type { OutputStream } from '../../../model/action-result.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
+import { OutputPlace } from '../../../services/logs/output-place.ts'
+import type { BlobStore } from '../../../storage/blob-store.ts'
+import { actionResultFromProto } from '../../../wire/reapi/action-result.ts'
+import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
+import { type Audience, leftOut } from './audience.ts'
+
+export interface OutputTools {
+  readonly engine: Engine
+  readonly instances: Instances
+}
+
+export interface OutputWanted {
+  readonly stream: 'stdout' | 'stderr'
+  /** From which byte on. */
+  readonly offset: number
+}
+
+/**
+ * What an operation prints, as it prints it, and after its end what its result holds. Of the live output only the last is
+ * held: a reader who asks for the beginning when that is gone is told how much, one who asks for a place further on is
+ * told that it is out of range. He too who is too slow is told how much he missed.
+ */
+export async function tellOutput(
+  status: OperationStatus,
+  wanted: OutputWanted,
+  { to, tools }: { to: Audience; tools: OutputTools },
+): Promise<void> {
+  const { engine, instances } = tools
+  const listener = status.end === undefined ? engine.listenOutput(status.operation, to.wake) : undefined
+  const from = listener === undefined ? wanted.offset : await follow(listener, wanted, to)
+  if (from === undefined) return
+  const newest = await ended(status, engine)
+  const output = outputOf(newest, wanted.stream)
+  const length = output.raw?.length ?? output.digest?.size ?? 0
+  if (listener === undefined && newest.end?.result !== undefined && from > length)
+    throw invalid(`read_offset ${from} is past the end of ${length} bytes`, 'range')
+  if (from >= length) return
+  if (output.raw !== undefined) await to.send(output.raw.subarray(from))
+  else if (output.digest !== undefined)
+    await tellBlob({ digest: output.digest, from, blobs: instances(status.instance).blobs }, to)
+}
+
+/** Until it has ended. Answers where its reader stands then; undefined when nothing more is wanted, or can be. */
+async function follow(
+  listener: OutputListener,
+  { stream, offset }: OutputWanted,
+  to: Audience,
+): Promise<number | undefined> {
+  const place = new OutputPlace(stream, offset)
+  let isFirst = true
+  try {
+    for (;;) {
+      const piece = listener.next()
+      if (piece === undefined && listener.isEnded) return place.wanted
+      if (piece === undefined) await to.more()
+      const taken = piece && place.take(piece)
+      if (taken === undefined) continue
+      if (taken.missed > 0 && isFirst && offset > 0) throw invalid(`byte ${offset} is not held any more`, 'range')
+      isFirst = false
+      if (taken.missed > 0 && !(await to.send(leftOut(taken.missed)))) return undefined
+      if (!(await to.send(taken.bytes))) return undefined
+    }
+  } finally {
+    listener.close()
+  }
+}
+
+/** It may have ended only now. */
+async function ended(status: OperationStatus, engine: Engine): Promise<OperationStatus> {
+  const newest = status.end === undefined ? await engine.find(status.operation) : status
+  if (newest?.end === undefined)
+    throw new FaultError({ kind: 'unavailable', what: 'what this operation prints is not known here: ask again' })
+  return newest
+}
+
+const NOTHING: OutputStream = { raw: undefined, digest: undefined }
+
+function outputOf({ end, spec }: OperationStatus, stream: OutputWanted['stream']): OutputStream {
+  if (end?.result === undefined) return NOTHING
+  try {
+    return actionResultFromProto(end.result, actionSpecFromProto(spec).actionDigest.fn)[stream]
+  } catch (error) {
+    // What a worker sent may be anything, and then it has no output that anybody could read.
+    if (error instanceof FaultError) return NOTHING
+    throw error
+  }
+}
+
+interface BlobWanted {
+  readonly digest: NonNullable<OutputStream['digest']>
+  readonly from: number
+  readonly blobs: BlobStore
+}
+
+/** What stores hand out at a time, more or less. */
+const PIECE_BYTES = 640 * 1024
+
+async function tellBlob({ digest, from, blobs }: BlobWanted, to: Audience): Promise<void> {
+  await to.call.room(PIECE_BYTES)
+  const reader = await blobs.read(digest, { offset: from }, to.call.signal)
+  if (reader === undefined) throw new FaultError({ kind: 'absent', what: 'the output is not kept any more' })
+  for await (const piece of reader.pieces) {
+    if (!(await to.send(piece))) return
+    await to.sent() // the store reads the next piece into the same buffer
+    await to.call.room(PIECE_BYTES)
+  }
+}

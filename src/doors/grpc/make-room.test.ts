@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import type { ServerCall, UnaryMethod } from '../../grpc/service.ts'
+import { fakeCall } from '../../testing/grpc-call.ts'
+import { makingRoomForEcho, remakingForRoom } from './make-room.ts'
+
+/** A call with or without room; says what it was asked for. */
+function callWith(room: Promise<void> | undefined): { call: ServerCall; asked: number[] } {
+  const asked: number[] = []
+  const note = (bytes: number) => {
+    asked.push(bytes)
+    return room
+  }
+  return { call: { ...fakeCall(), room: note }, asked }
+}
+
+/** Answers one byte more each time that it is run. */
+function growing(): { method: UnaryMethod; runs: () => number } {
+  let runs = 0
+  return { method: { kind: 'unary', handle: async () => Buffer.alloc(++runs) }, runs: () => runs }
+}
+
+const request = Buffer.from('request')
+
+describe('an answer that is made before its size is known', () => {
+  test('goes out as it is when there is room', async () => {
+    const { method, runs } = growing()
+    const { call, asked } = callWith(undefined)
+    expect(await remakingForRoom(method).handle(request, call)).toHaveLength(1)
+    expect([asked, runs()]).toEqual([[1], 1])
+  })
+
+  test('is made again when there was none, once there is', async () => {
+    const { method, runs } = growing()
+    const room = Promise.withResolvers<void>()
+    const answer = remakingForRoom(method).handle(request, callWith(room.promise).call)
+    await Promise.resolve()
+    expect(runs()).toBe(1)
+    room.resolve()
+    expect(await answer).toHaveLength(2)
+  })
+
+  test('is not looked at when it was made at once: its maker did not wait for anything', () => {
+    const { call, asked } = callWith(undefined)
+    expect(remakingForRoom({ kind: 'unary', handle: (bytes) => bytes }).handle(request, call)).toBe(request)
+    expect(asked).toEqual([])
+  })
+})
+
+test('a method that echoes begins when there is room for as much as it was sent', async () => {
+  const { method, runs } = growing()
+  const room = Promise.withResolvers<void>()
+  const { call, asked } = callWith(room.promise)
+  const answer = makingRoomForEcho(method).handle(request, call)
+  expect([asked, runs()]).toEqual([[request.length], 0])
+  room.resolve()
+  expect(await answer).toHaveLength(1)
+})

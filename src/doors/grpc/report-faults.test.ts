@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import type { Digest } from '../../base/digest.ts'
+import { type Fault, FaultError } from '../../base/fault.ts'
+import type { UnaryMethod } from '../../grpc/service.ts'
+import { GrpcError, STATUS } from '../../grpc/status.ts'
+import { fakeCall } from '../../testing/grpc-call.ts'
+import { statusFromProto } from '../../wire/google/status.ts'
+import { tellingFaults } from './report-faults.ts'
+
+/** What clients take in trailers, as most of them are set. */
+const TRAILERS = 8 * 1024
+
+async function toldOf(error: unknown, isLate = false): Promise<unknown> {
+  const handle = () => {
+    if (isLate) return Promise.reject(error)
+    throw error
+  }
+  const { methods } = tellingFaults({ name: 'a.A', methods: { Ask: { kind: 'unary', handle } } })
+  try {
+    await (methods.Ask as UnaryMethod).handle(new Uint8Array(), fakeCall())
+    return undefined
+  } catch (thrown) {
+    return thrown
+  }
+}
+
+async function grpcErrorOf(fault: Fault): Promise<GrpcError> {
+  const told = await toldOf(new FaultError(fault))
+  if (!(told instanceof GrpcError)) throw new Error('not a GrpcError')
+  return told
+}
+
+/** The fields and what HTTP/2 counts for each of them. */
+const trailerBytes = ({ message, details }: GrpcError): number =>
+  encodeURIComponent(message).length + Math.ceil((details?.length ?? 0) / 3) * 4 + 3 * 32 + 60
+
+const digests = (count: number): Digest[] =>
+  Array.from({ length: count }, (_, i) => ({
+    fn: 'blake3',
+    hash: i.toString(16).padStart(64, '0'),
+    size: 2 ** 40 + i,
+  }))
+
+function violationsIn({ details }: GrpcError) {
+  const report = statusFromProto(details as Uint8Array)
+  const [detail] = report.details
+  if (detail?.kind !== 'PreconditionFailure') throw new Error('no PreconditionFailure')
+  return { report, subjects: detail.violations.map(({ subject }) => subject) }
+}
+
+describe('a fault', () => {
+  test('is told in gRPC’s words, whether it is thrown at once or later', async () => {
+    for (const isLate of [false, true]) {
+      const told = await toldOf(new FaultError({ kind: 'absent', what: 'no such blob' }), isLate)
+      expect(told).toMatchObject({ name: 'GrpcError', code: STATUS.notFound, message: 'no such blob' })
+    }
+  })
+
+  test('that is none is left as it is: a bug, of which no caller is told', async () => {
+    const bug = new TypeError('undefined is not a function')
+    expect(await toldOf(bug)).toBe(bug)
+    expect(await toldOf(bug, true)).toBe(bug)
+  })
+
+  test('says when to come back', async () => {
+    const { code, details } = await grpcErrorOf({ kind: 'exhausted', resource: 'disk space', retryAfterMs: 5000 })
+    expect(code).toBe(STATUS.resourceExhausted)
+    expect(statusFromProto(details as Uint8Array).details).toEqual([{ kind: 'RetryInfo', retryDelayMs: 5000 }])
+  })
+})
+
+describe('missing blobs', () => {
+  test('are all named, when they are few', async () => {
+    const error = await grpcErrorOf({ kind: 'missing', digests: digests(20) })
+    expect(error.message).toMatch(/^20 blobs are missing, the first: 0{64}/)
+    expect(violationsIn(error).subjects).toHaveLength(20)
+  })
+
+  test.each([65, 300, 5000, 50_000])('that are %d are named as far as trailers go, and counted', async (count) => {
+    const error = await grpcErrorOf({ kind: 'missing', digests: digests(count) })
+    const { report, subjects } = violationsIn(error)
+    expect(trailerBytes(error)).toBeLessThan(TRAILERS)
+    expect(subjects.length).toBeGreaterThanOrEqual(40)
+    expect(subjects[0]).toBe(`blobs/blake3/${'0'.repeat(64)}/${2 ** 40}`)
+    expect(error.message).toContain(`${count} blobs are missing`)
+    expect(error.message).toContain(`(the first ${subjects.length} of ${count} are named)`)
+    // Clients ignore details that do not agree with the status.
+    expect([report.code, report.message]).toEqual([error.code, error.message])
+  })
+})
+
+describe('a message', () => {
+  test.each([
+    ['of letters', 'x'.repeat(20_000)],
+    ['that grows in percent-encoding', '名'.repeat(20_000)],
+    ['of pairs', '😀'.repeat(20_000)],
+  ])('%s that a caller made endless is cut', async (_, what) => {
+    const error = await grpcErrorOf({ kind: 'invalid', what })
+    expect(trailerBytes(error)).toBeLessThan(TRAILERS)
+    expect(error.message.endsWith('…')).toBe(true)
+    expect(what.startsWith(error.message.slice(0, -1))).toBe(true)
+    expect(error.message.isWellFormed()).toBe(true)
+  })
+
+  test('that is cut agrees with its details', async () => {
+    const error = await grpcErrorOf({ kind: 'exhausted', resource: 'y'.repeat(9000), retryAfterMs: 1 })
+    const report = statusFromProto(error.details as Uint8Array)
+    expect(report).toMatchObject({ message: error.message, details: [{ kind: 'RetryInfo' }] })
+    expect(trailerBytes(error)).toBeLessThan(TRAILERS)
+  })
+})

@@ -1,0 +1,72 @@
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { digestListOf } from '../../../base/digest-list.ts'
+import { parseSize } from '../../../base/digest-text.ts'
+import { invalid } from '../../../base/fault.ts'
+import type { BlobWriter, StoredForm } from '../../../storage/blob-store.ts'
+import { areHeld } from '../../../storage/held.ts'
+import { bodyPieces, withLongStart } from '../server/body-pieces.ts'
+import type { CacheTools } from './cache-tools.ts'
+import { formOfBody } from './content-codings.ts'
+import { cacheNameIn } from './request.ts'
+import { FRAME_HEADER_BYTES, zstdContentSize } from './zstd-content-size.ts'
+
+/** How large the blob is, where the body's own length does not tell; other caches know it by the same name. */
+const SIZE_HEADER = 'x-digest-sizebytes'
+
+/**
+ * PUT of /cas/<hash>. The bytes go to the store as they come, and are there for others only once they have turned out
+ * to be what the hash says.
+ */
+export async function putBlob(c: Context, { instances, clock, maxBlobBytes }: CacheTools): Promise<Response> {
+  const { instance, fn, hash } = cacheNameIn(c, instances)
+  const form = formOfBody(c, true)
+  const pieces = withLongStart(bodyPieces(c.req.raw, clock), FRAME_HEADER_BYTES)
+  const first = (await pieces.next()).value ?? new Uint8Array(0)
+  const size = sizeOf(c, form, first)
+  if (size > maxBlobBytes) {
+    throw new HTTPException(413, { message: `A blob of ${size} bytes is larger than the limit of ${maxBlobBytes}` })
+  }
+  const digest = { fn, hash, size }
+  if (await areHeld(digestListOf(fn, [digest]), instance.blobs)) await drain(pieces)
+  else await take(first, pieces, instance.uploads.write(digest, form))
+  return c.body(null, 200)
+}
+
+function sizeOf(c: Context, form: StoredForm, first: Uint8Array): number {
+  const said = sizeIn(c, SIZE_HEADER)
+  const length = form === 'identity' ? sizeIn(c, 'content-length') : undefined
+  if (said !== undefined && length !== undefined && said !== length) {
+    throw invalid(`X-Digest-SizeBytes says ${said} bytes and Content-Length ${length}`)
+  }
+  const size = said ?? length ?? (form === 'zstd' ? zstdContentSize(first) : undefined)
+  if (size !== undefined) return size
+  const message =
+    form === 'zstd'
+      ? 'The size of the blob is not known: say it in X-Digest-SizeBytes, or pack it as one frame that has its size'
+      : 'The size of the blob is not known: send Content-Length or X-Digest-SizeBytes'
+  throw new HTTPException(411, { message })
+}
+
+function sizeIn(c: Context, header: string): number | undefined {
+  const text = c.req.header(header)
+  if (text === undefined) return undefined
+  const size = parseSize(text)
+  if (size === undefined) throw invalid(`${JSON.stringify(text.slice(0, 100))} is not the size of a blob`)
+  return size
+}
+
+async function take(first: Uint8Array, rest: AsyncIterable<Uint8Array>, writer: BlobWriter): Promise<void> {
+  try {
+    await writer.write(first)
+    for await (const piece of rest) await writer.write(piece)
+    await writer.commit()
+  } finally {
+    writer.abort()
+  }
+}
+
+/** Nothing is done with what is there already. But its sender goes on sending, and may not be listening. */
+async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of pieces);
+}

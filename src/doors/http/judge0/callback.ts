@@ -1,0 +1,50 @@
+import { FaultError } from '../../../base/fault.ts'
+import type { SnippetStatus } from '../../../model/snippet.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
+import type { CallbackForm, FormDesk } from '../../../services/snippets/callback-form.ts'
+import { JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
+import { otherRunsOf } from './other-runs.ts'
+import { submissionAnswer } from './response.ts'
+import { DEFAULTS } from './submission-fields.ts'
+
+/** Under which callbacks of submissions are known. */
+export const JUDGE0_FORM = 'judge0'
+
+export interface Judge0FormOptions {
+  readonly instances: Instances
+  readonly limits?: Partial<Judge0Limits>
+  /** Of each stream. */
+  readonly mostOutputBytes?: number
+}
+
+/** No task lives longer than that. */
+const LONGEST_MS = 24 * 3600_000
+
+/** A submission as Judge0 puts it at a callback's address: in Base64, when all of its runs are over. */
+export const judge0Form = ({ instances, limits, mostOutputBytes = 1024 * 1024 }: Judge0FormOptions): CallbackForm => ({
+  method: 'PUT',
+  async ready(first, desk, signal) {
+    for (const { id } of await otherRunsOf(first, desk)) await untilOver(id, desk, signal)
+  },
+  async body(first, desk) {
+    const wish = {
+      fields: DEFAULTS,
+      isBase64: true,
+      limits: { ...JUDGE0_LIMITS, ...limits },
+      offers: desk.languages(),
+      blobs: instances(first.request.instance).blobs,
+      mostBytes: mostOutputBytes,
+    }
+    return JSON.stringify(await submissionAnswer({ first, others: await otherRunsOf(first, desk) }, wish))
+  },
+})
+
+/** One that is forgotten meanwhile is over, too. */
+async function untilOver(id: string, desk: FormDesk, signal: AbortSignal): Promise<SnippetStatus | undefined> {
+  try {
+    return await desk.wait(id, { ms: LONGEST_MS, signal })
+  } catch (error) {
+    if (error instanceof FaultError && error.fault.kind === 'absent') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,260 @@
+import { type Context, Hono } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { AddressRules } from '../../../base/address-rules.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { type Log, silentLog } from '../../../base/log.ts'
+import type { EngineFigures } from '../../../engine/inquiring.ts'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import { isOver } from '../../../model/snippet.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
+import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import { BodyTooLarge } from '../server/body-rules.ts'
+import { configInfo, JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
+import { idsOf, listedLanguages } from './language-ids.ts'
+import { BUG, Judge0Problem, judge0ProblemOf } from './problem.ts'
+import { readSubmission } from './request.ts'
+import { type AnswerWish, type SubmissionRuns, submissionAnswer } from './response.ts'
+import { type Judge0Desk, judge0Desk } from './runs.ts'
+import { DEFAULTS, fieldsIn, type SubmissionField } from './submission-fields.ts'
+import { STATUSES } from './submission-status.ts'
+import { tokenOf } from './token.ts'
+
+export interface Judge0DoorOptions {
+  readonly desk: Pick<SnippetDesk, 'languages' | 'awaited' | 'mustBeOpen' | 'submit' | 'find' | 'wait' | 'cancel'>
+  readonly instances: Instances
+  readonly clock: Clock
+  readonly version: string
+  /** Aborted when the server stops: who waits is answered at once. */
+  readonly ending: AbortSignal
+  readonly figures: () => Pick<EngineFigures, 'queued' | 'workers'>
+  readonly log?: Log
+  /** Whose tasks the caller may see and make. */
+  readonly instanceOf?: (c: Context) => InstanceName
+  readonly limits?: Partial<Judge0Limits>
+  /** Without this nobody may ask for callbacks. The desk sends them: it must have `judge0Form` among its forms. */
+  readonly callbacks?: { readonly addresses: AddressRules }
+  /** Nobody may when left out. */
+  readonly mayUseNetwork?: (instance: InstanceName) => boolean
+  /** Where it is served; the root is where Judge0 has it. */
+  readonly prefixes?: readonly string[]
+  readonly mostWaitMs?: number
+  /** Of each stream. */
+  readonly mostOutputBytes?: number
+}
+
+interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' | 'desk'>> {
+  readonly languages: SnippetDesk['languages']
+  readonly awaited: SnippetDesk['awaited']
+  readonly desk: Pick<SnippetDesk, 'mustBeOpen'>
+  readonly submissions: Judge0Desk
+  readonly limits: Judge0Limits
+  readonly hasCallbacks: boolean
+}
+
+const STOPPING_MS = 5000
+/** The release whose API this is. The SDK chooses language numbers by it and fails on a version that it does not know. */
+const JUDGE0_VERSION = '1.13.1'
+const NOT_NOW_MS = 5000
+
+/** The API of Judge0, to be hung on the HTTP door. */
+export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOptions): Hono {
+  const set = {
+    instanceOf: () => '',
+    log: silentLog,
+    mayUseNetwork: () => false,
+    prefixes: ['', '/judge0'],
+    mostWaitMs: 60_000,
+    mostOutputBytes: 1024 * 1024,
+    ...options,
+    languages: desk.languages,
+    awaited: desk.awaited,
+    desk,
+    limits: { ...JUDGE0_LIMITS, ...limits },
+    hasCallbacks: callbacks !== undefined,
+  }
+  const { clock, log } = set
+  const tools: Tools = { ...set, submissions: judge0Desk({ desk, clock, callbacks }) }
+  const app = new Hono()
+  app.onError((error, c) => tell(error, c, log))
+  for (const prefix of tools.prefixes) hang(app, prefix, tools)
+  return app
+}
+
+function hang(app: Hono, prefix: string, tools: Tools): void {
+  app.post(`${prefix}/submissions`, (c) => create(c, tools))
+  app.get(`${prefix}/submissions`, () => {
+    throw new Judge0Problem(403, 'submissions are not listed here: ask for them by their tokens')
+  })
+  app.post(`${prefix}/submissions/batch`, (c) => createBatch(c, tools))
+  app.get(`${prefix}/submissions/batch`, (c) => showBatch(c, tools))
+  app.get(`${prefix}/submissions/:token`, (c) => show(c, tools))
+  app.delete(`${prefix}/submissions/:token`, (c) => remove(c, tools))
+  const listed = () => listedLanguages(tools.languages())
+  app.get(`${prefix}/languages`, (c) => c.json(listed().map(({ id, name }) => ({ id, name }))))
+  app.get(`${prefix}/languages/all`, (c) =>
+    c.json(listed().map(({ id, name, is_archived }) => ({ id, name, is_archived }))),
+  )
+  app.get(`${prefix}/languages/:id`, (c) => language(c, tools))
+  app.get(`${prefix}/statuses`, (c) => c.json(Object.values(STATUSES)))
+  app.get(`${prefix}/config_info`, (c) =>
+    c.json(configInfo(tools.limits, { ...tools, mayUseNetwork: tools.mayUseNetwork(tools.instanceOf(c)) })),
+  )
+  app.get(`${prefix}/workers`, (c) => c.json([workers(tools)]))
+  app.get(`${prefix}/version`, (c) => c.text(JUDGE0_VERSION))
+  app.get(`${prefix}/about`, (c) =>
+    c.json({ version: JUDGE0_VERSION, homepage: null, source_code: null, maintainer: `windlass ${tools.version}` }),
+  )
+  if (prefix === '') return
+  app.all(`${prefix}/*`, () => {
+    throw new Judge0Problem(404, 'Not Found')
+  })
+}
+
+async function create(c: Context, tools: Tools): Promise<Response> {
+  const wish = wishIn(c)
+  mustBeOpen(tools)
+  const order = await readSubmission(await bodyOf(c), { ...rulesFor(c, tools), isBase64: wish.isBase64 })
+  const runs = await tools.submissions.submit(order)
+  if (c.req.query('wait') !== 'true') return c.json({ token: tokenOf(runs.first.id) }, 201)
+  const signal = AbortSignal.any([c.req.raw.signal, tools.ending])
+  const ended = await tools.submissions.wait(runs, { ms: tools.mostWaitMs, signal })
+  try {
+    return c.json(await submissionAnswer(ended, wishFor(ended, wish, tools)), 201)
+  } catch (error) {
+    if (!(error instanceof Judge0Problem)) throw error
+    return c.json({ ...error.body, token: tokenOf(runs.first.id) }, 201) // it was made, and can be asked for otherwise
+  }
+}
+
+async function createBatch(c: Context, tools: Tools): Promise<Response> {
+  const { isBase64 } = wishIn(c, false)
+  mustBeOpen(tools)
+  const body = await bodyOf(c)
+  const given = typeof body === 'object' && body !== null && 'submissions' in body ? body.submissions : undefined
+  const submissions: readonly unknown[] = Array.isArray(given) ? given : []
+  mustFit(submissions.length, tools)
+  const rules = { ...rulesFor(c, tools), isBase64 }
+  const answers: object[] = []
+  let hasTaken = false
+  // One by one: archives are unpacked on the way, and must not lie side by side in memory.
+  for (const each of submissions) {
+    try {
+      const { first } = await tools.submissions.submit(await readSubmission(each, rules))
+      answers.push({ token: tokenOf(first.id) })
+      hasTaken = true
+    } catch (error) {
+      const problem = judge0ProblemOf(error)
+      if (problem === undefined || (problem.status !== 422 && !hasTaken)) throw error
+      answers.push(problem.body)
+    }
+  }
+  return c.json(answers, hasTaken ? 201 : 422)
+}
+
+function mustFit(count: number, { limits: { mostBatch } }: Tools): void {
+  if (count === 0) throw new Judge0Problem(400, 'there should be at least one submission in a batch')
+  if (count > mostBatch)
+    throw new Judge0Problem(400, `number of submissions in a batch should be less than or equal to ${mostBatch}`)
+}
+
+async function show(c: Context, tools: Tools): Promise<Response> {
+  const wish = wishIn(c)
+  const runs = await submissionIn(c, tools)
+  return c.json(await submissionAnswer(runs, wishFor(runs, wish, tools)))
+}
+
+async function showBatch(c: Context, tools: Tools): Promise<Response> {
+  const wish = wishIn(c)
+  const tokens = (c.req.header('tokens') ?? c.req.query('tokens') ?? '').split(',').filter((token) => token !== '')
+  mustFit(tokens.length, tools)
+  const submissions: unknown[] = []
+  for (const token of tokens) {
+    const runs = await tools.submissions.find(token.trim(), tools.instanceOf(c))
+    submissions.push(runs === undefined ? null : await submissionAnswer(runs, wishFor(runs, wish, tools)))
+  }
+  return c.json({ submissions })
+}
+
+/** What runs is ended. What is over stays for as long as everything does here. */
+async function remove(c: Context, tools: Tools): Promise<Response> {
+  const { fields } = wishIn(c)
+  const runs = await submissionIn(c, tools)
+  if ([runs.first, ...runs.others].every(isOver)) throw new Judge0Problem(400, 'delete not allowed')
+  await tools.submissions.cancel(runs)
+  const now = await submissionIn(c, tools)
+  return c.json(await submissionAnswer(now, wishFor(now, { fields, isBase64: true }, tools)))
+}
+
+async function submissionIn(c: Context, tools: Tools): Promise<SubmissionRuns> {
+  const runs = await tools.submissions.find(c.req.param('token') ?? '', tools.instanceOf(c))
+  if (runs === undefined) throw new Judge0Problem(404, 'Not Found')
+  return runs
+}
+
+function language(c: Context, tools: Tools): Response {
+  const found = listedLanguages(tools.languages()).find(({ id }) => String(id) === c.req.param('id'))
+  if (found === undefined && tools.awaited().some((name) => idsOf(name).some((id) => String(id) === c.req.param('id'))))
+    throw new Judge0Problem(503, 'a worker is still testing this language', NOT_NOW_MS)
+  if (found === undefined) throw new Judge0Problem(404, 'Not Found')
+  return c.json(found)
+}
+
+/** The fleet as one queue. */
+function workers({ figures }: Tools) {
+  const { queued, workers } = figures()
+  const [idle, working, paused] = [workers.ONLINE, workers.BUSY, workers.DEGRADED + workers.DRAINING]
+  return { queue: 'default', size: queued, available: idle + working + paused, idle, working, paused, failed: 0 }
+}
+
+interface ShownWish {
+  readonly fields: readonly SubmissionField[]
+  readonly isBase64: boolean
+}
+
+const wishIn = (c: Context, hasFields = true): ShownWish => ({
+  fields: hasFields ? fieldsIn(c.req.query('fields')) : DEFAULTS,
+  isBase64: c.req.query('base64_encoded') === 'true',
+})
+
+type AnswerTools = Pick<Tools, 'limits' | 'languages' | 'instances' | 'mostOutputBytes'>
+
+const wishFor = ({ first }: SubmissionRuns, wish: ShownWish, tools: AnswerTools): AnswerWish => ({
+  ...wish,
+  limits: tools.limits,
+  offers: tools.languages(),
+  blobs: tools.instances(first.request.instance).blobs,
+  mostBytes: tools.mostOutputBytes,
+})
+
+const rulesFor = (c: Context, { languages, awaited, instanceOf, limits, hasCallbacks, mayUseNetwork }: Tools) => ({
+  offers: languages(),
+  awaited: awaited(),
+  instance: instanceOf(c),
+  limits,
+  hasCallbacks,
+  mayUseNetwork: mayUseNetwork(instanceOf(c)),
+})
+
+function mustBeOpen({ ending, desk }: Tools): void {
+  if (ending.aborted) throw new Judge0Problem(503, 'the server is stopping', STOPPING_MS)
+  desk.mustBeOpen()
+}
+
+async function bodyOf(c: Context): Promise<unknown> {
+  const text = await c.req.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Judge0Problem(400, 'the body cannot be read as JSON')
+  }
+}
+
+function tell(error: Error, c: Context, log: Log): Response {
+  const problem =
+    error instanceof BodyTooLarge ? new Judge0Problem(413, 'the body is too large') : judge0ProblemOf(error)
+  if (problem === undefined && !c.req.raw.signal.aborted)
+    log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request in the words of Judge0 failed')
+  const { status, body, retryAfterMs } = problem ?? BUG
+  if (retryAfterMs !== undefined) c.header('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
+  return c.json(body, status as ContentfulStatusCode)
+}

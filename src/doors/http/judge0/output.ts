@@ -1,0 +1,43 @@
+import type { StageStream } from '../../../model/command-task.ts'
+import type { SnippetStatus } from '../../../model/snippet.ts'
+import { outputText } from '../../../services/snippets/output-text.ts'
+import type { BlobStore } from '../../../storage/blob-store.ts'
+import { isProject, projectCompile } from './project.ts'
+
+/** What the program and its compiler printed. Nothing at all is null. */
+export interface Printed {
+  readonly stdout: Buffer | null
+  readonly stderr: Buffer | null
+  readonly compileOutput: Buffer | null
+}
+
+export interface PrintedWish {
+  readonly blobs: BlobStore
+  /** Of each stream. */
+  readonly mostBytes: number
+}
+
+export async function printedOf(
+  { result, request }: SnippetStatus,
+  isMixed: boolean,
+  wish: PrintedWish,
+): Promise<Printed> {
+  const compiled = result?.stages.find(({ name }) => name === 'compile')
+  const ran = result?.stages.find(({ name }) => name !== 'compile')
+  const project = result && isProject(request.files) ? projectCompile(result).output : undefined
+  const [stdout, stderr] = [await bytesOf(ran?.stdout, wish), await bytesOf(ran?.stderr, wish)]
+  const compileOutput = [compiled?.stdout, compiled?.stderr, project]
+  return {
+    stdout: orNull(isMixed ? Buffer.concat([stdout, stderr]) : stdout),
+    stderr: isMixed ? null : orNull(stderr),
+    compileOutput: orNull(Buffer.concat(await Promise.all(compileOutput.map((stream) => bytesOf(stream, wish))))),
+  }
+}
+
+async function bytesOf(stream: StageStream | undefined, { blobs, mostBytes }: PrintedWish): Promise<Buffer> {
+  if (stream === undefined) return Buffer.alloc(0)
+  if (stream.digest === undefined) return Buffer.from((stream.inline ?? new Uint8Array()).subarray(0, mostBytes))
+  return Buffer.from((await outputText(stream, { encoding: 'base64', mostBytes, blobs })).text, 'base64')
+}
+
+const orNull = (bytes: Buffer): Buffer | null => (bytes.length === 0 ? null : bytes)

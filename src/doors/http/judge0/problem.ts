@@ -1,0 +1,49 @@
+import type { Context } from 'hono'
+import { FaultError } from '../../../base/fault.ts'
+import { API_CODES } from '../../../services/snippets/problem-codes.ts'
+import { type ApiProblem, problemOf } from '../../../services/snippets/snippet-problem.ts'
+import type { HttpError } from '../server/http-error.ts'
+
+/** What is wrong with each field; `base` for the whole of it. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>
+
+/** A refusal as clients of Judge0 know it: one error in words, or one list of them for each field. */
+export class Judge0Problem extends Error {
+  override readonly name = 'Judge0Problem'
+  readonly status: number
+  readonly body: object
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, said: string | FieldErrors, retryAfterMs?: number) {
+    super(typeof said === 'string' ? said : JSON.stringify(said))
+    this.status = status
+    this.body = typeof said === 'string' ? { error: said } : said
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Undefined for what is no fault, and so a bug. */
+export function judge0ProblemOf(error: unknown): Judge0Problem | undefined {
+  if (error instanceof Judge0Problem) return error
+  if (error instanceof FaultError && error.fault.kind === 'exhausted' && error.fault.why === 'queue')
+    return new Judge0Problem(API_CODES.noWorker.status, QUEUE_IS_FULL, error.fault.retryAfterMs)
+  const problem = problemOf(error)
+  return problem && told(problem)
+}
+
+const QUEUE_IS_FULL = 'queue is full'
+
+function told({ code, message, retryAfterMs }: ApiProblem): Judge0Problem {
+  if (code === 'callback') return new Judge0Problem(422, { callback_url: [message] })
+  if (code === 'invalid' || code === 'tooLarge') return new Judge0Problem(422, { base: [message] })
+  return new Judge0Problem(API_CODES[code].status, message, retryAfterMs)
+}
+
+export const BUG = new Judge0Problem(500, 'Something went wrong here; the log of the server says more')
+
+/** Where answers are in the words of Judge0. */
+const PATHS = /^(?:\/judge0(?:\/|$)|\/(?:submissions|languages|statuses|config_info|workers|about|version)(?:\/|$))/
+
+/** A refusal from in front of the routes, as Judge0's clients expect it; undefined where others do. */
+export const judge0Error = (c: Context, error: HttpError): object | undefined =>
+  PATHS.test(c.req.path) ? { error: error.message } : undefined

@@ -1,0 +1,71 @@
+import type { AddressRules } from '../../../base/address-rules.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
+import { callbackProblem } from '../../../services/snippets/callbacks/callback-url.ts'
+import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import { JUDGE0_FORM } from './callback.ts'
+import { otherRunsOf, ownTask } from './other-runs.ts'
+import { Judge0Problem } from './problem.ts'
+import type { SubmissionOrder } from './request.ts'
+import type { SubmissionRuns } from './response.ts'
+import { taskIdOf } from './token.ts'
+
+export interface Judge0DeskOptions {
+  readonly desk: Pick<SnippetDesk, 'submit' | 'find' | 'wait' | 'cancel'>
+  readonly clock: Clock
+  readonly callbacks: { readonly addresses: AddressRules } | undefined
+}
+
+/** Submissions of one run or of several, over the desk for single ones. */
+export interface Judge0Desk {
+  submit(order: SubmissionOrder): Promise<SubmissionRuns>
+  /** Undefined when the instance has none of that name. */
+  find(token: string, instance: InstanceName): Promise<SubmissionRuns | undefined>
+  /** How it stands when all runs are over, or when the time is up. */
+  wait(runs: SubmissionRuns, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<SubmissionRuns>
+  cancel(runs: SubmissionRuns): Promise<void>
+}
+
+export function judge0Desk({ desk, clock, callbacks }: Judge0DeskOptions): Judge0Desk {
+  const cancelAll = async (runs: readonly SnippetStatus[]): Promise<void> => {
+    await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(id)))
+  }
+  const mustBeCallable = (url: string | undefined): void => {
+    const problem = url === undefined || callbacks === undefined ? undefined : callbackProblem(url, callbacks.addresses)
+    if (problem !== undefined) throw new Judge0Problem(422, { callback_url: [problem] })
+  }
+  return {
+    async wait({ first, others }, { ms, signal }) {
+      const end = clock.monotonic() + ms
+      const waited: SnippetStatus[] = []
+      for (const run of [first, ...others]) {
+        const left = Math.max(0, end - clock.monotonic())
+        waited.push(isOver(run) ? run : await desk.wait(run.id, { ms: left, signal }))
+      }
+      const [now = first, ...rest] = waited
+      return { first: now, others: rest }
+    },
+    async submit({ kept, runs, request }) {
+      const { callback_url: url } = kept
+      mustBeCallable(url)
+      const callback = url === undefined ? undefined : { url, secret: undefined, form: JUDGE0_FORM }
+      const others: SnippetStatus[] = []
+      try {
+        // The one that is named for all of them comes last: it says which the others are, and is what calls back.
+        while (others.length < runs - 1) others.push(await desk.submit(request(kept)))
+        const other_runs = others.map(({ id }) => id)
+        const first = await desk.submit({ ...request({ ...kept, ...(runs > 1 && { other_runs }) }), callback })
+        return { first, others }
+      } catch (error) {
+        await cancelAll(others)
+        throw error
+      }
+    },
+    async find(token, instance) {
+      const first = await ownTask(taskIdOf(token), instance, desk)
+      return first && { first, others: await otherRunsOf(first, desk) }
+    },
+    cancel: ({ first, others }) => cancelAll([first, ...others]),
+  }
+}

@@ -1,0 +1,41 @@
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Fault } from '../../../base/fault.ts'
+
+/** How a fault is told over HTTP where the route does not say it better. Total: a new kind does not compile without. */
+const HTTP_STATUS = {
+  invalid: 400,
+  denied: 403,
+  absent: 404,
+  missing: 409,
+  exhausted: 429,
+  cancelled: 499,
+  bug: 500,
+  unavailable: 503,
+  late: 504,
+} as const satisfies Record<Fault['kind'], number> & Record<string, number>
+
+type ErrorKind = keyof typeof HTTP_STATUS
+
+/** The one shape of every error that this door sends. */
+export interface HttpError {
+  readonly kind: ErrorKind
+  readonly message: string
+  /** Where HTTP has a finer word than the kind's own: 405, 413, 415. */
+  readonly status?: ContentfulStatusCode
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const statusOf = ({ kind, status }: HttpError): number => status ?? HTTP_STATUS[kind]
+
+export const errorBody = ({ kind, message }: HttpError) => ({ error: { kind, message } })
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Another shape that callers of this path expect errors in, or undefined. */
+    errorShape: (c: Context, error: HttpError) => object | undefined
+  }
+}
+
+export const sendError = (c: Context, error: HttpError): Response =>
+  c.json(c.get('errorShape')?.(c, error) ?? errorBody(error), statusOf(error) as ContentfulStatusCode, error.headers)

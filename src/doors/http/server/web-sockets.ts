@@ -1,0 +1,181 @@
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import type { Context, Hono, MiddlewareHandler } from 'hono'
+import { TrieRouter } from 'hono/router/trie-router'
+import { tryDecode } from 'hono/utils/url'
+import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws'
+import type { Clock } from '../../../base/clock.ts'
+import type { Log } from '../../../base/log.ts'
+import { addressOf, BY_SOCKET_FILE, networkOf } from './caller-address.ts'
+import { CarefulSocket } from './careful-socket.ts'
+import { type HttpError, sendError } from './http-error.ts'
+import { socketKeeper } from './socket-keeper.ts'
+import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
+
+/**
+ * WebSockets are routes like all others: the request that asks for one goes through the same app, so that the rules
+ * against foreign pages, the limits and whoever else stands before the routes hold for them too. Only where the route
+ * would answer, it becomes a socket.
+ */
+export interface WebSocketRoute {
+  /** `/api/v1/workers/connect`, or with parameters: `/api/v1/tasks/:id/terminal`. */
+  readonly path: string
+  /** In place of the standard limit. */
+  readonly maxMessageBytes?: number
+  /** May talk to the socket at once. Errors, dead peers and those that do not read are taken care of. */
+  accept(socket: WebSocket, request: WebSocketRequest): void
+}
+
+export interface WebSocketRequest {
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  /** Whose it is, behind proxies that are trusted; `unix` for a socket file. */
+  readonly address: string
+}
+
+export interface WebSocketOptions {
+  readonly clock: Clock
+  readonly log?: Log | undefined
+  readonly limits?: Partial<SocketLimits> | undefined
+}
+
+export interface WebSockets {
+  /** To be called before the app has answered anything. */
+  mount(app: Hono): void
+  /** Asks the app about every request for a socket that comes to the server. */
+  listen(server: Server, listener: RequestListener): void
+  /** Says goodbye to all that are open. */
+  close(): void
+}
+
+type Handshakes = SocketServer<typeof CarefulSocket>
+
+interface Served {
+  readonly route: WebSocketRoute
+  readonly handshakes: Handshakes
+}
+
+interface Asked {
+  readonly request: IncomingMessage
+  readonly socket: Socket
+  readonly head: Buffer
+  readonly response: ServerResponse
+}
+
+/** Requests that ask for a socket, with who can give them one; undefined where there is none. */
+const asking = new WeakMap<IncomingMessage, (c: Context) => Response | undefined>()
+
+const incomingOf = (c: Context): IncomingMessage | undefined => (c.env as { incoming?: IncomingMessage })?.incoming
+
+const answerFor = (c: Context): Response | undefined => {
+  const incoming = incomingOf(c)
+  return incoming && asking.get(incoming)?.(c)
+}
+
+/** Before all routes: one that hangs there already may have a parameter where the path of a socket has a word. */
+export const becomingSockets: MiddlewareHandler = (c, next) => {
+  const answer = answerFor(c)
+  return answer === undefined ? next() : Promise.resolve(answer)
+}
+
+export function webSockets(routes: readonly WebSocketRoute[], options: WebSocketOptions): WebSockets {
+  const limits = { ...SOCKET_LIMITS, ...options.limits }
+  const keeper = socketKeeper(limits, options.clock)
+  const router = new TrieRouter<Served>()
+  for (const route of routes) {
+    router.add('GET', route.path, { route, handshakes: handshakes(route.maxMessageBytes ?? limits.messageBytes) })
+  }
+
+  function answer(c: Context, ask: Asked): Response | undefined {
+    const [found] = router.match('GET', c.req.path)[0]
+    if (found === undefined) return undefined
+    const [{ route, handshakes }, params] = found
+    const address = addressOf(c)
+    const refused = keeper.refusal(networkOf(address))
+    if (refused === 'all' || (refused === 'address' && address !== BY_SOCKET_FILE))
+      return sendError(c, TOO_MANY[refused])
+    ask.response.detachSocket(ask.socket)
+    handshakes.handleUpgrade(ask.request, ask.socket, ask.head, (socket) => {
+      socket.on('error', () => {}) // a peer that breaks the rules is closed by `ws`, with the code that fits
+      keeper.keep(socket, networkOf(address), ask.socket)
+      const { searchParams: query } = new URL(c.req.url)
+      accept(socket, route, { path: c.req.path, params: decoded(params), query, headers: ask.request.headers, address })
+    })
+    return new Response(null, { headers: { [ALREADY_SENT]: 'true' } })
+  }
+
+  function accept(socket: WebSocket, route: WebSocketRoute, request: WebSocketRequest): void {
+    try {
+      route.accept(socket, request)
+    } catch (error) {
+      options.log?.error({ path: route.path, err: error }, 'websocket failed')
+      socket.close(1011)
+    }
+  }
+
+  return {
+    mount(app) {
+      for (const { path } of routes) app.get(path, (c) => answerFor(c) ?? sendError(c, NOT_ASKED))
+    },
+    listen(server, listener) {
+      server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+        socket.on('error', () => {}) // nobody else listens for it by now
+        const response = new ServerResponse(request)
+        response.shouldKeepAlive = false
+        try {
+          response.assignSocket(socket)
+        } catch {
+          socket.destroy() // asked for in the middle of another answer, which no client does
+          return
+        }
+        response.once('finish', () => socket.destroySoon())
+        asking.set(request, (c) => answer(c, { request, socket, head, response }))
+        listener(request, response)
+      })
+    },
+    close: keeper.close,
+  }
+}
+
+/** As the app does it for its own routes; what is no code for anything stands as it came. */
+function decoded(params: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, tryDecode(value, decodeURIComponent)]))
+}
+
+/** Others, such as a wish for HTTP/2, may be ignored by whoever does not want them, and are. */
+export const isForSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+
+/** How the adapter is told that the request was answered by other means. */
+const ALREADY_SENT = 'x-hono-already-sent'
+
+const NOT_ASKED: HttpError = {
+  kind: 'invalid',
+  status: 426,
+  message: 'This is for WebSockets: ask for an upgrade',
+  headers: { upgrade: 'websocket' },
+}
+
+const RETRY = { headers: { 'retry-after': '30' } }
+const TOO_MANY: Readonly<Record<'address' | 'all', HttpError>> = {
+  address: { kind: 'exhausted', message: 'Too many WebSockets are open from this address', ...RETRY },
+  all: { kind: 'unavailable', message: 'Too many WebSockets are open', ...RETRY },
+}
+
+/** Not compressed: that costs memory for every peer, and a small message may stand for a very large one. */
+const handshakes = (maxPayload: number): Handshakes =>
+  new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload,
+    WebSocket: CarefulSocket,
+  })

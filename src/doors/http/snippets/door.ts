@@ -1,0 +1,285 @@
+import type { HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Clock } from '../../../base/clock.ts'
+import { FaultError } from '../../../base/fault.ts'
+import { type Log, silentLog } from '../../../base/log.ts'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import type { SnippetStatus } from '../../../model/snippet.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
+import type { OutputWish } from '../../../services/snippets/output-text.ts'
+import { API_CODES } from '../../../services/snippets/problem-codes.ts'
+import { ApiProblem, problemBody, problemOf, successBody } from '../../../services/snippets/snippet-problem.ts'
+import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import { durationWord } from '../../amount-text.ts'
+import { BodyTooLarge, takes } from '../server/body-rules.ts'
+import { apiPage } from './api-page.ts'
+import { artifactResponse } from './artifacts.ts'
+import { openApi } from './open-api.ts'
+import { checked, readTask } from './read-task.ts'
+import { encodingIn, LIST_PARAMETERS, listQuery, onlyKnown, waitIn } from './request.ts'
+import { iso, taskAnswer } from './response.ts'
+import { batchBody } from './task-body.ts'
+import { taskEvents } from './task-events.ts'
+
+export interface SnippetsDoorOptions {
+  readonly desk: SnippetDesk
+  readonly instances: Instances
+  readonly clock: Clock
+  readonly version: string
+  /** Aborted when the server stops: who waits is answered at once, and comes back elsewhere. */
+  readonly ending: AbortSignal
+  /** Whose tasks the caller may see and make. */
+  readonly instanceOf?: (c: Context) => InstanceName
+  readonly log?: Log
+  readonly mostWaitMs?: number
+  readonly mostOutputBytes?: number
+}
+
+const MOST_WAIT_MS = 60_000
+const MOST_OUTPUT_BYTES = 1024 * 1024
+const MOST_BATCH_BYTES = 32 * 1024 * 1024
+const STOPPING_MS = 5000
+/** What is told when nothing in the language has run yet. */
+const GUESS_MS = 1000
+
+type Tools = Required<SnippetsDoorOptions>
+
+/** The code API, to be hung on the HTTP door: `door.route('/', snippetsDoor(…))`. */
+export function snippetsDoor(options: SnippetsDoorOptions): Hono {
+  const tools: Tools = {
+    instanceOf: () => '',
+    log: silentLog,
+    mostWaitMs: MOST_WAIT_MS,
+    mostOutputBytes: MOST_OUTPUT_BYTES,
+    ...options,
+  }
+  const app = new Hono()
+  app.onError((error, c) => tellProblem(error, c, tools.log))
+  app.post('/api/v1/tasks', (c) => submit(c, tools))
+  app.post('/api/v1/tasks/batch', takes('application/json', { maxBytes: MOST_BATCH_BYTES }), (c) => batch(c, tools))
+  app.get('/api/v1/tasks', (c) => list(c, tools))
+  // A WebSocket, which is another door's and comes after this one.
+  app.get('/api/v1/tasks/:id', (c, next) => (c.req.param('id') === 'interactive' ? next() : show(c, tools)))
+  app.delete('/api/v1/tasks/:id', (c) => cancel(c, tools))
+  app.post('/api/v1/tasks/:id/cancel', (c) => cancel(c, tools))
+  app.post('/api/v1/tasks/:id/rerun', (c) => rerun(c, tools))
+  app.get('/api/v1/tasks/:id/events', (c) => events(c, tools))
+  app.get('/api/v1/tasks/:id/why', (c) => why(c, tools))
+  app.get('/api/v1/tasks/:id/deliveries', (c) => deliveries(c, tools))
+  app.get('/api/v1/tasks/:id/artifacts/:path{.+}', (c) => artifact(c, tools))
+  app.get('/api/v1/languages', (c) => languages(c, tools))
+  app.get('/api/v1/openapi.json', (c) => c.json(openApi(tools.version)))
+  app.get('/api', (c) => apiPage(c, tools.version))
+  return app
+}
+
+function languages(c: Context, { desk }: Tools): Response {
+  onlyKnown(queryOf(c), [])
+  return c.json(successBody({ languages: desk.languages() }))
+}
+
+async function submit(c: Context, tools: Tools): Promise<Response> {
+  const waitMs = waitWish(c, tools)
+  mustBeOpen(tools)
+  const request = readTask(await bodyOf(c), tools.instanceOf(c))
+  const keyed = withKey(request, c.req.header('idempotency-key'))
+  if (waitMs === undefined) return await accepted(c, await tools.desk.submit(keyed), { tools, waitMs })
+  const status = await tools.desk.run(keyed, { ms: waitMs, signal: signalOf(c, tools) })
+  return await ended(c, status, tools)
+}
+
+async function accepted(
+  c: Context,
+  status: SnippetStatus,
+  { tools, waitMs }: { tools: Tools; waitMs: number | undefined },
+): Promise<Response> {
+  if (waitMs !== undefined)
+    return await ended(c, await tools.desk.wait(status.id, { ms: waitMs, signal: signalOf(c, tools) }), tools)
+  c.header('location', `/api/v1/tasks/${status.id}`)
+  return c.json(successBody(submittedBody(status, tools)))
+}
+
+async function ended(c: Context, status: SnippetStatus, tools: Tools): Promise<Response> {
+  c.header('location', `/api/v1/tasks/${status.id}`)
+  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
+}
+
+function submittedBody({ id, state, request }: SnippetStatus, { desk }: Tools) {
+  return { taskId: id, status: state, estimatedTime: durationWord(desk.estimateMs(request) ?? GUESS_MS) }
+}
+
+type Request = Parameters<SnippetDesk['submit']>[0]
+
+function withKey(request: Request, header: string | undefined): Request {
+  if (header === undefined) return request
+  if (header === '' || header.length > 255)
+    throw new ApiProblem('invalid', 'Idempotency-Key: must have 1 to 255 characters')
+  if (request.idempotencyKey !== undefined && request.idempotencyKey !== header)
+    throw new ApiProblem('invalid', 'idempotencyKey: is not what the header Idempotency-Key says')
+  return { ...request, idempotencyKey: header }
+}
+
+/** All at once, so that they share what it takes to write them down; each is refused for itself. */
+async function batch(c: Context, tools: Tools): Promise<Response> {
+  onlyKnown(queryOf(c), [])
+  mustBeOpen(tools)
+  const { tasks } = checked(batchBody, await bodyOf(c))
+  const answers = await Promise.all(
+    tasks.map(async (body) => {
+      try {
+        const request = readTask(body, tools.instanceOf(c))
+        return successBody(submittedBody(await tools.desk.submit(request), tools))
+      } catch (error) {
+        const problem = problemOf(error)
+        if (problem === undefined) throw error
+        return problemBody(problem)
+      }
+    }),
+  )
+  return c.json(successBody({ tasks: answers }))
+}
+
+async function list(c: Context, tools: Tools): Promise<Response> {
+  const query = queryOf(c)
+  onlyKnown(query, LIST_PARAMETERS)
+  const asked = { ...listQuery(query), instance: tools.instanceOf(c) }
+  const { snippets, next } = await tools.desk.list(asked, cursorIn(query)).catch((error: unknown) => {
+    const isWord = error instanceof FaultError && error.fault.kind === 'invalid'
+    throw isWord ? new ApiProblem('query', `cursor: ${error.message}`) : error
+  })
+  const tasks = await Promise.all(snippets.map((status) => taskAnswer(status, undefined)))
+  return c.json(successBody({ tasks, ...(next !== undefined && { nextCursor: next }) }))
+}
+
+/** Read before anything is done: who misspells a wish must not find a task made all the same. */
+function waitWish(c: Context, { mostWaitMs }: Tools): number | undefined {
+  const query = queryOf(c)
+  onlyKnown(query, ['wait', 'encoding'])
+  encodingIn(query)
+  return waitIn(query, mostWaitMs)
+}
+
+const cursorIn = (query: URLSearchParams): string | undefined => query.get('cursor') ?? undefined
+
+async function show(c: Context, tools: Tools): Promise<Response> {
+  const waitMs = waitWish(c, tools)
+  const found = await taskIn(c, tools)
+  const status =
+    waitMs === undefined ? found : await tools.desk.wait(found.id, { ms: waitMs, signal: signalOf(c, tools) })
+  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
+}
+
+async function cancel(c: Context, tools: Tools): Promise<Response> {
+  const ms = waitWish(c, tools)
+  const { id } = await taskIn(c, tools)
+  await tools.desk.cancel(id)
+  const status =
+    ms === undefined ? await taskIn(c, tools) : await tools.desk.wait(id, { ms, signal: signalOf(c, tools) })
+  return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
+}
+
+async function rerun(c: Context, tools: Tools): Promise<Response> {
+  const waitMs = waitWish(c, tools)
+  mustBeOpen(tools)
+  const { id } = await taskIn(c, tools)
+  const status = await tools.desk.rerun(id)
+  if (status === undefined) throw noTask(id)
+  return await accepted(c, status, { tools, waitMs })
+}
+
+async function events(c: Context, tools: Tools): Promise<Response> {
+  onlyKnown(queryOf(c), ['encoding'])
+  const status = await taskIn(c, tools)
+  const { desk, clock, ending } = tools
+  const lastEventId = c.req.header('last-event-id')
+  const stream = taskEvents(status.id, {
+    desk,
+    clock,
+    ending,
+    wish: wishOf(c, status, tools),
+    lastEventId,
+    cut: () => socketOf(c)?.destroy(),
+  })
+  return c.body(stream, 200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
+}
+
+async function why(c: Context, tools: Tools): Promise<Response> {
+  onlyKnown(queryOf(c), [])
+  const { id, state } = await taskIn(c, tools)
+  return c.json(successBody({ taskId: id, status: state, reasons: await tools.desk.why(id) }))
+}
+
+async function deliveries(c: Context, tools: Tools): Promise<Response> {
+  onlyKnown(queryOf(c), [])
+  const { id } = await taskIn(c, tools)
+  const delivery = tools.desk.delivery(id)
+  const tries = (delivery?.tries ?? []).map(({ at, ms, status, problem }) => ({
+    at: iso(at),
+    executionTime: durationWord(ms),
+    ...(status !== undefined && { status }),
+    ...(problem !== undefined && { problem }),
+  }))
+  if (delivery === undefined) throw new ApiProblem('noArtifact', 'This task has no callback')
+  return c.json(successBody({ state: delivery.state, tries }))
+}
+
+async function artifact(c: Context, tools: Tools): Promise<Response> {
+  const status = await taskIn(c, tools)
+  const outlet = {
+    clock: tools.clock,
+    cut(reason: unknown) {
+      tools.log.warn({ path: c.req.path, err: reason }, 'an artifact was broken off')
+      socketOf(c)?.destroy()
+    },
+  }
+  const { blobs } = tools.instances(status.request.instance)
+  return await artifactResponse(status, c.req.param('path') ?? '', { blobs, outlet, signal: c.req.raw.signal })
+}
+
+/** Workers are the first to leave a server that stops, but that is not why it takes nothing more. */
+function mustBeOpen({ desk, ending }: Tools): void {
+  if (ending.aborted) throw new ApiProblem('unavailable', 'The server is stopping', STOPPING_MS)
+  desk.mustBeOpen()
+}
+
+/** Another tenant's task is nobody's. */
+async function taskIn(c: Context, tools: Tools): Promise<SnippetStatus> {
+  const id = c.req.param('id') ?? ''
+  const status = id.length <= 100 ? await tools.desk.find(id) : undefined
+  if (status === undefined || status.request.instance !== tools.instanceOf(c)) throw noTask(id)
+  return status
+}
+
+const noTask = (id: string): ApiProblem => new ApiProblem('noTask', `No task is named ${id.slice(0, 100)}`)
+
+const queryOf = (c: Context): URLSearchParams => new URL(c.req.url).searchParams
+
+async function bodyOf(c: Context): Promise<unknown> {
+  const text = await c.req.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiProblem('notJson', text === '' ? 'There is no body' : 'The body cannot be read as JSON')
+  }
+}
+
+const wishOf = (c: Context, { request }: SnippetStatus, { instances, mostOutputBytes }: Tools): OutputWish => ({
+  encoding: encodingIn(queryOf(c)),
+  mostBytes: mostOutputBytes,
+  blobs: instances(request.instance).blobs,
+})
+
+const signalOf = (c: Context, { ending }: Tools): AbortSignal => AbortSignal.any([c.req.raw.signal, ending])
+
+const socketOf = (c: Context) => ((c.env ?? {}) as Partial<HttpBindings>).outgoing
+
+function tellProblem(error: Error, c: Context, log: Log): Response {
+  const problem = error instanceof BodyTooLarge ? new ApiProblem('tooLarge', 'The body is too large') : problemOf(error)
+  if (problem === undefined && !c.req.raw.signal.aborted)
+    log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request of the code API failed')
+  const told = problem ?? new ApiProblem('bug', 'Something went wrong here; the log of the server says more')
+  const body = problemBody(told)
+  if (body.retryAfter !== undefined) c.header('retry-after', String(body.retryAfter))
+  return c.json(body, API_CODES[told.code].status as ContentfulStatusCode)
+}

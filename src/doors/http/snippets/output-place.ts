@@ -1,0 +1,71 @@
+import type { OutputPiece } from '../../../engine/output-ring.ts'
+import { type Encoding, textOf } from '../../../services/snippets/output-text.ts'
+
+type Stream = OutputPiece['stream']
+
+/** How far someone has read what a task prints: which attempt, and how much of each of its streams. */
+export interface OutputPlace {
+  readonly attempt: number
+  readonly stdout: number
+  readonly stderr: number
+}
+
+const FORM = /^(\d{1,9})\.(\d{1,15})\.(\d{1,15})$/
+
+export const placeWord = ({ attempt, stdout, stderr }: OutputPlace): string => `${attempt}.${stdout}.${stderr}`
+
+/** What cannot be read is the beginning: nothing is lost by telling it once more. */
+export function placeIn(word: string | undefined): OutputPlace {
+  const [, attempt = 0, stdout = 0, stderr = 0] = (FORM.exec(word ?? '') ?? []).map(Number)
+  return { attempt, stdout, stderr }
+}
+
+export interface OutputTold {
+  readonly stream: Stream
+  readonly attempt: number
+  readonly text: string
+  /** Bytes before this that are gone. */
+  readonly missed: number
+  readonly place: OutputPlace
+}
+
+/** Puts pieces into words from where a reader was; characters whose bytes come in two pieces are kept whole. */
+export function outputTeller(from: OutputPlace, encoding: Encoding): (piece: OutputPiece) => OutputTold | undefined {
+  let attempt = from.attempt
+  let read: Record<Stream, number> = { stdout: from.stdout, stderr: from.stderr }
+  /** What comes right after what was read, and is no whole character yet. */
+  let carried: Record<Stream, Uint8Array> = { stdout: NONE, stderr: NONE }
+  return ({ stream, attempt: printedBy, bytes, at, missed }) => {
+    if (printedBy < attempt) return undefined
+    if (printedBy > attempt) {
+      attempt = printedBy
+      read = { stdout: 0, stderr: 0 }
+      carried = { stdout: NONE, stderr: NONE }
+    }
+    const expected = read[stream] + carried[stream].length
+    const begin = at ?? expected
+    const end = begin + bytes.length
+    if (end <= expected) return undefined
+    const fresh = begin > expected ? bytes : Buffer.concat([carried[stream], bytes.subarray(expected - begin)])
+    const whole = encoding === 'utf8' ? fresh.length - brokenTail(fresh) : fresh.length
+    carried[stream] = fresh.slice(whole)
+    read[stream] = end - carried[stream].length
+    if (whole === 0) return undefined
+    const text = textOf(fresh.subarray(0, whole), encoding)
+    return { stream, attempt, text, missed, place: { attempt, ...read } }
+  }
+}
+
+const NONE = new Uint8Array()
+
+/** Bytes at the end that begin a character and do not finish it. */
+export function brokenTail(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number
+    if (byte < 0x80) return 0
+    if (byte < 0xc0) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+    return length > back && byte < 0xf8 ? back : 0
+  }
+  return 0
+}

@@ -1,0 +1,96 @@
+import type { CommandResult, StageResult, StageStream } from '../../../model/command-task.ts'
+import type { SnippetStatus } from '../../../model/snippet.ts'
+import { type OutputText, type OutputWish, outputText } from '../../../services/snippets/output-text.ts'
+import { API_CODES } from '../../../services/snippets/problem-codes.ts'
+import { durationWord } from '../../amount-text.ts'
+import type { TaskAnswer } from './answers.ts'
+
+type ResultAnswer = NonNullable<TaskAnswer['result']>
+
+/** A task as the API tells it. Without a wish for output its result is left out. */
+export async function taskAnswer(status: SnippetStatus, wish: OutputWish | undefined): Promise<TaskAnswer> {
+  const { result, verdict, version, worker } = status
+  return {
+    taskId: status.id,
+    status: status.state,
+    language: status.request.language,
+    ...(version !== undefined && { version }),
+    ...(result && wish && { result: await resultAnswerOf(result, wish) }),
+    ...(verdict && { verdict }),
+    ...failureOf(status),
+    timestamps: {
+      createdAt: iso(status.createdAt),
+      ...(status.state !== 'pending' && { submittedAt: iso(status.submittedAt) }),
+      ...(status.startedAt !== undefined && { startedAt: iso(status.startedAt) }),
+      ...(status.completedAt !== undefined && { completedAt: iso(status.completedAt) }),
+    },
+    ...(worker !== undefined && { assignedClient: worker }),
+    attempt: status.attempt,
+    cached: status.cached,
+    ...artifactsOf(result),
+    metadata: { ...status.request.metadata },
+  }
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** A task that ended well has nothing to explain. */
+function failureOf({ state, what, noWorker }: SnippetStatus): Pick<TaskAnswer, 'failure'> {
+  if (what === undefined || state === 'completed') return {}
+  return { failure: { ...(noWorker && { code: API_CODES.noWorker.code }), message: what } }
+}
+
+function artifactsOf(result: CommandResult | undefined): Pick<TaskAnswer, 'artifacts'> {
+  if (result === undefined || result.outputs.files.length === 0) return {}
+  return {
+    artifacts: result.outputs.files.map(({ path, digest: { fn, hash, size } }) => ({
+      path,
+      size,
+      ...(fn === 'sha256' && { sha256: hash }),
+    })),
+  }
+}
+
+async function resultAnswerOf({ stages }: CommandResult, wish: OutputWish): Promise<ResultAnswer> {
+  const told: ResultAnswer['stages'] = []
+  for (const stage of stages) {
+    const [output, error] = [await outputText(stage.stdout, wish), await outputText(stage.stderr, wish)]
+    told.push(stageAnswerOf(stage, output, error))
+  }
+  const last = told.at(-1)
+  return {
+    output: last?.output ?? '',
+    error: last?.error ?? '',
+    exitCode: last?.exitCode ?? 0,
+    executionTime: last?.executionTime ?? durationWord(0),
+    truncated: told.some(({ truncated }) => truncated),
+    stages: told,
+  }
+}
+
+function stageAnswerOf(stage: StageResult, output: OutputText, error: OutputText): ResultAnswer['stages'][number] {
+  const { name, cause, exitCode, signal, reason, usage } = stage
+  const cpuMs = usage.cpuUserMs === undefined ? undefined : usage.cpuUserMs + (usage.cpuSystemMs ?? 0)
+  return {
+    name,
+    cause,
+    exitCode,
+    ...(signal !== undefined && { signal }),
+    ...(reason !== undefined && { reason }),
+    output: output.text,
+    error: error.text,
+    truncated: output.truncated || error.truncated,
+    ...droppedOf(stage),
+    executionTime: durationWord(usage.wallMs),
+    ...(stage.cached && { cached: true }),
+    ...(cpuMs !== undefined && { cpuTime: durationWord(cpuMs) }),
+    ...(usage.peakMemoryBytes !== undefined && { memory: usage.peakMemoryBytes }),
+  }
+}
+
+function droppedOf({ stdout, stderr }: StageResult): Pick<ResultAnswer['stages'][number], 'dropped'> {
+  const gapIn = ({ droppedBytes: bytes, droppedAt: at }: StageStream) => (bytes > 0 ? { at, bytes } : undefined)
+  const [output, error] = [gapIn(stdout), gapIn(stderr)]
+  if (output === undefined && error === undefined) return {}
+  return { dropped: { ...(output && { output }), ...(error && { error }) } }
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { API_CODES } from '../../../services/snippets/problem-codes.ts'
+import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
+import { manualClock } from '../../../testing/manual-clock.ts'
+import { listAnswer, submittedAnswer, taskAnswerForm } from './answers.ts'
+import {
+  dataOf,
+  echoing,
+  ended,
+  HELLO,
+  ran,
+  type SnippetsGrid,
+  shown,
+  snippetsGrid,
+  stage,
+  submitted,
+  turns,
+} from './snippets.fixture.ts'
+
+describe('idempotency keys', () => {
+  const headers = { 'idempotency-key': 'order-1' }
+
+  test('two requests with the same key are one task, also when they come at once', async () => {
+    const grid = await snippetsGrid()
+    const worker = grid.worker('w1')
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => grid.ask('/api/v1/tasks', { body: HELLO, headers })),
+    )
+    const ids = new Set(answers.map((answer) => dataOf(answer, submittedAnswer).taskId))
+    expect(ids.size).toBe(1)
+    expect(worker.leases).toHaveLength(1)
+    const inBody = await grid.ask('/api/v1/tasks', { body: { ...HELLO, idempotencyKey: 'order-1' } })
+    expect(ids).toContain(dataOf(inBody, submittedAnswer).taskId)
+  })
+
+  test('another request under the same key is refused', async () => {
+    const grid = await snippetsGrid()
+    grid.worker('w1')
+    await grid.ask('/api/v1/tasks', { body: HELLO, headers })
+    const { status, json } = await grid.ask('/api/v1/tasks', { body: { ...HELLO, stdin: 'x' }, headers })
+    expect([status, json.code]).toEqual([409, API_CODES.key.code])
+  })
+
+  test('a key whose task is over still stands for it', async () => {
+    const grid = await snippetsGrid()
+    grid.worker('w1', { answer: echoing })
+    const first = dataOf(await grid.ask('/api/v1/tasks?wait=1s', { body: HELLO, headers }), taskAnswerForm)
+    const second = dataOf(await grid.ask('/api/v1/tasks?wait=1s', { body: HELLO, headers }), taskAnswerForm)
+    expect(second).toEqual(first)
+  })
+
+  test('a refusal is no task: the same key may come again', async () => {
+    const grid = await snippetsGrid()
+    expect((await grid.ask('/api/v1/tasks', { body: HELLO, headers })).json.code).toBe(50301)
+    const clock = manualClock()
+    const other = await snippetsGrid({ clock })
+    expect((await other.ask('/api/v1/tasks', { body: HELLO, headers })).json.code).toBe(50301)
+    other.worker('w1')
+    clock.advance(50)
+    expect((await other.ask('/api/v1/tasks', { body: HELLO, headers })).json.code).toBe(0)
+  })
+})
+
+test('after a restart on the same journal keys, tasks and their results are what they were', async () => {
+  const journal = memoryJournal()
+  const before = await snippetsGrid({ journal })
+  before.worker('w1', { slots: 1, answer: echoing })
+  before.worker('w2', { slots: 1, languages: ['ruby'] })
+  const over = dataOf(
+    await before.ask('/api/v1/tasks?wait=1s', { body: { ...HELLO, idempotencyKey: 'over' } }),
+    taskAnswerForm,
+  )
+  await submitted(before, { ...HELLO, language: 'ruby' }) // takes the only slot
+  const open = await submitted(before, { ...HELLO, language: 'ruby', idempotencyKey: 'open', expectedOutput: 'x' })
+  before.desk.stop()
+  await before.engine.close()
+
+  const after = await snippetsGrid({ journal })
+  const worker = after.worker('w3', { languages: ['python', 'ruby'] })
+  await turns()
+  expect(await shown(after, over.taskId)).toEqual(over)
+  const replay = { ...HELLO, idempotencyKey: 'over' }
+  expect(await submitted(after, replay)).toBe(over.taskId)
+  expect((await after.ask('/api/v1/tasks', { body: { ...replay, code: 'other' } })).json.code).toBe(40901)
+  expect(await submitted(after, { ...HELLO, language: 'ruby', idempotencyKey: 'open', expectedOutput: 'x' })).toBe(open)
+  await worker.finish(ran(stage('x\n')))
+  await turns()
+  expect(await shown(after, open)).toMatchObject({ status: 'completed', verdict: 'accepted', attempt: 1 })
+  expect(after.desk.estimateMs({ language: 'ruby', files: [] })).toBe(1200)
+})
+
+describe('lists', () => {
+  async function withTasks() {
+    const grid = await snippetsGrid()
+    grid.worker('w1', {
+      answer: (task) => (task.stages.length > 1 ? ended('exit') : ran(stage(''))),
+    })
+    for (let i = 0; i < 4; i++) await submitted(grid, { ...HELLO, metadata: { user: `u${i % 2}`, n: i } })
+    await submitted(grid, { language: 'c', code: 'x', metadata: { user: 'u0' } })
+    await turns()
+    return grid
+  }
+  const listed = async (grid: SnippetsGrid, query: string) =>
+    dataOf(await grid.ask(`/api/v1/tasks?${query}`), listAnswer)
+
+  test.each([
+    ['', 5],
+    ['status=completed', 4],
+    ['status=failed', 1],
+    ['status=failed,completed', 5],
+    ['status=cancelled', 0],
+    ['language=c', 1],
+    ['metadata.user=u0', 3],
+    ['metadata.user=u0&metadata.n=2', 1],
+    ['metadata.none=1', 0],
+  ])('%j finds %i', async (query, count) => {
+    const grid = await withTasks()
+    expect((await listed(grid, query)).tasks).toHaveLength(count)
+  })
+
+  test('pages follow each other to the end, the newest first, and nothing comes twice', async () => {
+    const grid = await withTasks()
+    const ids: string[] = []
+    let cursor: string | undefined = ''
+    while (cursor !== undefined) {
+      const page: Awaited<ReturnType<typeof listed>> = await listed(grid, `limit=2${cursor && `&cursor=${cursor}`}`)
+      ids.push(...page.tasks.map(({ taskId }) => taskId))
+      cursor = page.nextCursor
+    }
+    expect(ids).toHaveLength(5)
+    expect(new Set(ids).size).toBe(5)
+    expect((await shown(grid, ids[0] ?? '')).language).toBe('c')
+  })
+
+  test('notes that cannot be read, of this or any version, spoil no list', async () => {
+    const grid = await withTasks()
+    const [first] = (await listed(grid, 'limit=1')).tasks
+    const spec = (await grid.engine.find(first?.taskId ?? ''))?.spec ?? new Uint8Array()
+    const notes = [
+      undefined,
+      '',
+      '\u0001',
+      '\u0001{',
+      '\u0001[]',
+      '\u0001{"language":7}',
+      '\u0007{}',
+      '\u0001{"language":"c","files":["a","b","c"]}',
+    ]
+    for (const note of notes)
+      await grid.engine.submit({
+        instance: '',
+        origin: 'snippet',
+        spec,
+        ...(note !== undefined && { note: Buffer.from(note) }),
+      })
+    await grid.engine.submit({ instance: '', origin: 'snippet', spec: Buffer.from('no task') })
+    const { tasks } = await listed(grid, '')
+    expect(tasks).toHaveLength(5 + notes.length + 1)
+    for (const { taskId } of tasks) expect((await shown(grid, taskId)).taskId).toBe(taskId)
+  })
+})

@@ -1,0 +1,77 @@
+import type { Context } from 'hono'
+import { FaultError, invalid } from '../../../base/fault.ts'
+import type { TaskLease } from '../../../engine/worker-session.ts'
+import { type Asker, asked } from '../../../services/workers/ask-for-leases.ts'
+import { leaseWords, refuseLease } from '../../../services/workers/lease-messages.ts'
+import { leaseToJson } from '../../../wire/workers/json/lease.ts'
+import { tell, tellBoth } from '../server/envelope.ts'
+import type { HttpWorkersTools } from './door.ts'
+import { askerOf, type HttpWorker } from './http-workers.ts'
+import { type PlainTask, plainTask } from './response.ts'
+import { waitTime } from './wait-time.ts'
+
+/** GET of …/work: the next task, or several for a worker that says how many it takes. */
+export async function handOut(c: Context, tools: HttpWorkersTools): Promise<Response> {
+  const { crew, door } = tools
+  refusePages(c)
+  const worker = askerOf(c, crew)
+  const waitMs = waitTime(c.req.query('wait'), door.longPollMs)
+  const tasks = worker.wantsSpec ? mostOf(c.req.query('max')) : 1
+  const { signal } = c.req.raw
+  const asker: Asker = {
+    signal,
+    get cancelled() {
+      return signal.aborted
+    },
+  }
+  const leases = await asked(door, { worker: worker.id, tasks, waitMs }, asker)
+  return worker.wantsSpec ? wholeTasks(c, tools, { worker, leases }) : plainTasks(c, tools, { worker, leases })
+}
+
+/** A page that merely names this address in an image must not take a task. Workers are no browsers. */
+function refusePages(c: Context): void {
+  const site = c.req.header('sec-fetch-site')
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    throw new FaultError({ kind: 'denied', what: 'tasks are not for web pages' })
+}
+
+function mostOf(text: string | undefined): number {
+  if (text === undefined) return 1
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw invalid('max: it is a number from 1 to 9999')
+  return Number(text)
+}
+
+interface Handed {
+  readonly worker: HttpWorker
+  readonly leases: readonly TaskLease[]
+}
+
+function wholeTasks(c: Context, tools: HttpWorkersTools, { worker, leases }: Handed): Response {
+  const { desk, clock } = tools.door
+  const words = leaseWords(leases, { desk, worker: worker.id, wantsSpec: true, now: clock.now() })
+  if (words.length === 0) return c.body(null, 204)
+  for (const { attemptId, expiresAt } of words) {
+    worker.session.attempts.given(attemptId, expiresAt)
+    worker.given.set(attemptId, undefined)
+  }
+  return tell(c, tools, { tasks: words.map(leaseToJson) })
+}
+
+function plainTasks(c: Context, tools: HttpWorkersTools, { worker, leases }: Handed): Response {
+  const [lease] = leases
+  const task = lease && readable(lease, worker, tools)
+  if (lease === undefined || task === undefined) return c.body(null, 204)
+  worker.session.attempts.given(lease.attemptId, lease.expiresAt)
+  worker.given.set(lease.attemptId, task.given)
+  return tellBoth(c, tools, task.json)
+}
+
+/** One that cannot be told in this protocol's words ends here, and its task hears why. */
+function readable(lease: TaskLease, { id, runtime }: HttpWorker, { door }: HttpWorkersTools): PlainTask | undefined {
+  try {
+    return plainTask(lease, { worker: id, runtime, now: door.clock.now() })
+  } catch (error) {
+    refuseLease(lease, { desk: door.desk, worker: id }, error)
+    return undefined
+  }
+}

@@ -1,0 +1,136 @@
+import type { Context } from 'hono'
+import { FaultError } from '../../../base/fault.ts'
+import type { WorkerDescription, WorkerView } from '../../../engine/worker-session.ts'
+import { IMAGE_PROPERTY } from '../../../model/image-need.ts'
+import { INTERACTIVE_PROPERTY } from '../../../model/live-input.ts'
+import { TASK_FORM_PROPERTY } from '../../../model/task-form.ts'
+import type { WorkerState } from '../../../model/worker-state.ts'
+import { describeWorker } from '../../../services/workers/describe-worker.ts'
+import { type DoorSession, polledSession } from '../../../services/workers/polled-session.ts'
+import type { WorkersDoor } from '../../../services/workers/worker-sessions.ts'
+import {
+  type ContainerRuntime,
+  type JsonRegistration,
+  SESSION_HEADER,
+} from '../../../wire/workers/json/registration.ts'
+import { Superseded } from '../server/envelope.ts'
+import type { GivenTask } from './response.ts'
+import { type Bell, bell } from './wake-up.ts'
+
+/** A worker that is registered by way of HTTP. */
+export interface HttpWorker {
+  readonly id: string
+  readonly wantsSpec: boolean
+  readonly runtime: ContainerRuntime
+  readonly session: DoorSession
+  /** What tells this registration from another under the same name. */
+  readonly token: string
+  /** What it was given and has not ended; what is to be remembered of it, where the worker does not send whole results. */
+  readonly given: Map<string, GivenTask | undefined>
+  /** Rings when there is something that it should hear. */
+  readonly news: Bell
+}
+
+/** The workers that came by HTTP. */
+export interface HttpCrew {
+  register(from: JsonRegistration, newId: () => string): HttpWorker
+  /** Throws `absent` for one that has to register first, and says so to one whose place another has taken. */
+  known(id: string, token?: string): HttpWorker
+  find(id: string): HttpWorker | undefined
+}
+
+export function httpCrew(door: WorkersDoor): HttpCrew {
+  const workers = new Map<string, HttpWorker>()
+  const find = (id: string): HttpWorker | undefined => {
+    const session = door.sessionOf(id)
+    const worker = workers.get(id)
+    return session !== undefined && worker?.session === session ? worker : undefined
+  }
+  return {
+    find,
+    known(id, token) {
+      const worker = find(id)
+      // Two workers of one name would take it from each other for ever: the one that came first has to give up.
+      if (worker !== undefined && token !== undefined && token !== worker.token)
+        throw new Superseded(`another worker has registered as ${JSON.stringify(id.slice(0, 200))}`)
+      if (worker !== undefined) return worker
+      const what = `no worker is registered as ${JSON.stringify(id.slice(0, 200))}: register first`
+      throw new FaultError({ kind: 'absent', what })
+    },
+    register(from, newId) {
+      const { wantsSpec, running, worker: named } = from.registration
+      const id = named === '' ? `wrk_${newId()}` : named
+      const before = workers.get(id)
+      const news = bell(door.clock)
+      const session = polledSession({
+        registration: from.registration,
+        onNews: () => news.ring(),
+        onOver(over) {
+          door.forget(over)
+          if (workers.get(id)?.session === over) workers.delete(id)
+        },
+      })
+      const given = new Map((running ?? []).map((attempt) => [attempt, before?.given.get(attempt)]))
+      const worker = { id, wantsSpec, runtime: from.runtime, session, given, news, token: newId() }
+      door.register(descriptionOf(id, from), session)
+      if (!session.isOver) workers.set(id, worker)
+      return worker
+    },
+  }
+}
+
+/** Who asks; a worker of ours says by which registration. */
+export const askerOf = (c: Context, crew: HttpCrew): HttpWorker =>
+  crew.known(c.req.param('id') ?? '', c.req.header(SESSION_HEADER))
+
+/** A worker that reads no specs is given nothing but plain commands, whatever it says of itself. */
+function descriptionOf(id: string, { name, hostname, runtime, registration }: JsonRegistration): WorkerDescription {
+  const described = describeWorker({ ...registration, worker: id }, 'asks')
+  const properties = described.properties.filter((property) => property.name !== INTERACTIVE_PROPERTY) // no way for that
+  const plain = [
+    ...properties.filter((property) => property.name !== TASK_FORM_PROPERTY),
+    { name: TASK_FORM_PROPERTY, value: 'plain' },
+    ...containerProperties(runtime),
+  ]
+  const about = { ...described.about, protocol: 'http', name, hostname, runtime }
+  return { ...described, properties: registration.wantsSpec ? properties : plain, about }
+}
+
+/** Tasks with an image need somebody who takes any. */
+const containerProperties = (runtime: ContainerRuntime) =>
+  runtime === 'none' ? [] : [{ name: IMAGE_PROPERTY, value: '*' }]
+
+const WORDS = {
+  OFFLINE: 'offline',
+  REGISTERING: 'online',
+  ONLINE: 'online',
+  BUSY: 'online',
+  DEGRADED: 'online',
+  DRAINING: 'draining',
+} as const satisfies Record<WorkerState, string>
+
+const LABEL = 'label:'
+
+/** As clients and workers see it; those that came another way have a name all the same. */
+export function workerJson(view: WorkerView, given: HttpWorker['given'] | undefined): object {
+  const { worker, about = {}, properties, state, what, slots, leases, heardAt, registeredAt } = view
+  const labels = properties.filter(({ name }) => name.startsWith(LABEL))
+  const running = [...(given?.keys() ?? [])]
+  return {
+    id: worker,
+    name: about.name ?? worker,
+    hostname: about.hostname ?? '',
+    state: WORDS[state],
+    runtime: about.runtime ?? 'none',
+    labels: Object.fromEntries(labels.map(({ name, value }) => [name.slice(LABEL.length), value])),
+    last_seen: new Date(heardAt).toISOString(),
+    current_task: running[0] ?? '',
+    registered_at: new Date(registeredAt).toISOString(),
+    group: properties.find(({ name }) => name === 'group')?.value ?? '',
+    version: about.version ?? '',
+    protocol: about.protocol ?? '',
+    slots,
+    tasks: leases,
+    why: what,
+  }
+}

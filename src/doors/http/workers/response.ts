@@ -1,0 +1,103 @@
+import { basename } from 'node:path/posix'
+import { FaultError } from '../../../base/fault.ts'
+import type { TaskLease } from '../../../engine/worker-session.ts'
+import type { EnvVariable, InlineFile, Limits } from '../../../model/command.ts'
+import { COMMAND_ORIGINS, type CommandTask } from '../../../model/command-task.ts'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
+import type { ContainerRuntime } from '../../../wire/workers/json/registration.ts'
+
+/** What a door has to remember of a task that it gave to a worker which reads no specs. */
+export interface GivenTask {
+  readonly instance: InstanceName
+  readonly fn: CommandTask['fn']
+  readonly stage: string
+  readonly outputs: CommandTask['outputs']
+  /** Milliseconds since 1970: when it was handed over, and when its worker began it. */
+  readonly givenAt: number
+  startedAt: number | undefined
+}
+
+export interface PlainTask {
+  readonly json: object
+  readonly given: GivenTask
+}
+
+interface Receiver {
+  readonly worker: string
+  readonly runtime: ContainerRuntime
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** A task in the words of a worker that was written from the protocol's description alone. */
+export function plainTask(lease: TaskLease, { worker, runtime, now }: Receiver): PlainTask {
+  const { attemptId, operation, origin, instance, attempt, queuedAt } = lease
+  const task = plainOf(lease)
+  const [stage, ...more] = task.stages
+  if (stage === undefined || more.length > 0 || stage.stdin !== undefined) throw unreadable('it is not a plain command')
+  if (task.image !== undefined && runtime === 'none') throw unreadable('it needs a container')
+  if (task.inputs.root !== undefined || task.inputs.placed.length > 0) throw unreadable('it reads from the store')
+  const json = {
+    id: attemptId,
+    submission_id: operation,
+    step_id: origin,
+    state: 'RUNNING',
+    executor_type: 'worker',
+    external_id: worker,
+    inputs: {
+      // Names of our own: a file that somebody calls _base_command must not become the command.
+      ...Object.fromEntries(task.inputs.files.map((file, index) => [`file_${index + 1}`, fileLiteral(file)])),
+      _base_command: stage.argv,
+      _output_globs: [...task.outputs.paths.map(literally), ...task.outputs.globs],
+      ...(task.image !== undefined && { _docker_image: task.image }),
+      ...(stage.env.length > 0 && { _env: tableOf(stage.env) }),
+      ...(task.workingDirectory !== '' && { _working_directory: task.workingDirectory }),
+      ...(lease.timeoutMs !== undefined && { _timeout_seconds: lease.timeoutMs / 1000 }),
+      ...(Object.keys(stage.limits).length > 0 && { _limits: limitsJson(stage.limits) }),
+      _network: stage.network,
+    },
+    retry_count: attempt - 1,
+    created_at: new Date(queuedAt).toISOString(),
+    started_at: new Date(now).toISOString(),
+    lease_expires_at: new Date(lease.expiresAt).toISOString(),
+  }
+  const { fn, outputs } = task
+  return { json, given: { instance, fn, stage: stage.name, outputs, givenAt: now, startedAt: undefined } }
+}
+
+function plainOf({ origin, spec }: TaskLease): CommandTask {
+  if (!COMMAND_ORIGINS.some((one) => one === origin)) throw unreadable(`it comes from ${origin.slice(0, 100)}`)
+  return commandTaskFromProto(spec)
+}
+
+/** That it is not offered such tasks is for the scheduler to see to; should it happen, another worker is tried. */
+const unreadable = (why: string): FaultError =>
+  new FaultError({ kind: 'unavailable', what: `a worker that was given it over HTTP cannot run it: ${why}` })
+
+function fileLiteral({ path, contents, executable }: InlineFile): object {
+  const bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.length)
+  const text = bytes.toString()
+  const isText = Buffer.from(text).equals(bytes)
+  return {
+    class: 'File',
+    basename: basename(path),
+    path,
+    ...(isText ? { contents: text } : { contents: bytes.toString('base64'), encoding: 'base64' }),
+    ...(executable && { executable }),
+  }
+}
+
+/** A path that a pattern finds, and nothing else. */
+const literally = (path: string): string => path.replace(/[*?[]/g, (sign) => `[${sign}]`)
+
+const tableOf = (env: readonly EnvVariable[]): object => Object.fromEntries(env.map(({ name, value }) => [name, value]))
+
+/** `wallMs` is `wall_ms`. */
+const limitsJson = (limits: Limits): object =>
+  Object.fromEntries(
+    Object.entries(limits).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )

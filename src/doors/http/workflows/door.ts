@@ -1,0 +1,131 @@
+import { type Context, Hono } from 'hono'
+import type { Clock } from '../../../base/clock.ts'
+import { FaultError, invalid } from '../../../base/fault.ts'
+import type { Log } from '../../../base/log.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
+import type { SubmissionStatus } from '../../../services/workflows/driver/workflow-run.ts'
+import { stepLogs } from '../../../services/workflows/step-logs.ts'
+import type { Submissions } from '../../../services/workflows/workflow-service.ts'
+import { takes } from '../server/body-rules.ts'
+import { tell, tellError } from '../server/envelope.ts'
+import { eventStream } from './event-stream.ts'
+import { smallFiles } from './output-files.ts'
+import { orderFrom, queryFrom } from './request.ts'
+import { statusJson, stepJson, summaryJson } from './response.ts'
+
+export interface SubmissionsDoorOptions {
+  readonly submissions: Submissions
+  readonly engine: Pick<Engine, 'find'>
+  readonly instances: Instances
+  readonly clock: Clock
+  readonly log: Log
+  /** For the ids of requests. */
+  readonly newId: () => string
+  /** Aborted when the server stops: whoever listens is let go. */
+  readonly ending: AbortSignal
+  /** Aborted when the server takes no new workflows. */
+  readonly draining?: AbortSignal
+}
+
+const BASE = '/api/v1/submissions'
+/** A document with the vocabularies that it names. */
+const MOST_ORDER_BYTES = 16 * 1024 * 1024
+/** Of those that come with the submission itself; all of them are a list of their own. */
+const FIRST_STEPS = 1000
+
+/** Workflows over HTTP: `door.route('/', submissionsDoor(…))`. */
+export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
+  const { submissions } = options
+  const app = new Hono()
+  app.onError((error, c) => tellError(c, options, error))
+  app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
+    if (options.draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
+    const order = orderFrom(await bodyOf(c))
+    options.instances(order.instance) // refuses a name that is not served here
+    const status = await submissions.create(order)
+    c.status(201)
+    return tell(c, options, statusJson(status))
+  })
+  app.get(BASE, (c) => {
+    const page = submissions.list(queryFrom(c.req.query(), c.req.queries('label') ?? []))
+    return tell(c, options, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null })
+  })
+  app.get(`${BASE}/:id`, async (c) => {
+    const status = await found(c, submissions)
+    const steps = (await submissions.steps(status.id)) ?? []
+    return tell(c, options, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) })
+  })
+  app.get(`${BASE}/:id/steps`, async (c) => {
+    const { id } = await found(c, submissions)
+    return tell(c, options, { steps: ((await submissions.steps(id)) ?? []).map(stepJson) })
+  })
+  app.get(`${BASE}/:id/logs`, (c) => logsOf(c, options))
+  app.get(`${BASE}/:id/events`, (c) => events(c, options))
+  app.get(`${BASE}/:id/files`, (c) => files(c, options))
+  const cancel = async (c: Context): Promise<Response> => {
+    const { id } = await found(c, submissions)
+    const status = await submissions.cancel(id)
+    return tell(c, options, status && statusJson(status))
+  }
+  app.post(`${BASE}/:id/cancel`, cancel)
+  app.put(`${BASE}/:id/cancel`, cancel)
+  app.delete(`${BASE}/:id`, cancel)
+  return app
+}
+
+async function bodyOf(c: Context): Promise<unknown> {
+  const text = await c.req.text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('the body is not JSON')
+  }
+}
+
+async function found(c: Context, submissions: Submissions): Promise<SubmissionStatus> {
+  const id = c.req.param('id') ?? ''
+  const status = await submissions.find(id)
+  if (status === undefined)
+    throw new FaultError({ kind: 'absent', what: `no submission is named ${JSON.stringify(id.slice(0, 200))}` })
+  return status
+}
+
+/** `?step=PATH`; the path of a single tool is empty. */
+async function logsOf(c: Context, options: SubmissionsDoorOptions): Promise<Response> {
+  const { submissions, engine, instances } = options
+  const { id, instance } = await found(c, submissions)
+  const path = c.req.query('step') ?? ''
+  const step = (await submissions.steps(id))?.find((one) => one.path === path)
+  if (step?.operation === undefined)
+    throw new FaultError({
+      kind: 'absent',
+      what: `no task of this submission is ${JSON.stringify(path.slice(0, 200))}`,
+    })
+  return tell(c, options, await stepLogs(step.operation, { engine, blobs: instances(instance).blobs }))
+}
+
+async function events(c: Context, options: SubmissionsDoorOptions): Promise<Response> {
+  const { submissions, clock, ending } = options
+  const { id } = await found(c, submissions)
+  const stream = eventStream({
+    listen: (wake) => submissions.listen(id, c.req.header('last-event-id'), wake),
+    status: () => submissions.find(id),
+    steps: wantedSteps(c.req.query('steps')),
+    clock,
+    signal: AbortSignal.any([c.req.raw.signal, ending]),
+  })
+  return c.body(stream, 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+}
+
+function wantedSteps(word = 'all'): 'all' | 'failed' {
+  if (word !== 'all' && word !== 'failed') throw invalid('steps: it is all or failed')
+  return word
+}
+
+/** Of one that is over: its small outputs at once. */
+async function files(c: Context, { submissions, instances }: SubmissionsDoorOptions): Promise<Response> {
+  const { instance, end } = await found(c, submissions)
+  const stream = smallFiles(end?.outputs ?? {}, instances(instance).blobs)
+  return c.body(stream, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' })
+}

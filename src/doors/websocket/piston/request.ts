@@ -1,0 +1,45 @@
+import { INPUT_SIGNALS, type InputSignal } from '../../../model/live-input.ts'
+import { PistonProblem } from '../../http/piston/problem.ts'
+
+/** Why a socket is closed, in the numbers and words of Piston. */
+export const CLOSE = {
+  alreadyInitialized: [4000, 'Already Initialized'],
+  initializationTimeout: [4001, 'Initialization Timeout'],
+  notifiedError: [4002, 'Notified Error'],
+  notInitialized: [4003, 'Not yet initialized'],
+  onlyStdin: [4004, 'Can only write to stdin'],
+  invalidSignal: [4005, 'Invalid signal'],
+  completed: [4999, 'Job Completed'],
+} as const satisfies Record<string, readonly [number, string]>
+export type CloseReason = keyof typeof CLOSE
+
+/** What a client says; undefined for what Piston would not hear either. `eof` is ours: without it, input never ends. */
+export type ConnectMessage =
+  | { readonly type: 'init'; readonly body: unknown }
+  | { readonly type: 'data'; readonly stream: unknown; readonly data: unknown }
+  | { readonly type: 'signal'; readonly signal: InputSignal | undefined }
+  | { readonly type: 'eof' }
+
+export function connectMessage(text: string): ConnectMessage | undefined {
+  const said = objectIn(text)
+  switch (said.type) {
+    case 'init':
+      return { type: 'init', body: said }
+    case 'data':
+      return { type: 'data', stream: said.stream, data: said.data }
+    case 'signal':
+      return { type: 'signal', signal: INPUT_SIGNALS.find((name) => name === said.signal) }
+    case 'eof':
+      return { type: 'eof' }
+    default:
+      return undefined
+  }
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const said: unknown = JSON.parse(text)
+    if (typeof said === 'object' && said !== null) return said as Record<string, unknown>
+  } catch {}
+  throw new PistonProblem('Messages are JSON objects')
+}

@@ -1,0 +1,39 @@
+import type { OutputPiece } from '../../../engine/output-ring.ts'
+import type { CommandResult } from '../../../model/command-task.ts'
+import { type OutputFrame, printed } from '../printed.ts'
+
+export interface Told {
+  readonly stream: OutputPiece['stream']
+  readonly data: string
+}
+
+/** What a program prints, as text, once and in order. A character is told when its last byte has come. */
+export interface ToldText {
+  piece(piece: OutputPiece): Told[]
+  /** What is in the result and has not come otherwise, and what is left of characters that were never finished. */
+  rest(result: CommandResult | undefined): Told[]
+}
+
+/** As `printed` names them in the first byte of a frame. */
+const STREAMS = { 1: 'stdout', 2: 'stderr' } as const
+
+export function toldText(): ToldText {
+  const frames = printed('binary')
+  const decoders = { stdout: decoder(), stderr: decoder() }
+  const told = (frame: OutputFrame): Told[] => {
+    if (typeof frame === 'string') return [] // says how much was lost, for which Piston has no word
+    const stream = STREAMS[frame[0] as keyof typeof STREAMS]
+    const data = decoders[stream].decode(frame.subarray(1), { stream: true })
+    return data === '' ? [] : [{ stream, data }]
+  }
+  return {
+    piece: (piece) => frames.piece(piece).flatMap(told),
+    rest(result) {
+      const last = result === undefined ? [] : frames.rest(result).flatMap(told)
+      const ends = (['stdout', 'stderr'] as const).map((stream) => ({ stream, data: decoders[stream].decode() }))
+      return [...last, ...ends.filter(({ data }) => data !== '')]
+    },
+  }
+}
+
+const decoder = () => new TextDecoder('utf-8', { ignoreBOM: true })

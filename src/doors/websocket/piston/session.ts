@@ -1,0 +1,202 @@
+import type { RawData, WebSocket } from 'ws'
+import type { StageResult } from '../../../model/command-task.ts'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import type { InputEvent } from '../../../model/live-input.ts'
+import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
+import { BUG, PistonProblem, pistonProblemOf } from '../../http/piston/problem.ts'
+import { type ExecuteOrder, offersFor, readExecute } from '../../http/piston/request.ts'
+import { type PistonEnd, stageEnd } from '../../http/piston/response.ts'
+import { endProgram } from '../end-program.ts'
+import { PacedOutput } from '../paced-output.ts'
+import { bytesOf } from '../snippets/session.ts'
+import { TypedInput } from '../typed-input.ts'
+import type { ConnectTools } from './door.ts'
+import { CLOSE, type CloseReason, type ConnectMessage, connectMessage } from './request.ts'
+import { type Told, toldText } from './response.ts'
+
+type StageName = 'compile' | 'run'
+
+/**
+ * One client in front of one program, in the words of Piston. A stage is told when it begins; that the one which is typed to
+ * has begun shows by its taking something that does nothing to it.
+ */
+const KNOCK: InputEvent = { kind: 'resize', size: { rows: 24, columns: 80 } }
+const COMPILED: PistonEnd = { code: 0, signal: null, message: null, status: null }
+
+export class ConnectSession {
+  readonly #socket: WebSocket
+  readonly #tools: ConnectTools
+  readonly #instance: InstanceName
+  readonly #out = toldText()
+  /** Aborted when the client has gone. */
+  readonly #left = new AbortController()
+  #isBegun = false
+  #order: ExecuteOrder | undefined
+  #id: string | undefined
+  #stage: StageName | undefined
+  #end: SnippetStatus | undefined
+  readonly #typed: TypedInput
+  readonly #output: PacedOutput
+  #unwatch = (): void => {}
+  #forgetInit: () => void
+  #isClosed = false
+
+  constructor(socket: WebSocket, tools: ConnectTools, instance: InstanceName) {
+    this.#socket = socket
+    this.#tools = tools
+    this.#instance = instance
+    this.#typed = new TypedInput({
+      input: tools.input,
+      failed: (error) => this.#refuse(error),
+      tooMuch: () => this.#refuse(new PistonProblem('Too much was typed ahead')),
+    })
+    this.#output = new PacedOutput({
+      socket,
+      clock: tools.clock,
+      stallMs: tools.stallMs,
+      framesOf: (piece) => this.#out.piece(piece).map(dataMessage),
+      emptied: () => this.#endIfOver(),
+    })
+    this.#forgetInit = tools.clock.after(tools.initMs, () => this.#close('initializationTimeout'))
+    socket.on('message', (data) => this.#hear(data))
+    socket.once('close', () => this.#gone())
+  }
+
+  #hear(data: RawData): void {
+    if (this.#isClosed || this.#end !== undefined) return
+    try {
+      const message = connectMessage(bytesOf(data).toString())
+      if (message !== undefined) this.#take(message)
+    } catch (error) {
+      this.#refuse(error)
+    }
+  }
+
+  #take(message: ConnectMessage): void {
+    if (message.type === 'init') return this.#isBegun ? this.#close('alreadyInitialized') : this.#begin(message.body)
+    if (!this.#isBegun) return this.#close('notInitialized')
+    if (message.type === 'eof') return this.#typed.give({ kind: 'end' })
+    if (message.type === 'signal') {
+      if (message.signal === undefined) return this.#close('invalidSignal')
+      return this.#typed.give({ kind: 'signal', signal: message.signal })
+    }
+    if (message.stream !== 'stdin') return this.#close('onlyStdin')
+    if (typeof message.data !== 'string') throw new PistonProblem('data must be a string')
+    this.#typed.give({ kind: 'bytes', bytes: Buffer.from(message.data) })
+  }
+
+  #begin(body: unknown): void {
+    this.#isBegun = true
+    this.#forgetInit()
+    void this.#start(body).catch((error: unknown) => this.#refuse(error))
+  }
+
+  async #start(body: unknown): Promise<void> {
+    const { desk, limits } = this.#tools
+    const offers = await offersFor(body, desk, this.#left.signal)
+    if (this.#isClosed) return
+    this.#order = readExecute(body, { offers, isAwaited: desk.isAwaited, instance: this.#instance, limits })
+    await this.#submit(this.#order)
+  }
+
+  async #submit({ request, runtime }: ExecuteOrder): Promise<void> {
+    const { desk, input } = this.#tools
+    const status = await desk.submit({ ...request, stdin: undefined, interactive: { pty: undefined } }, 'process')
+    this.#id = status.id
+    if (this.#isClosed) return endProgram(status.id, this.#tools)
+    this.#send({ type: 'runtime', language: runtime.language, version: runtime.version })
+    this.#output.from(desk.listenOutput(status.id, () => this.#output.print()))
+    void input(status.id, KNOCK).then(
+      () => this.#runs(),
+      () => {}, // it is over already, and that will be told
+    )
+    this.#unwatch = desk.watch(status.id, {
+      told: (news) => this.#tell(news),
+      failed: (error) => this.#refuse(error),
+    })
+    this.#typed.accepted(status.id)
+  }
+
+  #tell(status: SnippetStatus): void {
+    if (this.#isClosed) return
+    if (isOver(status)) {
+      this.#end = status
+      this.#output.print()
+    } else if (status.state === 'executing') this.#enter(this.#isCompiled ? 'compile' : 'run')
+  }
+
+  get #isCompiled(): boolean {
+    return this.#order?.runtime.offer.compiled === true
+  }
+
+  /** The stage that is typed to is there, unless it was the end of it all that answered: then nothing more is printed either. */
+  #runs(): void {
+    if (this.#isClosed || this.#output.isEnded !== false || this.#stage === 'run') return
+    this.#output.print() // what the compiler said comes before that it is done
+    this.#enterRun(COMPILED)
+  }
+
+  #enterRun(compiled: PistonEnd): void {
+    if (this.#stage === 'run') return
+    if (this.#isCompiled) {
+      this.#enter('compile')
+      this.#send({ type: 'exit', stage: 'compile', ...compiled })
+      this.#stage = undefined
+    }
+    this.#enter('run')
+  }
+
+  #enter(stage: StageName): void {
+    if (this.#stage !== undefined) return
+    this.#stage = stage
+    this.#send({ type: 'stage', stage })
+  }
+
+  #endIfOver(): void {
+    const status = this.#end
+    if (status === undefined) return
+    const stages = status.result?.stages ?? []
+    const last = stages.at(-1)
+    if (last === undefined) return this.#refuse(new PistonProblem(status.what ?? 'it did not run', 500))
+    this.#enter(this.#isCompiled ? 'compile' : 'run')
+    if (last.name !== 'compile') this.#enterRun(endOf(stages.find(({ name }) => name === 'compile')))
+    for (const told of this.#out.rest(status.result)) this.#socket.send(dataMessage(told))
+    this.#send({ type: 'exit', stage: this.#stage, ...stageEnd(last) })
+    this.#close('completed')
+  }
+
+  #send(message: object): void {
+    this.#socket.send(JSON.stringify(message))
+  }
+
+  #refuse(error: unknown): void {
+    if (this.#isClosed) return
+    const problem = pistonProblemOf(error)
+    if (problem === undefined) this.#tools.log.error({ err: error }, 'a session in the words of Piston failed')
+    this.#send({ type: 'error', message: (problem ?? BUG).message })
+    this.#close('notifiedError')
+  }
+
+  #close(reason: CloseReason): void {
+    if (this.#isClosed) return
+    this.#gone()
+    const [code, words] = CLOSE[reason]
+    this.#socket.close(code, words)
+  }
+
+  /** The client is not there any more, or is about to be sent away: then nobody is at the program. */
+  #gone(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#left.abort()
+    this.#forgetInit()
+    this.#unwatch()
+    this.#output.close()
+    this.#typed.close()
+    if (this.#id !== undefined && this.#end === undefined) endProgram(this.#id, this.#tools)
+  }
+}
+
+const endOf = (compiled: StageResult | undefined): PistonEnd => (compiled ? stageEnd(compiled) : COMPILED)
+
+const dataMessage = ({ stream, data }: Told): string => JSON.stringify({ type: 'data', stream, data })

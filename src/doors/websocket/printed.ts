@@ -1,0 +1,72 @@
+import type { OutputPiece } from '../../engine/output-ring.ts'
+import type { CommandResult } from '../../model/command-task.ts'
+import { textOf } from '../../services/snippets/output-text.ts'
+import { brokenTail } from '../http/snippets/output-place.ts'
+import type { OutputForm } from './snippets/request.ts'
+
+type Stream = OutputPiece['stream']
+
+/** A message for the client: text, or bytes. */
+export type OutputFrame = string | Uint8Array
+
+/** The first byte of a frame of bytes. */
+const STREAM_BYTE = { stdout: 1, stderr: 2 } as const satisfies Record<Stream, number>
+const STREAMS = ['stdout', 'stderr'] as const
+
+/** What a program prints, in the form that its client asked for, once and in order. */
+export interface Printed {
+  piece(piece: OutputPiece): OutputFrame[]
+  /** What is in the result and has not come otherwise. */
+  rest(result: CommandResult): OutputFrame[]
+}
+
+export function printed(form: OutputForm): Printed {
+  const read: Record<Stream, number> = { stdout: 0, stderr: 0 }
+  /** The beginning of a character whose other bytes are still to come. */
+  const carried: Record<Stream, Uint8Array> = { stdout: NONE, stderr: NONE }
+
+  function tell(stream: Stream, fresh: Uint8Array, missed: number): OutputFrame[] {
+    if (form === 'binary') return [...lost(stream, missed), Buffer.concat([Buffer.of(STREAM_BYTE[stream]), fresh])]
+    if (form === 'base64') return [outputText(stream, textOf(fresh, 'base64'), missed)]
+    const bytes = Buffer.concat([carried[stream], fresh])
+    const whole = bytes.length - brokenTail(bytes)
+    carried[stream] = bytes.subarray(whole)
+    return whole === 0 && missed === 0 ? [] : [outputText(stream, textOf(bytes.subarray(0, whole), 'utf8'), missed)]
+  }
+
+  return {
+    piece({ stream, bytes, at = read[stream] }) {
+      const fresh = bytes.subarray(Math.max(0, read[stream] - at))
+      const missed = Math.max(0, at - read[stream])
+      read[stream] = Math.max(read[stream], at + bytes.length)
+      return fresh.length === 0 ? [] : tell(stream, fresh, missed)
+    },
+    rest(result) {
+      return STREAMS.flatMap((stream) => {
+        const { bytes, isWhole } = allOf(result, stream)
+        const fresh = isWhole ? bytes.subarray(read[stream]) : NONE
+        // What was the beginning of a character is all there will be of it.
+        const tail = form === 'utf8' ? textOf(Buffer.concat([carried[stream], fresh]), 'utf8') : undefined
+        carried[stream] = NONE
+        if (tail !== undefined) return tail === '' ? [] : [outputText(stream, tail, 0)]
+        return fresh.length === 0 ? [] : tell(stream, fresh, 0)
+      })
+    },
+  }
+}
+
+const NONE: Uint8Array = new Uint8Array()
+
+const outputText = (stream: Stream, data: string, missed: number): string =>
+  JSON.stringify({ type: 'output', stream, data, ...(missed > 0 && { missed }) })
+
+const lost = (stream: Stream, missed: number): string[] => (missed === 0 ? [] : [outputText(stream, '', missed)])
+
+/** All stages print into the same two streams. What is too long for a result was printed long before its end. */
+function allOf({ stages }: CommandResult, stream: Stream): { readonly bytes: Uint8Array; readonly isWhole: boolean } {
+  const parts = stages.map((stage) => stage[stream])
+  return {
+    bytes: Buffer.concat(parts.map(({ inline }) => inline ?? NONE)),
+    isWhole: parts.every(({ digest, droppedBytes }) => digest === undefined && droppedBytes === 0),
+  }
+}

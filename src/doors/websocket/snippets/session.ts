@@ -1,0 +1,176 @@
+import type { RawData, WebSocket } from 'ws'
+import type { InstanceName } from '../../../model/instance-name.ts'
+import { isOver, type SnippetRequest, type SnippetState, type SnippetStatus } from '../../../model/snippet.ts'
+import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/snippet-problem.ts'
+import { readTask } from '../../http/snippets/read-task.ts'
+import { endProgram } from '../end-program.ts'
+import { PacedOutput } from '../paced-output.ts'
+import { type OutputFrame, type Printed, printed } from '../printed.ts'
+import { TypedInput } from '../typed-input.ts'
+import type { InteractiveTools } from './door.ts'
+import { inputMessage, type StartMessage, startMessage } from './request.ts'
+import { exitMessage } from './response.ts'
+
+/** As WebSockets have it. */
+const CLOSE = { normal: 1000, policy: 1008, bug: 1011, later: 1013 } as const
+
+/** Whoever writes nothing but nonsense is not listening. */
+const MOST_WRONG = 20
+/** One client in front of one program, from its first message to the program's end. */
+export class InteractiveSession {
+  readonly #socket: WebSocket
+  readonly #tools: InteractiveTools
+  readonly #instance: InstanceName
+  #begun = false
+  #id: string | undefined
+  #wrong = 0
+  #told: SnippetState | undefined
+  #hasStarted = false
+  #end: SnippetStatus | undefined
+  #out: Printed = printed('utf8')
+  readonly #typed: TypedInput
+  readonly #output: PacedOutput
+  #unwatch = (): void => {}
+  #forgetStart: () => void
+  #isClosed = false
+
+  constructor(socket: WebSocket, tools: InteractiveTools, instance: InstanceName) {
+    this.#socket = socket
+    this.#tools = tools
+    this.#instance = instance
+    this.#typed = new TypedInput({
+      input: tools.input,
+      failed: (error) => this.#refuse(error),
+      tooMuch: () => this.#refuse(new ApiProblem('tooLarge', 'Too much was typed ahead')),
+    })
+    this.#output = new PacedOutput({
+      socket,
+      clock: tools.clock,
+      stallMs: tools.stallMs,
+      framesOf: (piece) => this.#out.piece(piece),
+      emptied: () => this.#endIfOver(),
+    })
+    this.#forgetStart = tools.clock.after(tools.startMs, () =>
+      this.#refuse(new ApiProblem('invalid', 'The first message did not come in time')),
+    )
+    socket.on('message', (data, isBinary) => this.#hear(data, isBinary))
+    socket.once('close', () => this.#gone())
+  }
+
+  #hear(data: RawData, isBinary: boolean): void {
+    if (this.#isClosed || this.#end !== undefined) return
+    try {
+      const bytes = bytesOf(data)
+      if (!this.#begun) return this.#begin(isBinary, bytes)
+      this.#typed.give(isBinary ? { kind: 'bytes', bytes } : inputMessage(bytes.toString()))
+    } catch (error) {
+      this.#complain(error)
+    }
+  }
+
+  #begin(isBinary: boolean, bytes: Buffer): void {
+    this.#begun = true
+    this.#forgetStart()
+    try {
+      if (isBinary) throw new ApiProblem('invalid', 'The first message must say what to run')
+      const start = startMessage(bytes.toString())
+      this.#out = printed(start.form)
+      void this.#submit(this.#requestOf(start)).catch((error: unknown) => this.#refuse(error))
+    } catch (error) {
+      this.#refuse(error)
+    }
+  }
+
+  #requestOf({ task, terminal }: StartMessage): SnippetRequest {
+    const { wallMs } = this.#tools
+    const request = readTask(task, this.#instance)
+    if (request.idempotencyKey !== undefined)
+      throw new ApiProblem('invalid', 'idempotencyKey: whoever types to a program starts it')
+    if (request.stdin !== undefined) this.#typed.give({ kind: 'bytes', bytes: request.stdin })
+    const runLimits = { wallMs, ...request.runLimits }
+    return { ...request, stdin: undefined, runLimits, interactive: { pty: terminal } }
+  }
+
+  async #submit(request: SnippetRequest): Promise<void> {
+    const { desk } = this.#tools
+    const status = await desk.submit(request)
+    this.#id = status.id
+    if (this.#isClosed) return this.#leave(status.id)
+    this.#output.from(desk.listenOutput(status.id, () => this.#output.print()))
+    this.#unwatch = desk.watch(status.id, {
+      told: (news) => this.#tell(news),
+      failed: (error) => this.#refuse(error),
+    })
+    this.#typed.accepted(status.id)
+  }
+
+  #tell(status: SnippetStatus): void {
+    if (this.#isClosed) return
+    if (isOver(status)) {
+      this.#end = status
+      this.#output.print()
+      return
+    }
+    const { id: taskId, state, version, worker } = status
+    if (state !== this.#told) this.#send(JSON.stringify({ type: 'state', taskId, status: state }))
+    this.#told = state
+    if (state !== 'executing' || this.#hasStarted) return
+    this.#hasStarted = true
+    this.#send(JSON.stringify({ type: 'started', taskId, version, worker }))
+  }
+
+  #endIfOver(): void {
+    const status = this.#end
+    if (status === undefined) return
+    if (status.result !== undefined) for (const frame of this.#out.rest(status.result)) this.#send(frame)
+    this.#send(JSON.stringify(exitMessage(status)))
+    this.#finish(CLOSE.normal)
+  }
+
+  #send(frame: OutputFrame): void {
+    this.#socket.send(frame)
+  }
+
+  /** Of what was said in between: the program goes on. */
+  #complain(error: unknown): void {
+    const problem = problemOf(error)
+    if (problem === undefined || ++this.#wrong > MOST_WRONG) return this.#refuse(error)
+    this.#send(JSON.stringify({ type: 'error', ...problemBody(problem) }))
+  }
+
+  #refuse(error: unknown): void {
+    if (this.#isClosed) return
+    const problem = problemOf(error)
+    if (problem === undefined) this.#tools.log.error({ err: error }, 'an interactive session failed')
+    const told = problem ?? new ApiProblem('bug', 'Something went wrong here; the log of the server says more')
+    this.#send(JSON.stringify({ type: 'error', ...problemBody(told) }))
+    const isLater = told.retryAfterMs !== undefined
+    this.#finish(problem === undefined ? CLOSE.bug : isLater ? CLOSE.later : CLOSE.policy)
+  }
+
+  #finish(code: number): void {
+    this.#gone()
+    this.#socket.close(code)
+  }
+
+  /** The client is not there any more, or is about to be sent away: then nobody is at the program. */
+  #gone(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#forgetStart()
+    this.#unwatch()
+    this.#output.close()
+    this.#typed.close()
+    if (this.#id !== undefined && this.#end === undefined) this.#leave(this.#id)
+  }
+
+  #leave(id: string): void {
+    const { clock, graceMs } = this.#tools
+    clock.after(graceMs, () => endProgram(id, this.#tools))
+  }
+}
+
+export function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data)
+  return Buffer.isBuffer(data) ? data : Buffer.from(data)
+}

@@ -1,0 +1,72 @@
+import type { WebSocket } from 'ws'
+import type { Clock } from '../../../base/clock.ts'
+import { FaultError } from '../../../base/fault.ts'
+import { type Log, silentLog } from '../../../base/log.ts'
+import type { WorkerDesk } from '../../../engine/worker-desk.ts'
+import type { WebSocketRoute } from '../../http/server/web-sockets.ts'
+import { UnreadableMessage, workerMessage } from './request.ts'
+import { closeReason, SocketWorker } from './session.ts'
+import type { CanonicalName } from './worker-offer.ts'
+
+export interface WebSocketWorkersOptions {
+  readonly desk: WorkerDesk
+  readonly clock: Clock
+  readonly log?: Log
+  /** Aborted when the server is about to stop: its workers are sent away, and not taken for gone. */
+  readonly ending?: AbortSignal
+  /** What a language is called here that a worker may know by another name; as it is said unless given. */
+  readonly canonical?: CanonicalName
+  /** Without a heartbeat for so long a worker gets no more work; 30 s as the protocol has it. */
+  readonly unhealthyAfterMs?: number
+  /** For the first heartbeat. */
+  readonly patienceMs?: number
+}
+
+export type WorkersOverWebSocket = Required<Omit<WebSocketWorkersOptions, 'patienceMs'>>
+
+const NEVER = new AbortController().signal
+const CLOSE = { goingAway: 1001, policy: 1008, bug: 1011 } as const
+
+/** Workers that speak the WebSocket protocol: the first heartbeat registers, and tasks are pushed to free slots. */
+export function websocketWorkers({ patienceMs = 10_000, ...options }: WebSocketWorkersOptions): WebSocketRoute {
+  const door: WorkersOverWebSocket = {
+    log: silentLog,
+    ending: NEVER,
+    canonical: (language) => language,
+    unhealthyAfterMs: 30_000,
+    ...options,
+  }
+  const { ending, clock, log } = door
+  return {
+    path: '/api/v1/workers/connect',
+    accept(socket) {
+      const sendAway = (): void => socket.close(CLOSE.goingAway, 'the server is stopping')
+      if (ending.aborted) return sendAway()
+      const worker = new SocketWorker(door, socket)
+      const giveUp = clock.after(patienceMs, () => {
+        if (!worker.isRegistered) socket.close(CLOSE.policy, 'no heartbeat came')
+      })
+      ending.addEventListener('abort', sendAway, { once: true })
+      socket.on('message', (data) => {
+        if (socket.readyState !== socket.OPEN) return // it was told to go, and nothing it says counts any more
+        try {
+          worker.hear(workerMessage(String(data)))
+        } catch (error) {
+          refuse(socket, error, log)
+        }
+      })
+      socket.once('close', (code) => {
+        giveUp()
+        ending.removeEventListener('abort', sendAway)
+        worker.closed(code)
+      })
+    },
+  }
+}
+
+function refuse(socket: WebSocket, error: unknown, log: Log): void {
+  if (error instanceof UnreadableMessage || (error instanceof FaultError && error.fault.kind === 'invalid'))
+    return socket.close(CLOSE.policy, closeReason(error.message))
+  log.error({ err: error }, 'message of a worker failed')
+  socket.close(CLOSE.bug)
+}

@@ -1,0 +1,80 @@
+import type { GivenTask } from './response.ts'
+
+/** Of those that are not its own any more: more than a worker could still be about to report. */
+const MOST_FORMER = 1000
+
+/** What a worker may echo of an `execute` message to name the attempt that it means. */
+export interface AttemptLabel {
+  readonly attempt?: number | null | undefined
+  readonly fencing?: string | null | undefined
+}
+
+/**
+ * What a worker was given over this socket, by the id of the task. A task has one attempt at a time, so without a label the
+ * worker means the attempt that it holds; with a label that attempt, or one that it held before.
+ */
+export class GivenTasks {
+  readonly #given = new Map<string, GivenTask>()
+  readonly #taskIds = new Map<string, string>()
+  /** By the id of the attempt. */
+  readonly #former = new Map<string, GivenTask>()
+
+  give(task: GivenTask): void {
+    this.lose(task.taskId)
+    this.#given.set(task.taskId, task)
+    this.#taskIds.set(task.attemptId, task.taskId)
+  }
+
+  get(taskId: string, label: AttemptLabel = {}): GivenTask | undefined {
+    const task = this.#given.get(taskId)
+    return task !== undefined && isMeant(task, label) ? task : undefined
+  }
+
+  withAttempt(attemptId: string): GivenTask | undefined {
+    return this.#given.get(this.#taskIds.get(attemptId) ?? '')
+  }
+
+  /** Its result is here. */
+  done(taskId: string): void {
+    const task = this.#given.get(taskId)
+    if (task === undefined) return
+    this.#given.delete(taskId)
+    this.#taskIds.delete(task.attemptId)
+    task.giveUpCorrection?.()
+  }
+
+  /** It is another's by now, or nobody's. */
+  lose(taskId: string): void {
+    const task = this.#given.get(taskId)
+    if (task === undefined) return
+    this.done(taskId)
+    this.#former.set(task.attemptId, task)
+    const [oldest] = this.#former.keys()
+    if (this.#former.size > MOST_FORMER && oldest !== undefined) this.#former.delete(oldest)
+  }
+
+  /** The attempt, once: for the first report of an attempt that the worker lost. */
+  takeFormer(taskId: string, label: AttemptLabel): GivenTask | undefined {
+    for (const task of this.#former.values()) {
+      if (task.taskId !== taskId || !isMeant(task, label)) continue
+      this.#former.delete(task.attemptId)
+      return task
+    }
+    return undefined
+  }
+
+  get taskIds(): readonly string[] {
+    return [...this.#given.keys()]
+  }
+
+  get attemptIds(): readonly string[] {
+    return [...this.#taskIds.keys()]
+  }
+
+  get size(): number {
+    return this.#given.size
+  }
+}
+
+const isMeant = (task: GivenTask, { attempt, fencing }: AttemptLabel): boolean =>
+  (attempt == null || attempt === task.attempt) && (fencing == null || task.attemptId.endsWith(`.${fencing}`))

@@ -1,0 +1,66 @@
+import { FaultError } from '../../../base/fault.ts'
+import type { TaskLease } from '../../../engine/worker-session.ts'
+import type { Limits } from '../../../model/command.ts'
+import { COMMAND_ORIGINS } from '../../../model/command-task.ts'
+import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
+import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
+import { durationWord } from '../../amount-text.ts'
+
+/** What has to be known of a task when its result comes. */
+export interface GivenTask {
+  /** The id that REST returns. */
+  readonly taskId: string
+  readonly attemptId: string
+  readonly attempt: number
+  /** Of the stage that runs the code; a worker of this protocol compiles by itself, and says nothing of it. */
+  readonly limits: Limits
+  /** On the monotonic clock. */
+  readonly sentAt: number
+  /** Somebody took it back: what comes of it is not wanted. */
+  isCancelled: boolean
+  /** Set while the server waits for the worker to correct an unreadable result; stops the waiting. */
+  giveUpCorrection?: () => void
+}
+
+export interface ExecuteMessage {
+  readonly type: 'execute'
+  readonly taskId: string
+  readonly language: string
+  readonly code: string
+  readonly resourceLimit: { readonly timeout?: string; readonly memory?: string; readonly cpu?: string }
+  /** Ours: a worker may echo one of them, or both, in its messages about the task, to name the attempt that it means. */
+  readonly attempt: number
+  readonly fencing: string
+}
+
+/** Throws for a task that cannot be said in the words of the protocol. */
+export function executeMessage(lease: TaskLease): { readonly message: ExecuteMessage; readonly limits: Limits } {
+  const { attemptId, attempt, operation, origin, spec } = lease
+  if (!COMMAND_ORIGINS.some((one) => one === origin)) throw notForThese(`a task from ${origin}`)
+  const { platform, inputs, stages } = commandTaskFromProto(spec)
+  const language = platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@', 1)[0]
+  const [file, ...more] = inputs.files
+  const limits = stages.at(-1)?.limits ?? {}
+  if (language === undefined || file === undefined || more.length > 0) throw notForThese('more than code in a language')
+  const message: ExecuteMessage = {
+    type: 'execute',
+    taskId: operation,
+    language,
+    code: Buffer.from(file.contents).toString(),
+    resourceLimit: {
+      ...(limits.wallMs !== undefined && { timeout: durationWord(limits.wallMs) }),
+      ...(limits.memoryBytes !== undefined && { memory: megabytes(limits.memoryBytes) }),
+      ...(limits.cpus !== undefined && { cpu: limits.cpus.toFixed(1) }),
+    },
+    attempt,
+    fencing: attemptId.slice(attemptId.lastIndexOf('.') + 1),
+  }
+  return { message, limits }
+}
+
+/** Whole ones, as in the protocol: who reads them need not know of fractions. */
+const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / 1e6))}MB`
+
+/** That it is not offered any is for the scheduler to see to; should it happen all the same, another worker is tried. */
+const notForThese = (what: string): FaultError =>
+  new FaultError({ kind: 'unavailable', what: `a worker that runs snippets only was given ${what}` })

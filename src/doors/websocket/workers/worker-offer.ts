@@ -1,0 +1,94 @@
+import type { WorkerDescription, WorkerPulse } from '../../../engine/worker-session.ts'
+import { IMAGELESS_PROPERTY } from '../../../model/image-need.ts'
+import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
+import { TASK_FORM_PROPERTY } from '../../../model/task-form.ts'
+import type { HeartbeatMessage } from './request.ts'
+
+/** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
+const MOST_SLOTS = 1024
+
+/** What of a heartbeat makes a registration: when it changes, the worker has to be registered anew. */
+export interface WorkerOffer {
+  readonly slots: number
+  /** From the name of a language here to the worker's own word for it. */
+  readonly languages: ReadonlyMap<string, string>
+}
+
+/** What languages are called here, whatever a worker calls them. */
+export type CanonicalName = (language: string) => string
+
+/** What a heartbeat leaves out is as it was. */
+export function offerOf(
+  { load, capabilities }: HeartbeatMessage,
+  canonical: CanonicalName,
+  before?: WorkerOffer,
+): WorkerOffer {
+  const slots = load?.maxConcurrent ?? before?.slots ?? 1
+  return {
+    slots: Math.min(MOST_SLOTS, Math.max(1, Math.floor(slots))),
+    languages: capabilities
+      ? new Map(capabilities.map((said) => [canonical(said.toLowerCase()), said]))
+      : (before?.languages ?? new Map()),
+  }
+}
+
+export const sameOffer = (one: WorkerOffer, other: WorkerOffer): boolean =>
+  one.slots === other.slots &&
+  one.languages.size === other.languages.size &&
+  [...one.languages].every(([name, said]) => other.languages.get(name) === said)
+
+export const describeSocketWorker = (
+  worker: string,
+  { slots, languages }: WorkerOffer,
+  running: readonly string[],
+): WorkerDescription => ({
+  worker,
+  slots,
+  properties: [
+    { name: TASK_FORM_PROPERTY, value: 'snippet' },
+    { name: IMAGELESS_PROPERTY, value: 'yes' },
+    ...Array.from(languages.keys(), (value) => ({ name: LANGUAGE_PROPERTY, value })),
+  ],
+  running,
+  about: { protocol: 'websocket' },
+})
+
+/** What the server knows of the worker. */
+export interface Known {
+  readonly given: number
+  /** The ids of the attempts that its heartbeat lists, if it lists any. */
+  readonly holds?: readonly string[] | undefined
+  /** What others used of its processors by the heartbeat before. */
+  readonly foreign: number
+}
+
+/**
+ * What others than our tasks use of the worker's processors. `cpuUsage` is a figure of the whole machine, and one task may
+ * use all of it: so only a worker that runs nothing of ours shows the use by others. While it runs a task, that figure
+ * can only fall.
+ */
+export const foreignUse = ({ load }: HeartbeatMessage, { given, foreign }: Known): number =>
+  given === 0 ? (load?.cpuUsage ?? 0) : Math.min(foreign, load?.cpuUsage ?? 0)
+
+/**
+ * How a worker does, from what it says of its machine: the fullest of processors that others use, memory, and slots that
+ * others than we have taken. Over 98 % it counts as degraded, and again as sound under 90 %.
+ */
+export function pulseOf(message: HeartbeatMessage, known: Known): WorkerPulse {
+  const { load, status } = message
+  const slots = Math.max(1, load?.maxConcurrent ?? 1)
+  const foreignTasks = Math.max(0, (load?.currentTasks ?? 0) - known.given) / slots
+  const word = status?.toLowerCase()
+  const heaviest = Math.max(
+    foreignUse(message, known),
+    load?.memoryUsage ?? 0,
+    foreignTasks,
+    word === 'degraded' ? 1 : 0,
+  )
+  return {
+    load: Math.min(1, heaviest),
+    ...(known.holds && { holds: known.holds }),
+    ...(word === 'draining' && { draining: true }),
+    ...(word === 'preempted' && { preempted: true }),
+  }
+}

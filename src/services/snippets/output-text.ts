@@ -1,0 +1,53 @@
+import { FaultError } from '../../base/fault.ts'
+import type { StageStream } from '../../model/command-task.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+
+/** How bytes stand in JSON. As text, what is no UTF-8 is replaced; who must have every byte asks for base64. */
+export const ENCODINGS = ['utf8', 'base64'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+export interface OutputText {
+  readonly text: string
+  /** Not all that was printed is in it. */
+  readonly truncated: boolean
+}
+
+export interface OutputWish {
+  readonly encoding: Encoding
+  /** Of one stream; what is more is to be had as an artifact. */
+  readonly mostBytes: number
+  readonly blobs: BlobStore
+}
+
+/** What a stage printed, as far as it fits into an answer. */
+export async function outputText(stream: StageStream, wish: OutputWish): Promise<OutputText> {
+  const { bytes, isWhole } = await bytesOf(stream, wish)
+  return { text: textOf(bytes, wish.encoding), truncated: !isWhole || stream.droppedBytes > 0 }
+}
+
+async function bytesOf({ inline, digest }: StageStream, { mostBytes, blobs }: OutputWish) {
+  if (digest === undefined) {
+    const bytes = inline ?? new Uint8Array()
+    return { bytes: bytes.subarray(0, mostBytes), isWhole: bytes.length <= mostBytes }
+  }
+  const bytes = await readUpTo(blobs, digest, mostBytes)
+  return { bytes, isWhole: bytes.length === digest.size }
+}
+
+/** What is not there any more is empty, and so not whole. */
+async function readUpTo(blobs: BlobStore, digest: NonNullable<StageStream['digest']>, most: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  try {
+    const reader = await blobs.read(digest, { offset: 0, limit: Math.min(most, digest.size) })
+    if (reader !== undefined) for await (const piece of reader.pieces) pieces.push(Buffer.from(piece))
+  } catch (error) {
+    if (!(error instanceof FaultError)) throw error
+  }
+  return Buffer.concat(pieces)
+}
+
+/** A byte order mark is output like any other. */
+export const textOf = (bytes: Uint8Array, encoding: Encoding): string =>
+  encoding === 'base64'
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+    : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)

@@ -1,0 +1,43 @@
+import type { TaskLease } from '../../engine/worker-session.ts'
+import type { WorkersDoor } from './worker-sessions.ts'
+
+export interface Question {
+  readonly worker: string
+  readonly tasks: number
+  readonly waitMs: number
+}
+
+/** Whoever waits for the answer. */
+export interface Asker {
+  readonly cancelled: boolean
+  readonly signal: AbortSignal
+}
+
+/** Parked until there is work. Whoever hangs up has not asked; what was about to be handed to them goes back. */
+export function asked(
+  { desk, ending }: Pick<WorkersDoor, 'desk' | 'ending'>,
+  question: Question,
+  asker: Asker,
+): Promise<readonly TaskLease[]> {
+  return new Promise((resolve) => {
+    let withdraw = (): void => {}
+    const hangUp = (): void => {
+      for (const signal of [asker.signal, ending]) signal.removeEventListener('abort', hangUp)
+      withdraw()
+      resolve([])
+    }
+    const answer = (leases: readonly TaskLease[]): void => {
+      for (const signal of [asker.signal, ending]) signal.removeEventListener('abort', hangUp)
+      if (asker.cancelled) for (const { attemptId } of leases) giveBack(attemptId)
+      resolve(asker.cancelled ? [] : leases)
+    }
+    const giveBack = (attemptId: string): void =>
+      void desk.returned(
+        { worker: question.worker, attemptId },
+        { what: 'its worker hung up before it was handed over' },
+      )
+    for (const signal of [asker.signal, ending]) signal.addEventListener('abort', hangUp, { once: true })
+    withdraw = desk.ask(question, answer)
+    if (asker.cancelled || ending.aborted) hangUp()
+  })
+}

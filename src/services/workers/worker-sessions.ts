@@ -1,0 +1,78 @@
+import type { Clock } from '../../base/clock.ts'
+import type { KeptStages } from '../../doors/command-tasks/kept-stages.ts'
+import type { WorkerDesk } from '../../engine/worker-desk.ts'
+import type { WorkerDescription } from '../../engine/worker-session.ts'
+import type { DoorSession } from './polled-session.ts'
+import type { ReportCheck } from './reported-result.ts'
+
+/** What all calls of workers share: who is registered by way of this door. */
+export interface WorkersDoor {
+  readonly desk: WorkerDesk
+  readonly clock: Clock
+  /** The longest that a worker asking for work is kept waiting. */
+  readonly longPollMs: number
+  /** Aborted when the server is about to stop. */
+  readonly ending: AbortSignal
+  readonly stages: KeptStages
+  readonly checkReport: ReportCheck
+  register(description: WorkerDescription, session: DoorSession): void
+  /** Undefined for a worker that has not registered here, or not since the server's start. */
+  sessionOf(worker: string): DoorSession | undefined
+  forget(session: DoorSession): void
+}
+
+export interface WorkersDoorOptions {
+  readonly desk: WorkerDesk
+  readonly clock: Clock
+  readonly longPollMs?: number
+  /** Results of compile stages; without it every stage is run. */
+  readonly stages?: KeptStages
+  /** Looks over results of workers; without it only their form is looked at. */
+  readonly checkReport?: ReportCheck
+  /**
+   * Says that the server is about to stop: streams and polls end, which would keep connections open otherwise. The workers
+   * are not taken for gone: they come back with what they run.
+   */
+  readonly ending?: AbortSignal
+}
+
+const LONG_POLL_MS = 30_000
+
+const NONE_KEPT: KeptStages = { find: async () => undefined, keep: async () => {} }
+const NEVER = new AbortController().signal
+
+export function openWorkersDoor(options: WorkersDoorOptions): WorkersDoor {
+  const {
+    desk,
+    clock,
+    longPollMs = LONG_POLL_MS,
+    ending = NEVER,
+    stages = NONE_KEPT,
+    checkReport = async () => {},
+  } = options
+  const sessions = new Map<string, DoorSession>()
+  const names = new WeakMap<DoorSession, string>()
+  return {
+    desk,
+    clock,
+    longPollMs,
+    ending,
+    stages,
+    checkReport,
+    register(description, session) {
+      const { worker } = description
+      desk.register(description, session)
+      names.set(session, worker)
+      // Registering may have made it lose its place already.
+      if (!session.isOver) sessions.set(worker, session)
+    },
+    sessionOf(worker) {
+      const session = sessions.get(worker)
+      return session?.isOver === true ? undefined : session
+    },
+    forget(session) {
+      const worker = names.get(session)
+      if (worker !== undefined && sessions.get(worker) === session) sessions.delete(worker)
+    },
+  }
+}
