@@ -4,6 +4,7 @@ import { systemClock } from '../../src/app/process/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
+import { snippetError } from '../../src/doors/http/snippets/problem.ts'
 import { type InteractiveDoorOptions, interactiveDoor } from '../../src/doors/websocket/snippets/door.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
@@ -38,6 +39,7 @@ export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}
   })
   onTestFinished(() => desk.stop())
   const app = httpDoor({
+    errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',

@@ -6,10 +6,13 @@ import { anyAddress } from '../../src/base/address-rules.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { JUDGE0_FORM, judge0Form } from '../../src/doors/http/judge0/callback.ts'
 import { judge0Door } from '../../src/doors/http/judge0/door.ts'
+import { judge0Error } from '../../src/doors/http/judge0/problem.ts'
 import { pistonDoor } from '../../src/doors/http/piston/door.ts'
+import { pistonError } from '../../src/doors/http/piston/problem.ts'
 import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { callbackBody } from '../../src/doors/http/snippets/callback-body.ts'
+import { snippetError } from '../../src/doors/http/snippets/problem.ts'
 import { type PistonConnectOptions, pistonConnect } from '../../src/doors/websocket/piston/door.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
@@ -54,6 +57,7 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
   })
   const ending = new AbortController()
   const app = httpDoor({
+    errorShapes: [snippetError, pistonError, judge0Error],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',

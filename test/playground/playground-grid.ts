@@ -8,6 +8,7 @@ import { playgroundDoor } from '../../src/doors/http/playground/playground-door.
 import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { snippetsDoor } from '../../src/doors/http/snippets/door.ts'
+import { snippetError } from '../../src/doors/http/snippets/problem.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
 import { snippetDesk } from '../../src/services/snippets/engine-snippets.ts'
@@ -33,6 +34,7 @@ export async function playgroundGrid(): Promise<PlaygroundGrid> {
   onTestFinished(() => desk.stop())
   const ending = new AbortController()
   const door = httpDoor({
+    errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',

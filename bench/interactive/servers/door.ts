@@ -6,6 +6,7 @@ import { reapiDoor } from '../../../src/doors/grpc/cache/door.ts'
 import { workersDoor } from '../../../src/doors/grpc/workers/door.ts'
 import { httpDoor } from '../../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../../src/doors/http/server/listen.ts'
+import { snippetError } from '../../../src/doors/http/snippets/problem.ts'
 import { interactiveDoor } from '../../../src/doors/websocket/snippets/door.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { createServer } from '../../../src/grpc/server.ts'
@@ -36,6 +37,7 @@ async function serve(): Promise<DoorAddresses> {
   const languages = loadLanguages().filter(({ name }) => name === 'bash')
   const desk = snippetDesk({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
   const app = httpDoor({
+    errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',

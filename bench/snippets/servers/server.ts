@@ -7,6 +7,7 @@ import { workersDoor } from '../../../src/doors/grpc/workers/door.ts'
 import { httpDoor } from '../../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../../src/doors/http/server/listen.ts'
 import { snippetsDoor } from '../../../src/doors/http/snippets/door.ts'
+import { snippetError } from '../../../src/doors/http/snippets/problem.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { createServer } from '../../../src/grpc/server.ts'
 import { loadLanguages } from '../../../src/languages/load-languages.ts'
@@ -44,6 +45,7 @@ async function serve(folder: string): Promise<Addresses & Pick<ReturnType<typeof
   const lower = snippetTaskUnder({ salt: randomUUID() })
   const desk = snippetDesk({ engine, instances, languages: loadLanguages(), lower, clock, newId: randomUUID })
   const app = httpDoor({
+    errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     ...{ metricsContentType: 'text/plain', allowedHosts: [], allowedOrigins: [], version: 'bench', log: silentLog },

@@ -5,8 +5,11 @@ import { type GrpcHealth, grpcHealth } from '../../doors/grpc/health/door.ts'
 import { reflection } from '../../doors/grpc/reflection/door.ts'
 import { storageAdmin } from '../../doors/grpc/storage-admin/door.ts'
 import { httpCacheDoor } from '../../doors/http/cache/door.ts'
+import { judge0Error } from '../../doors/http/judge0/problem.ts'
+import { pistonError } from '../../doors/http/piston/problem.ts'
 import { healthDoor, httpDoor } from '../../doors/http/server/http-door.ts'
 import { HTTP_LIMITS, type HttpListener, listenHttp } from '../../doors/http/server/listen.ts'
+import { snippetError } from '../../doors/http/snippets/problem.ts'
 import { createServer, type GrpcServer, type ServerTls } from '../../grpc/server.ts'
 import type { Service } from '../../grpc/service.ts'
 import type { ServerAddresses } from '../../model/server-addresses.ts'
@@ -206,6 +209,7 @@ function httpDoors(
   { metrics, readiness, storage, grid, clock, log, addresses }: HttpParts,
 ): ReturnType<typeof httpDoor> {
   const door = httpDoor({
+    errorShapes: [snippetError, pistonError, judge0Error],
     readiness: readiness.state,
     metricsText: metrics.text,
     metricsContentType: metrics.contentType,

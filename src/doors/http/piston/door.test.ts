@@ -18,6 +18,7 @@ async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: GridWish = 
   const grid = await snippetsGrid(wish)
   const { desk, instance, ending } = grid
   const app = httpDoor({
+    errorShapes: [pistonError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',

@@ -6,16 +6,13 @@ import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
 import { ADDRESSES_PATH, type ServerAddresses } from '../../../model/server-addresses.ts'
-import { judge0Error } from '../judge0/problem.ts'
-import { pistonError } from '../piston/problem.ts'
-import { apiEnvelope } from '../snippets/problem.ts'
 import { BodyTooLarge, bodyRules, tooLarge } from './body-rules.ts'
 import { type BrowserRules, browserRules } from './browser-rules.ts'
 import { knowingCallers } from './caller-address.ts'
 import { refusingAboveCap } from './connection-cap.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { frontPage } from './front-page.ts'
-import { type HttpError, sendError } from './http-error.ts'
+import { type ErrorShape, type HttpError, sendError } from './http-error.ts'
 import type { HttpMeter } from './http-meter.ts'
 import { type RateLimits, rateLimits } from './rate-limits.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -33,6 +30,8 @@ export interface HttpDoorOptions extends BrowserRules {
   readonly metricsText: () => Promise<string>
   readonly metricsContentType: string
   readonly version: string
+  /** Error shapes of the doors: the first one that covers the path of a request is used, else `errorBody`. */
+  readonly errorShapes?: readonly ErrorShape[]
   /** Where this server is, for clients that know one of its two ports. */
   readonly addresses?: () => ServerAddresses | undefined
   readonly log: Log
@@ -54,7 +53,7 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   const app = new Hono()
   app.use(sealed(options.meter))
   app.use(knowingCallers(options.trustedProxies ?? []))
-  app.use(shapingErrors)
+  app.use(shapingErrors(options.errorShapes ?? []))
   app.use(refusingAboveCap)
   app.use(crossOrigin(options.allowedOrigins))
   app.use(browserRules(options, log))
@@ -80,9 +79,18 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   return app
 }
 
-const shapingErrors: MiddlewareHandler = (c, next) => {
-  c.set('errorShape', (c, error) => apiEnvelope(c, error) ?? pistonError(c, error) ?? judge0Error(c, error))
-  return next()
+const shapingErrors = (shapes: readonly ErrorShape[]): MiddlewareHandler => {
+  const shapeOf: ErrorShape = (c, error) => {
+    for (const shape of shapes) {
+      const body = shape(c, error)
+      if (body !== undefined) return body
+    }
+    return undefined
+  }
+  return (c, next) => {
+    c.set('errorShape', shapeOf)
+    return next()
+  }
 }
 
 /** Outermost, so that refusals and errors are counted and sealed like any other answer. */

@@ -30,10 +30,12 @@ export const statusOf = ({ kind, status }: HttpError): number => status ?? HTTP_
 
 export const errorBody = ({ kind, message }: HttpError) => ({ error: { kind, message } })
 
+/** Returns the error body that clients of a door expect; undefined for the paths of other doors. */
+export type ErrorShape = (c: Context, error: HttpError) => object | undefined
+
 declare module 'hono' {
   interface ContextVariableMap {
-    /** Another shape that callers of this path expect errors in, or undefined. */
-    errorShape: (c: Context, error: HttpError) => object | undefined
+    errorShape: ErrorShape
   }
 }
 

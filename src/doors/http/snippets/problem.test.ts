@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../../base/log.ts'
 import { httpDoor } from '../server/http-door.ts'
+import { snippetError } from './problem.ts'
 
 const app = httpDoor({
+  errorShapes: [snippetError],
   readiness: () => ({ ready: true, reasons: [] }),
   metricsText: async () => '',
   metricsContentType: 'text/plain',

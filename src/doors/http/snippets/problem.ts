@@ -18,7 +18,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ApiCodeName>> = {
 }
 
 /** A refusal from in front of the routes, as the code door's callers expect it; undefined where others do. */
-export function apiEnvelope(c: Context, error: HttpError): object | undefined {
+export function snippetError(c: Context, error: HttpError): object | undefined {
   const name = isCodeDoor(c.req.path) ? CODE_OF_STATUS[statusOf(error)] : undefined
   if (name === undefined) return undefined
   const { code, message } = API_CODES[name]

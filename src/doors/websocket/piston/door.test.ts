@@ -5,6 +5,7 @@ import { silentLog } from '../../../base/log.ts'
 import type { TaskLease, WorkerSession } from '../../../engine/worker-session.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts'
+import { pistonError } from '../../http/piston/problem.ts'
 import { httpDoor } from '../../http/server/http-door.ts'
 import { listenHttp } from '../../http/server/listen.ts'
 import { ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
@@ -23,6 +24,7 @@ async function begun(more: Partial<PistonConnectOptions> = {}) {
   const clock = manualClock()
   const { engine, desk } = await snippetsGrid({ clock })
   const app = httpDoor({
+    errorShapes: [pistonError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',

@@ -7,6 +7,7 @@ import { manualClock } from '../../../testing/manual-clock.ts'
 import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts'
 import { httpDoor } from '../../http/server/http-door.ts'
 import { listenHttp } from '../../http/server/listen.ts'
+import { snippetError } from '../../http/snippets/problem.ts'
 import { HELLO, ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
 import { type InteractiveDoorOptions, interactiveDoor } from './door.ts'
 
@@ -23,6 +24,7 @@ async function doorWith(more: Partial<InteractiveDoorOptions> = {}) {
   const clock = manualClock()
   const { engine, desk } = await snippetsGrid({ clock })
   const app = httpDoor({
+    errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',
