@@ -4,7 +4,7 @@
  */
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import type { GridEvent } from '../../src/scheduler/events.ts'
+import type { GridEvent } from '../../src/scheduler/model/events.ts'
 import { heldBytes } from '../../src/testing/held-memory.ts'
 import { median } from '../middle.ts'
 import { barsOf, type Corner, reportOf } from './report.ts'

@@ -1,5 +1,5 @@
-import type { Effect } from '../../src/scheduler/effects.ts'
-import type { GridEvent, Property, Submit } from '../../src/scheduler/events.ts'
+import type { Effect } from '../../src/scheduler/model/effects.ts'
+import type { GridEvent, Property, Submit } from '../../src/scheduler/model/events.ts'
 import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
 import { type Random, randomFrom } from '../../src/testing/random-source.ts'
 

@@ -1,5 +1,5 @@
 import { FaultError, invalid } from '../base/fault.ts'
-import type { Effect } from '../scheduler/effects.ts'
+import type { Effect } from '../scheduler/model/effects.ts'
 import { letGo } from './ending.ts'
 import { exhausted, shortened, unavailable } from './faults.ts'
 import { type LiveTask, newOperation } from './live-task.ts'

@@ -1,6 +1,6 @@
 /** What each effect of the scheduler does to what the engine knows. Nothing leaves from here. */
 import { attemptId, sameFencing } from '../model/fencing.ts'
-import type { Effect } from '../scheduler/effects.ts'
+import type { Effect } from '../scheduler/model/effects.ts'
 import { join, refuseAdmission } from './admitting.ts'
 import { bringHome } from './bringing-home.ts'
 import { endingOf, isReported } from './ending.ts'

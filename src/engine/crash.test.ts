@@ -3,7 +3,7 @@
  * acknowledged is missing, the state is one that the task's table allows, and nobody is told two different ends.
  */
 import { describe, expect, test } from 'vitest'
-import { TASK_MOVES } from '../scheduler/task-machine.ts'
+import { TASK_MOVES } from '../scheduler/model/task-machine.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, text, turns } from './grid.fixture.ts'

@@ -4,7 +4,7 @@
  * then the result's own bytes.
  */
 import type { Digest } from '../base/digest.ts'
-import type { EndWhy } from '../scheduler/effects.ts'
+import type { EndWhy } from '../scheduler/model/effects.ts'
 
 /** In the order of their numbers; never renumbered. */
 const WHYS: readonly EndWhy[] = [

@@ -1,6 +1,6 @@
 /** From the scheduler's word that a task is over to the moment when it is told: once, and only when it is durable. */
 import { sameFencing } from '../model/fencing.ts'
-import type { Effect } from '../scheduler/effects.ts'
+import type { Effect } from '../scheduler/model/effects.ts'
 import { sealEnd } from './end-envelope.ts'
 import type { Ending, LiveTask, Operation, Report } from './live-task.ts'
 import { endInputs } from './sending-inputs.ts'

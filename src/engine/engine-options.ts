@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { SchedulerOptions } from '../scheduler/options.ts'
+import type { SchedulerOptions } from '../scheduler/model/options.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import type { GridMeter } from './grid-meter.ts'
 import type { BlobRoots, ResultCache } from './ports.ts'

@@ -1,6 +1,6 @@
 import { silentLog } from '../base/log.ts'
 import type { InputEvent } from '../model/live-input.ts'
-import { DEFAULT_OPTIONS } from '../scheduler/options.ts'
+import { DEFAULT_OPTIONS } from '../scheduler/model/options.ts'
 import { createScheduler } from '../scheduler/scheduler.ts'
 import type { HistoryPage, HistoryQuery, Recovered } from '../storage/journal/journal.ts'
 import { type CancelWish, cancel, hold, leave } from './cancelling.ts'

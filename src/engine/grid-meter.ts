@@ -1,7 +1,7 @@
 import type { InstanceName } from '../model/instance-name.ts'
 import type { FinalState } from '../model/task-state.ts'
-import type { RefusalWhy } from '../scheduler/effects.ts'
-import type { Property } from '../scheduler/events.ts'
+import type { RefusalWhy } from '../scheduler/model/effects.ts'
+import type { Property } from '../scheduler/model/events.ts'
 
 /** What is counted of the grid, as it happens. Gauges are read from the engine's figures. */
 export interface GridMeter {

@@ -1,4 +1,4 @@
-import type { Property } from '../scheduler/events.ts'
+import type { Property } from '../scheduler/model/events.ts'
 import { settled } from './record-outcome.ts'
 import type { Shell } from './shell.ts'
 

@@ -1,5 +1,5 @@
 /** What the journal has of open tasks becomes the living picture again. */
-import type { Restore } from '../scheduler/events.ts'
+import type { Restore } from '../scheduler/model/events.ts'
 import type { OpenTask } from '../storage/journal/journal.ts'
 import { type LiveTask, newLiveTask, newOperation, type Operation, operationsOf } from './live-task.ts'
 import { awaitWatcher } from './no-waiter.ts'

@@ -1,6 +1,6 @@
 import type { InstanceName } from '../model/instance-name.ts'
 import type { FinalState, TaskState } from '../model/task-state.ts'
-import type { EndWhy } from '../scheduler/effects.ts'
+import type { EndWhy } from '../scheduler/model/effects.ts'
 import type { TaskRecord } from '../storage/journal/journal.ts'
 import { openEnd } from './end-envelope.ts'
 import type { Operation } from './live-task.ts'

@@ -1,6 +1,6 @@
 import type { Digest } from '../base/digest.ts'
 import type { InstanceName } from '../model/instance-name.ts'
-import type { Property, Resources } from '../scheduler/events.ts'
+import type { Property, Resources } from '../scheduler/model/events.ts'
 import type { Durability } from '../storage/journal/fact.ts'
 
 /**

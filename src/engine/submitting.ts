@@ -1,4 +1,4 @@
-import type { Property, Resources, Submit } from '../scheduler/events.ts'
+import type { Property, Resources, Submit } from '../scheduler/model/events.ts'
 import { answerFromCache } from './cache-hit.ts'
 import { type Caller, newLiveTask } from './live-task.ts'
 import { newTaskId, type Shell } from './shell.ts'

@@ -2,8 +2,8 @@ import type { Digest } from '../base/digest.ts'
 import type { InstanceName } from '../model/instance-name.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import type { WorkerState } from '../model/worker-state.ts'
-import type { StopWhy } from '../scheduler/effects.ts'
-import type { Outcome, Property, Resources } from '../scheduler/events.ts'
+import type { StopWhy } from '../scheduler/model/effects.ts'
+import type { Outcome, Property, Resources } from '../scheduler/model/events.ts'
 
 /** What a worker says of itself when it comes. */
 export interface WorkerDescription {

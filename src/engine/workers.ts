@@ -1,6 +1,6 @@
 import { invalid } from '../base/fault.ts'
 import { type Fencing, parseAttemptId, sameFencing } from '../model/fencing.ts'
-import type { Attempt, Outcome } from '../scheduler/events.ts'
+import type { Attempt, Outcome } from '../scheduler/model/events.ts'
 import { absent, exhausted, shortened, unavailable } from './faults.ts'
 import type { LiveTask, Report } from './live-task.ts'
 import { noteNames } from './offered-names.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { randomFrom } from '../testing/random-source.ts'
-import type { Effect } from './effects.ts'
-import type { GridEvent } from './events.ts'
-import type { SchedulerOptions } from './options.ts'
+import type { Effect } from './model/effects.ts'
+import type { GridEvent } from './model/events.ts'
+import type { SchedulerOptions } from './model/options.ts'
 import { createScheduler } from './scheduler.ts'
 
 const RUNS = process.env.WINDLASS_LONG === '1' ? 500 : 40

@@ -2,7 +2,7 @@ import type { InstanceName } from '../model/instance-name.ts'
 import type { TaskState } from '../model/task-state.ts'
 import type { WorkerState } from '../model/worker-state.ts'
 import { type Grid, waitingTasks } from './grid.ts'
-import { laneInWords } from './lane.ts'
+import { laneInWords } from './queue/requirement-group.ts'
 
 export interface Count {
   /** Waiting for a slot. */

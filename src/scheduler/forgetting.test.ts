@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { submit } from './clients.ts'
-import { dismissWorker } from './fleet.ts'
+import { submit } from './client-events.ts'
 import { FEWEST_SWEPT, instanceOf, makeGrid } from './grid.ts'
-import { laneFor } from './matchmaking.ts'
-import { DEFAULT_OPTIONS } from './options.ts'
-import { register } from './registering.ts'
-import { settleGrid } from './settling.ts'
-import type { Worker } from './worker.ts'
+import { DEFAULT_OPTIONS } from './model/options.ts'
+import { settleGrid } from './placement/settle-grid.ts'
+import { laneFor } from './queue/matchmaking.ts'
+import { register } from './register-worker.ts'
+import { dismissWorker } from './worker-events.ts'
+import type { Worker } from './workers/worker.ts'
 
 const grid = () => makeGrid({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0 })
 const nothing = { cpu: 0, memory: 0, disk: 0 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KeyedHeap } from './keyed-heap.ts'
-import { type Heaped, LazyHeap } from './lazy-heap.ts'
-import { Ledger } from './ledger.ts'
+import { type Heaped, LazyHeap } from './shares/lazy-heap.ts'
+import { Ledger } from './shares/usage-ledger.ts'
 
 test('a heap gives back what it was given, least key first', () => {
   fc.assert(

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { randomFrom } from '../testing/random-source.ts'
-import type { GridEvent, Outcome, Register, Submit } from './events.ts'
-import { STRATEGIES } from './options.ts'
+import type { GridEvent, Outcome, Register, Submit } from './model/events.ts'
+import { STRATEGIES } from './model/options.ts'
 import { createScheduler } from './scheduler.ts'
 import { Witness } from './witness.fixture.ts'
 

@@ -1,11 +1,11 @@
-import { liveChanged, refresh } from './availability.ts'
 import type { Grid } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
-import { classIdle } from './matchmaking.ts'
-import { unpark } from './queueing.ts'
-import { noteBlocked, unkeep } from './reservations.ts'
-import { setListed, type Worker } from './worker.ts'
-import { addShape, removeShape } from './worker-class.ts'
+import { unpark } from './queue/enqueue.ts'
+import { noteBlocked, unkeep } from './queue/kept-workers.ts'
+import { classIdle } from './queue/matchmaking.ts'
+import { liveChanged, refresh } from './workers/availability.ts'
+import { setListed, type Worker } from './workers/worker.ts'
+import { addShape, removeShape } from './workers/worker-class.ts'
 
 export function admit(grid: Grid, worker: Worker): void {
   moveWorker(grid, worker, { move: 'admit', what: 'it is ready' })

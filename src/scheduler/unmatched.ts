@@ -1,8 +1,8 @@
-import { type Amounts, amountsInWords } from './demand.ts'
-import type { Property } from './events.ts'
 import type { Grid } from './grid.ts'
-import type { Task } from './task.ts'
-import { offersProperty, type WorkerClass } from './worker-class.ts'
+import { type Amounts, amountsInWords } from './model/amounts.ts'
+import type { Property } from './model/events.ts'
+import type { Task } from './queue/task.ts'
+import { offersProperty, type WorkerClass } from './workers/worker-class.ts'
 
 /** In words, what it is about the task that no worker has. */
 export function unmatched(grid: Grid, { lane, demand }: Task): string {

@@ -1,10 +1,10 @@
-import { within } from './demand.ts'
-import type { Instant } from './events.ts'
-import { failsAt } from './grace.ts'
 import type { Grid } from './grid.ts'
-import type { Task } from './task.ts'
+import { within } from './model/amounts.ts'
+import type { Instant } from './model/events.ts'
+import { failsAt } from './queue/no-worker-grace.ts'
+import type { Task } from './queue/task.ts'
 import { unmatched } from './unmatched.ts'
-import { takesTasks, type Worker } from './worker.ts'
+import { takesTasks, type Worker } from './workers/worker.ts'
 
 /** In words, where the task is and what it waits for. */
 export function whyOf(grid: Grid, id: string, now: Instant): string[] {

@@ -1,7 +1,7 @@
 import { fencingText, sameFencing } from '../model/fencing.ts'
-import type { Effect } from './effects.ts'
-import type { Attempt, GridEvent, Register, Submit } from './events.ts'
-import { DEFAULT_OPTIONS } from './options.ts'
+import type { Effect } from './model/effects.ts'
+import type { Attempt, GridEvent, Register, Submit } from './model/events.ts'
+import { DEFAULT_OPTIONS } from './model/options.ts'
 
 type Leased = Extract<Effect, { kind: 'leased' }>
 

@@ -2,7 +2,7 @@
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/hashing/hash-of.ts'
-import { DEFAULT_OPTIONS } from '../../src/scheduler/options.ts'
+import { DEFAULT_OPTIONS } from '../../src/scheduler/model/options.ts'
 import { type ResultParts, resultBytes, treeBytes } from '../../src/wire/reapi/reapi-messages.fixture.ts'
 import { putBlob } from '../../src/worker/trees.fixture.ts'
 import { startHttpGrid } from '../http-workers/http-grid.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STRATEGIES } from '../../scheduler/options.ts'
+import { STRATEGIES } from '../../scheduler/model/options.ts'
 import { field } from './field.ts'
 import { network } from './network.ts'
 

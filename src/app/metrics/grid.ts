@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import type { GridMeter, TaskMeter } from '../../engine/grid-meter.ts'
 import type { EngineFigures } from '../../engine/inquiring.ts'
 import type { FinalState } from '../../model/task-state.ts'
-import type { Property } from '../../scheduler/events.ts'
+import type { Property } from '../../scheduler/model/events.ts'
 import { Durations } from './durations.ts'
 import { expose, type Sample } from './exposition.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { STRATEGIES, type Strategy } from '../options.ts'
+import { STRATEGIES, type Strategy } from '../model/options.ts'
 import { linux, type Story, story } from './story.fixture.ts'
 
 /** Four workers with four slots each, and so many tasks on them. */

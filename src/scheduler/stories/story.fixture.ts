@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import type { Fencing } from '../../model/fencing.ts'
 import { randomFrom } from '../../testing/random-source.ts'
-import type { Effect } from '../effects.ts'
-import type { GridEvent, Outcome, Property, Register, Restore, Submit } from '../events.ts'
-import type { SchedulerOptions } from '../options.ts'
+import type { Effect } from '../model/effects.ts'
+import type { GridEvent, Outcome, Property, Register, Restore, Submit } from '../model/events.ts'
+import type { SchedulerOptions } from '../model/options.ts'
 import { createScheduler } from '../scheduler.ts'
 
 /** What can be left out when a story only says what matters to it. */

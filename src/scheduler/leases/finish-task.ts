@@ -1,0 +1,49 @@
+import type { FinalState } from '../../model/task-state.ts'
+import type { Grid } from '../grid.ts'
+import { moveTask } from '../grid.ts'
+import type { EndWhy } from '../model/effects.ts'
+import type { TaskMove } from '../model/task-machine.ts'
+import { dequeue } from '../queue/enqueue.ts'
+import type { Task } from '../queue/task.ts'
+import { release } from './grant-lease.ts'
+
+/** Of the estimate of how fast tasks end. */
+const DRAIN_WINDOW_MS = 10_000
+
+export interface Ending {
+  readonly move: TaskMove
+  readonly why: EndWhy
+  readonly what: string
+  /** How long its command ran, as far as the instance is to pay for it. */
+  readonly ranMs?: number
+}
+
+/** The one way out: whatever ends a task, ends here, and is told once. */
+export function finishTask(grid: Grid, task: Task, { move, why, what, ranMs = 0 }: Ending): void {
+  dequeue(grid, task)
+  const lease = release(grid, task, ranMs)
+  moveTask(grid, task, move)
+  grid.taskCounts[task.state]-- // what is finished is not counted, nor known any more
+  forget(grid, task)
+  noteDrain(grid)
+  const { id, state } = task as { id: string; state: FinalState }
+  if (lease === undefined) grid.effects.push({ kind: 'finished', task: id, state, why, what })
+  else grid.effects.push({ kind: 'finished', task: id, state, why, what, fencing: lease.fencing })
+}
+
+function forget(grid: Grid, task: Task): void {
+  const { instance, invocation } = task
+  grid.tasks.delete(task)
+  if (--invocation.unfinished === 0) {
+    instance.invocations.delete(invocation.name)
+    grid.ledger.close(invocation.number)
+  }
+  instance.unfinished--
+  task.lane.unfinished--
+}
+
+function noteDrain({ drain, now }: Grid): void {
+  const elapsed = now - drain.at
+  drain.rate = drain.rate * Math.exp(-elapsed / DRAIN_WINDOW_MS) + 1 / DRAIN_WINDOW_MS
+  drain.at = now
+}

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Task } from '../queue/task.ts'
+import { type HeldLeases, heldTasks, hold, letGo, unstage } from './held-leases.ts'
+import { Lease } from './lease.ts'
+
+/** What is held by links should be what these two lists hold. */
+interface Expected {
+  readonly running: Lease[]
+  readonly staged: Lease[]
+}
+
+const forward = ({ firstHeld }: HeldLeases): Lease[] => {
+  const found: Lease[] = []
+  for (let lease = firstHeld; lease !== undefined; lease = lease.nextHeld) found.push(lease)
+  return found
+}
+
+const backward = ({ lastHeld }: HeldLeases): Lease[] => {
+  const found: Lease[] = []
+  for (let lease = lastHeld; lease !== undefined; lease = lease.previousHeld) found.unshift(lease)
+  return found
+}
+
+const same = (some: readonly Lease[], others: readonly Lease[]): boolean =>
+  some.length === others.length && some.every((lease, i) => lease === others[i])
+
+function step(held: HeldLeases, { running, staged }: Expected, [what, pick]: readonly [string, number]): void {
+  const all = [...running, ...staged]
+  const lease = what.startsWith('hold') ? new Lease(pick) : all[pick % Math.max(1, all.length)]
+  if (lease === undefined) return
+  if (what === 'let go') {
+    letGo(held, lease)
+    const list = lease.staged ? staged : running
+    list.splice(list.indexOf(lease), 1)
+  } else if (what === 'unstage') {
+    if (!lease.staged) return
+    unstage(held, lease)
+    staged.splice(staged.indexOf(lease), 1)
+    running.push(lease)
+  } else {
+    lease.staged = what === 'hold staged'
+    hold(held, lease)
+    if (lease.staged) staged.push(lease)
+    else running.push(lease)
+  }
+}
+
+test('whatever comes, begins and goes, those with a slot come first and the staged behind them, oldest first', () => {
+  const whats = fc.constantFrom('hold', 'hold staged', 'let go', 'unstage')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(whats, fc.nat(1000)), { maxLength: 60 }), (steps) => {
+      const held: HeldLeases = { firstHeld: undefined, lastHeld: undefined, firstStaged: undefined, staged: 0 }
+      const expected: Expected = { running: [], staged: [] }
+      for (const one of steps) {
+        step(held, expected, one)
+        const all = [...expected.running, ...expected.staged]
+        expect(same(forward(held), all) && same(backward(held), all)).toBe(true)
+        expect(held.firstStaged).toBe(expected.staged[0])
+        expect(held.staged).toBe(expected.staged.length)
+      }
+    }),
+  )
+})
+
+test('the tasks that are held are listed, and the list stays as it is when one of them goes', () => {
+  const held: HeldLeases = { firstHeld: undefined, lastHeld: undefined, firstStaged: undefined, staged: 0 }
+  const tasks = ['one', 'two', 'three'].map((id) => ({ id }) as Task)
+  const leases = tasks.map((task, i) => Object.assign(new Lease(i), { task }))
+  for (const lease of leases) hold(held, lease)
+  const seen: string[] = []
+  for (const task of heldTasks(held)) {
+    seen.push(task.id)
+    letGo(held, leases[tasks.indexOf(task)] as Lease)
+  }
+  expect(seen).toEqual(['one', 'two', 'three'])
+  expect(held.firstHeld).toBeUndefined()
+})

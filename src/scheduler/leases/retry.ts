@@ -1,0 +1,93 @@
+import type { Grid } from '../grid.ts'
+import { moveTask } from '../grid.ts'
+import { avoidHolder } from '../placement/avoided-workers.ts'
+import type { Task } from '../queue/task.ts'
+import { finishTask } from './finish-task.ts'
+import { release } from './grant-lease.ts'
+
+export interface Lapse {
+  readonly what: string
+  /** It went down together with its worker. */
+  readonly lostWorker?: string
+  /** It would only happen again. */
+  readonly final?: boolean
+}
+
+/** An attempt came to nothing by a fault of the grid: try again, unless it was too often. */
+export function lapse(grid: Grid, task: Task, { what, lostWorker, final = false }: Lapse): void {
+  if (task.state === 'stopping') {
+    finishTask(grid, task, { move: 'lapse', why: 'cancelled', what: 'cancelled' })
+    return
+  }
+  avoidHolder(task)
+  release(grid, task, 0)
+  moveTask(grid, task, 'lapse')
+  task.faults++
+  if (lostWorker !== undefined && !task.lostWorkers.includes(lostWorker)) {
+    task.lostWorkers = [...task.lostWorkers, lostWorker]
+  }
+  const end = finalFault(grid, task, { what, final })
+  if (end !== undefined) {
+    finishTask(grid, task, { move: 'giveUp', ...end })
+    return
+  }
+  // Another worker can have what this one lost; only what failed by itself is better left alone for a while.
+  const dueAt = grid.now + (lostWorker === undefined ? backoffMs(grid, task) : 0)
+  const { faults, lostWorkers } = task
+  grid.effects.push({ kind: 'retrying', task: task.id, what, faults, lostWorkers, dueAt })
+  if (dueAt > grid.now) retryAt(grid, task, dueAt)
+  else requeue(grid, task)
+}
+
+export function retryAt(grid: Grid, task: Task, dueAt: number): void {
+  task.queuedAt = dueAt
+  grid.timers.push(dueAt, { look: 'retry', task })
+}
+
+/** Decided before anything is recorded: a task that has ended is never opened again. */
+function finalFault({ options }: Grid, task: Task, { what, final = false }: Lapse) {
+  if (final) return { why: 'hopeless', what } as const
+  if (task.interactive) return { why: 'faults', what: `${what}; an interactive run is not tried again` } as const
+  if (task.lostWorkers.length > options.retry.maxLostWorkers)
+    return { why: 'poison', what: `it was lost with ${task.lostWorkers.join(' and ')}: ${what}` } as const
+  if (task.faults > task.maxRetries)
+    return { why: 'faults', what: `${what} (attempt ${task.attempt}, the last)` } as const
+  return undefined
+}
+
+const backoffMs = ({ options: { retry } }: Grid, { faults }: Task): number =>
+  Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** (faults - 1))
+
+/** The wait for the next try is over. */
+export function requeue(grid: Grid, task: Task): void {
+  moveTask(grid, task, 'enqueue')
+  toQueue(grid, task)
+}
+
+/** The worker never had a slot for it: that was no attempt, and the next one has the same number. */
+export function takeBack(grid: Grid, task: Task, what: string): void {
+  if (task.state === 'stopping') return lapse(grid, task, { what })
+  release(grid, task, 0)
+  moveTask(grid, task, 'yield')
+  task.attempt--
+  toQueue(grid, task)
+}
+
+/** The attempt ends, and that is nobody's fault. One that had begun cannot be had again if somebody sat in front of it. */
+export function yieldTask(grid: Grid, task: Task, what: string): void {
+  if (task.lease?.staged) return takeBack(grid, task, what)
+  const begun = task.lease?.startedAt !== undefined
+  if (task.state === 'stopping' || (task.interactive && begun)) {
+    lapse(grid, task, { what })
+    return
+  }
+  release(grid, task, 0)
+  moveTask(grid, task, 'yield')
+  toQueue(grid, task)
+}
+
+function toQueue(grid: Grid, task: Task): void {
+  task.queuedAt = grid.now
+  grid.effects.push({ kind: 'queued', task: task.id, attempt: task.attempt + 1, faults: task.faults })
+  grid.toPlace.push(task)
+}

@@ -1,0 +1,54 @@
+import type { TaskState } from '../../model/task-state.ts'
+import type { Lease } from '../leases/lease.ts'
+import type { Amounts } from '../model/amounts.ts'
+import type { Instant, Waiter } from '../model/events.ts'
+import type { Instance, Invocation } from '../shares/shares.ts'
+import type { Inputs } from '../workers/affinity.ts'
+import type { Strand } from './priority-level.ts'
+import type { Lane } from './requirement-group.ts'
+
+/** A task that is not finished. One object each, and few: there may be a million of them in the queue. */
+export interface Task extends Inputs {
+  readonly id: string
+  /** Its place in the table of all tasks, and what it is found by there; set by the table. */
+  number: number
+  idHash: number
+  actionHash: number
+  readonly instance: Instance
+  readonly invocation: Invocation
+  readonly lane: Lane
+  readonly demand: Amounts
+  priority: number
+  state: TaskState
+  readonly acceptedAt: Instant
+  /** For the last time. */
+  queuedAt: Instant
+  readonly actionKey: string | undefined
+  /** Whether identical tasks are merged with this one. */
+  merges: boolean
+  readonly timeoutMs: number | undefined
+  readonly estimateMs: number | undefined
+  readonly interactive: boolean
+  readonly maxRetries: number
+  /** One is the rule. */
+  waiters: Waiter | Set<Waiter> | undefined
+  faults: number
+  lostWorkers: readonly string[]
+  /** Workers on which an attempt at it came to nothing: it goes to another one if there is any. */
+  avoids: readonly string[]
+  attempt: number
+  /** How often a worker handed it back. */
+  yields: number
+  /** How often a task behind it was taken first, for what a worker had already. */
+  passedOver: number
+  /** In its lane, but in no line: no worker that is there could ever hold it. */
+  parked: boolean
+  lease: Lease | undefined
+  /** Where it stands while it is queued, by links of its own: joining and leaving a line allocates nothing. */
+  strand: Strand | undefined
+  strandNext: Task | undefined
+  strandPrevious: Task | undefined
+  laneNext: Task | undefined
+  lanePrevious: Task | undefined
+  inLane: boolean
+}

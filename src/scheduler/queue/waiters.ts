@@ -1,0 +1,15 @@
+import type { Waiter } from '../model/events.ts'
+import type { Task } from './task.ts'
+
+export function addWaiter(task: Task, waiter: Waiter): void {
+  if (task.waiters === undefined || task.waiters === waiter) task.waiters = waiter
+  else if (typeof task.waiters === 'string') task.waiters = new Set([task.waiters, waiter])
+  else task.waiters.add(waiter)
+}
+
+/** Whether it was there, and the last. */
+export function removeWaiter(task: Task, waiter: Waiter): boolean {
+  if (task.waiters === waiter) task.waiters = undefined
+  else if (typeof task.waiters !== 'object' || !task.waiters.delete(waiter) || task.waiters.size > 0) return false
+  return true
+}

@@ -1,0 +1,115 @@
+import type { Grid } from '../grid.ts'
+import { type Amounts, bucketFloor } from '../model/amounts.ts'
+import type { Instant } from '../model/events.ts'
+import { LazyHeap } from '../shares/lazy-heap.ts'
+import type { Instance } from '../shares/shares.ts'
+import type { Ledger } from '../shares/usage-ledger.ts'
+import type { Worker } from '../workers/worker.ts'
+import type { WorkerClass } from '../workers/worker-class.ts'
+import { joinLine, Line, leaveLine } from './instance-queue.ts'
+import type { Lane } from './requirement-group.ts'
+import { StagedList } from './staged-list.ts'
+import type { Task } from './task.ts'
+
+/**
+ * All lanes that the same classes of workers can serve, and that are of one size. A free slot looks at the few pools of
+ * its class and never at the lanes, of which there may be ten thousand; what nothing can serve is in a pool that no
+ * class looks at.
+ */
+export interface Pool {
+  key: string
+  readonly bucket: number
+  /** The least that a task of it asks for. */
+  readonly floor: Amounts
+  readonly classes: WorkerClass[]
+  readonly lanes: Set<Lane>
+  readonly lines: Map<Instance, Line>
+  readonly order: LazyHeap<Line>
+  /** Waiting so long is worth one step of priority. */
+  readonly agingMs: number
+  /** By whom it was found to have something that may fit: the number of that search. */
+  searched: number
+  /** In its lines. */
+  queued: number
+  /** How many of them avoid a worker: that they found no slot says nothing of those that come after them. */
+  avoiding: number
+  /** Classes that have a worker which takes tasks. */
+  live: number
+  /** Since when nothing serves it. */
+  unservedSince: Instant | undefined
+  /** Tasks of it that wait on a worker, staged ahead of a free slot: oldest first. */
+  readonly staged: StagedList
+  /** Since when its next task has found free slots without room for it. */
+  blockedSince: Instant | undefined
+  lookedAfter: boolean
+  /** A worker that takes nothing else until that task is on it. */
+  kept: Worker | undefined
+  /** Some that tasks of it asked for, to be shared by others that ask for the same. */
+  readonly demands: Amounts[]
+  /** Of the task that was queued last. */
+  lastDemand: Amounts | undefined
+}
+
+class LineHeap extends LazyHeap<Line> {
+  readonly #lines: Map<Instance, Line>
+
+  constructor(ledger: Ledger, lines: Map<Instance, Line>) {
+    super(ledger)
+    this.#lines = lines
+  }
+
+  protected override dropped({ instance }: Line): void {
+    this.#lines.delete(instance)
+  }
+}
+
+export function makePool(grid: Grid, bucket: number, classes: readonly WorkerClass[]): Pool {
+  const { ledger, now } = grid
+  const { agingMs } = grid.options
+  const lines = new Map<Instance, Line>()
+  const live = classes.filter((one) => one.live > 0).length
+  return {
+    key: poolKey(bucket, classes),
+    bucket,
+    floor: bucketFloor(bucket),
+    classes: [...classes],
+    lanes: new Set(),
+    lines,
+    order: new LineHeap(ledger, lines),
+    agingMs,
+    searched: -1,
+    queued: 0,
+    avoiding: 0,
+    live,
+    unservedSince: live === 0 ? now : undefined,
+    staged: new StagedList(),
+    demands: [],
+    blockedSince: undefined,
+    lookedAfter: false,
+    kept: undefined,
+    lastDemand: undefined,
+  }
+}
+
+export const poolKey = (bucket: number, classes: readonly WorkerClass[]): string =>
+  `${bucket};${classes.map((one) => one.number).sort((one, other) => one - other)}`
+
+export function joinPool(pool: Pool, task: Task, front: boolean): void {
+  let line = pool.lines.get(task.instance)
+  if (line === undefined) {
+    line = new Line(pool, task.instance)
+    pool.lines.set(task.instance, line)
+  }
+  joinLine(line, task, front)
+  pool.queued++
+  if (task.avoids.length > 0) pool.avoiding++
+  pool.lastDemand = task.demand
+  pool.order.add(line)
+}
+
+export function leavePool(pool: Pool, task: Task): void {
+  if (task.strand === undefined) return
+  leaveLine(task)
+  pool.queued--
+  if (task.avoids.length > 0) pool.avoiding--
+}

@@ -1,0 +1,112 @@
+import type { Grid } from './grid.ts'
+import { moveWorker } from './grid.ts'
+import { attach, detach } from './leases/grant-lease.ts'
+import { heldTasks } from './leases/held-leases.ts'
+import { lapse, yieldTask } from './leases/retry.ts'
+import { addUnconfirmed, noUnconfirmed } from './leases/unconfirmed-ends.ts'
+import { admit, removeWorker } from './live-workers.ts'
+import { offered } from './model/amounts.ts'
+import type { Attempt, Register } from './model/events.ts'
+import { classFor } from './queue/matchmaking.ts'
+import type { Task } from './queue/task.ts'
+import { stopStrangers } from './worker-events.ts'
+import { Gauges } from './workers/gauges.ts'
+import { setListed, type Worker } from './workers/worker.ts'
+import { sharedTotal } from './workers/worker-class.ts'
+import { leaseEndsAt, quietUntil, watchWorker } from './workers/worker-watch.ts'
+
+/** A worker comes, or comes again: then what it had before is what it lists, and the rest has lapsed. */
+export function register(grid: Grid, event: Register): void {
+  const before = grid.workers.get(event.worker)
+  const had = before === undefined ? [] : heldTasks(before)
+  if (before !== undefined) {
+    for (const task of had) detach(grid, task)
+    removeWorker(grid, before, 'it registered again')
+  }
+  const awaited = [...(grid.awaited.get(event.worker) ?? [])]
+  grid.awaited.delete(event.worker)
+  const worker = add(grid, event)
+  const listed = new Map(event.running?.map((attempt) => [attempt.task, attempt]))
+  for (const task of [...had, ...awaited]) {
+    if (keeps(grid, worker, { task, listed })) continue
+    const what = `worker ${worker.id} came back without it`
+    if (task.lease?.staged || awaited.includes(task)) yieldTask(grid, task, what)
+    else lapse(grid, task, { what, lostWorker: worker.id })
+  }
+  // They take slots until the worker has ended them.
+  for (const { fencing } of listed.values()) addUnconfirmed(grid, worker, { fencing, staged: false })
+  stopStrangers(grid, worker, listed)
+  if (!event.notReady) admit(grid, worker)
+}
+
+interface Claim {
+  readonly task: Task
+  readonly listed: Map<string, Attempt>
+}
+
+/** It still has the task, under the lease that counts. */
+function keeps(grid: Grid, worker: Worker, { task, listed }: Claim): boolean {
+  const { lease } = task
+  const claimed = listed.get(task.id)
+  if (lease === undefined || claimed === undefined || !lease.isUnder(claimed.fencing)) return false
+  listed.delete(task.id)
+  lease.renewedAt = grid.now
+  attach(task, lease, worker)
+  watchWorker(grid, worker, leaseEndsAt(grid, task, lease))
+  if (task.state === 'stopping')
+    grid.effects.push({
+      kind: 'stop',
+      task: task.id,
+      worker: worker.id,
+      fencing: lease.fencing,
+      why: 'cancelled',
+    })
+  return true
+}
+
+function add(grid: Grid, event: Register): Worker {
+  const offer = { ...event, total: offered(event.resources) }
+  const own = classFor(grid, offer)
+  const total = sharedTotal(own, offer.total)
+  const gauges = new Gauges(grid.gauges, total, grid.now)
+  const worker: Worker = {
+    // In this order they lie in memory: first what every decision reads or writes.
+    id: event.worker,
+    state: 'OFFLINE',
+    class: own,
+    free: gauges,
+    firstHeld: undefined,
+    lastHeld: undefined,
+    firstStaged: undefined,
+    staged: 0,
+    used: 0,
+    slots: Math.max(1, Math.floor(event.slots) || 1),
+    prefetch: event.pulls ? 0 : Math.max(0, Math.floor(event.prefetch ?? 0) || 0),
+    pulls: event.pulls ?? false,
+    lastHeard: grid.now,
+    disconnectedAt: undefined,
+    keptFor: undefined,
+    freed: false,
+    shutdownWhenEmpty: false,
+    lookAt: Number.POSITIVE_INFINITY,
+    turn: 0,
+    room: undefined,
+    classAt: -1,
+    stagerAt: -1,
+    health: gauges,
+    total,
+    openAt: -1,
+    asked: 0,
+    refusesTasks: false,
+    refusesStaging: false,
+    ...noUnconfirmed(),
+  }
+  grid.workers.set(worker.id, worker)
+  grid.anyRegistered = true
+  for (const { name } of event.properties) grid.namesOffered.add(name)
+  setListed(own.workers, worker, { place: 'classAt', listed: true })
+  grid.workerCounts.OFFLINE++
+  moveWorker(grid, worker, { move: 'register', what: 'it registered' })
+  watchWorker(grid, worker, quietUntil(grid, worker))
+  return worker
+}

@@ -1,0 +1,125 @@
+import type { Grid } from './grid.ts'
+import { moveTask } from './grid.ts'
+import { finishTask } from './leases/finish-task.ts'
+import { begin } from './leases/grant-lease.ts'
+import type { Lease } from './leases/lease.ts'
+import { fetchForEnding } from './leases/preload-task.ts'
+import { lapse, takeBack, yieldTask } from './leases/retry.ts'
+import { confirmEnd, noteFree } from './leases/unconfirmed-ends.ts'
+import type { Attempt, Finished, Returned } from './model/events.ts'
+import { learn } from './queue/requirement-group.ts'
+import type { Task } from './queue/task.ts'
+import { review } from './review-worker.ts'
+import { refresh } from './workers/availability.ts'
+import { noteAttempt, noteLatency } from './workers/health.ts'
+import { timeoutAt, watchWorker } from './workers/worker-watch.ts'
+
+/** Handing back is nobody's fault, but does not go on for ever. */
+const MOST_RETURNS = 32
+
+interface Report extends Attempt {
+  readonly worker: string
+}
+
+interface Held {
+  readonly task: Task
+  readonly lease: Lease
+}
+
+/** The task, if the report is about the lease that it has now; else the report is recorded, and nothing comes of it. */
+function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undefined {
+  const lease = grid.stock.find(fencing)
+  const task = lease?.task
+  if (lease !== undefined && task !== undefined) {
+    fetchForEnding(grid, task, lease)
+    if (task.id === id && lease.workerId === worker) return { task, lease }
+  }
+  grid.effects.push({ kind: 'superseded', task: id, worker, fencing })
+  return undefined
+}
+
+/** The same for a report that says that the worker has the attempt no more, whether it has the lease or not. */
+function endedBy(grid: Grid, report: Report): Held | undefined {
+  const held = heldBy(grid, report)
+  if (held === undefined) confirmEnd(grid, report.worker, report.fencing)
+  return held
+}
+
+export function started(grid: Grid, report: Report): void {
+  const held = heldBy(grid, report)
+  if (held === undefined) {
+    const { task, worker, fencing } = report
+    grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
+    return
+  }
+  if (held.task.state === 'assigned') start(grid, held)
+}
+
+function start(grid: Grid, { task, lease }: Held): void {
+  const { worker } = lease
+  if (lease.staged && worker !== undefined) begin(grid, task, worker)
+  lease.startedAt = grid.now
+  moveTask(grid, task, 'start')
+  grid.effects.push({ kind: 'started', task: task.id, worker: lease.workerId, fencing: lease.fencing })
+  if (worker === undefined) return
+  worker.lastHeard = grid.now
+  noteLatency(worker.health, grid.now - lease.grantedAt)
+  watchWorker(grid, worker, timeoutAt(grid.options.timeoutGraceMs, lease, task.timeoutMs))
+}
+
+export function finished(grid: Grid, event: Finished): void {
+  const held = endedBy(grid, event)
+  if (held === undefined) return
+  const { task, lease } = held
+  const { worker } = lease
+  if (worker !== undefined) {
+    noteAttempt(worker.health, event.outcome.kind === 'fault', grid.now)
+    worker.lastHeard = grid.now
+    noteFree(worker)
+    review(grid, worker)
+  }
+  const ranMs = grid.now - (lease.startedAt ?? lease.grantedAt)
+  if (task.state === 'stopping') {
+    finishTask(grid, task, { move: 'finish', why: 'cancelled', what: 'cancelled', ranMs })
+    return
+  }
+  if (task.state === 'assigned' && event.outcome.kind !== 'fault') start(grid, held)
+  apply(grid, event, { task, ranMs })
+}
+
+function apply(grid: Grid, { outcome }: Finished, { task, ranMs }: { task: Task; ranMs: number }): void {
+  const { retry } = grid.options
+  const again = () => task.faults < task.maxRetries && !task.interactive
+  if (outcome.kind === 'fault') return lapse(grid, task, outcome)
+  if (outcome.kind === 'stopped') return lapse(grid, task, { what: 'its worker stopped it unasked' })
+  learn(task.lane, ranMs)
+  if (outcome.kind === 'timeout') {
+    if (retry.onTimeout && again()) return lapse(grid, task, { what: 'its time was up' })
+    return finishTask(grid, task, { move: 'expire', why: 'timeout', what: 'its time was up', ranMs })
+  }
+  if (!outcome.succeeded && retry.onFailure && again()) return lapse(grid, task, { what: 'it ended without success' })
+  return finishTask(grid, task, { move: 'finish', why: 'result', what: 'it has a result', ranMs })
+}
+
+export function returned(grid: Grid, report: Returned): void {
+  const held = endedBy(grid, report)
+  if (held === undefined) return
+  const { worker } = held.lease
+  if (report.noSlot) return refused(grid, held, report.what)
+  // One that hands back what it has not begun does right: it may be leaving, and that we hear of later.
+  if (worker !== undefined && report.undelivered) {
+    noteAttempt(worker.health, true, grid.now)
+    review(grid, worker)
+  }
+  if (++held.task.yields > MOST_RETURNS) lapse(grid, held.task, { what: report.what })
+  else yieldTask(grid, held.task, report.what)
+}
+
+/** The worker has less room than we thought: it gets nothing more until it has ended something or says what it holds. */
+function refused(grid: Grid, { task, lease }: Held, what: string): void {
+  const { worker, staged } = lease
+  if (worker !== undefined && staged) worker.refusesStaging = true
+  else if (worker !== undefined) worker.refusesTasks = true
+  takeBack(grid, task, what)
+  if (worker !== undefined) refresh(grid, worker)
+}
