@@ -3,7 +3,7 @@
  * they came. Four bytes say how long the first part is, which is JSON with short names: it is read after a restart only.
  */
 import type { Digest } from '../base/digest.ts'
-import type { Property, Resources } from '../scheduler/model/events.ts'
+import type { Property, ResourceAmounts } from '../scheduler/model/events.ts'
 import type { TaskOrder } from './submission.ts'
 
 const FLAG = { refusesPreemptible: 1, interactive: 2, cacheable: 4 } as const
@@ -11,7 +11,7 @@ const FLAG = { refusesPreemptible: 1, interactive: 2, cacheable: 4 } as const
 interface Header {
   /** Names and values, in turn. */
   readonly p?: readonly string[]
-  readonly d?: Resources
+  readonly d?: ResourceAmounts
   readonly a?: readonly string[]
   readonly t?: number
   readonly e?: number

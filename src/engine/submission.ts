@@ -1,6 +1,6 @@
 import type { Digest } from '../base/digest.ts'
 import type { InstanceName } from '../model/instance-name.ts'
-import type { Property, Resources } from '../scheduler/model/events.ts'
+import type { Property, ResourceAmounts } from '../scheduler/model/events.ts'
 import type { Durability } from '../storage/journal/fact.ts'
 
 /**
@@ -18,7 +18,7 @@ export interface Submission {
   readonly spec: Uint8Array
   /** Everything that a worker must offer exactly. */
   readonly properties?: readonly Property[]
-  readonly demands?: Resources
+  readonly demands?: ResourceAmounts
   /** What a worker is better off for having had before. */
   readonly affinity?: readonly string[]
   readonly timeoutMs?: number

@@ -1,4 +1,4 @@
-import type { Property, Resources, Submit } from '../scheduler/model/events.ts'
+import type { Property, ResourceAmounts, Submit } from '../scheduler/model/events.ts'
 import { answerFromCache } from './cache-hit.ts'
 import { type Caller, newLiveTask } from './live-task.ts'
 import { newTaskId, type Shell } from './shell.ts'
@@ -53,7 +53,7 @@ async function lookUp(shell: Shell, instance: string, actionKey: string): Promis
 }
 
 const NONE: readonly Property[] = []
-const NOTHING: Resources = {}
+const NOTHING: ResourceAmounts = {}
 
 function admit(shell: Shell, submission: Submission, caller: Caller): void {
   const { invocation = '', priority = 0, properties = NONE, demands = NOTHING, durability = 'process' } = submission

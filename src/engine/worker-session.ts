@@ -3,7 +3,7 @@ import type { InstanceName } from '../model/instance-name.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import type { WorkerState } from '../model/worker-state.ts'
 import type { StopWhy } from '../scheduler/model/effects.ts'
-import type { Outcome, Property, Resources } from '../scheduler/model/events.ts'
+import type { AttemptEnd, Property, ResourceAmounts } from '../scheduler/model/events.ts'
 
 /** What a worker says of itself when it comes. */
 export interface WorkerDescription {
@@ -11,7 +11,7 @@ export interface WorkerDescription {
   readonly slots: number
   readonly prefetch?: number
   readonly properties: readonly Property[]
-  readonly resources?: Resources
+  readonly resources?: ResourceAmounts
   readonly preemptible?: boolean
   /** Takes tasks only in answer to `ask`. */
   readonly pulls?: boolean
@@ -78,7 +78,7 @@ export interface WorkerPulse {
 
 /** How an attempt ended. */
 export interface AttemptReport {
-  readonly outcome: Outcome
+  readonly outcome: AttemptEnd
   /** Copied at once. */
   readonly result?: Uint8Array
   /** Blobs that the result names: kept for as long as it is. */

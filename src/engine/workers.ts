@@ -1,6 +1,6 @@
 import { invalid } from '../base/fault.ts'
 import { type Fencing, parseAttemptId, sameFencing } from '../model/fencing.ts'
-import type { Attempt, Outcome } from '../scheduler/model/events.ts'
+import type { Attempt, AttemptEnd } from '../scheduler/model/events.ts'
 import { absent, exhausted, shortened, unavailable } from './faults.ts'
 import type { LiveTask, Report } from './live-task.ts'
 import { noteNames } from './offered-names.ts'
@@ -147,7 +147,7 @@ const finishedUnder = (
 const NONE: Report['roots'] = []
 
 /** A result that is too large to keep is none: the task ends all the same. */
-function boundedOutcome({ limits }: Shell, { outcome, result }: AttemptReport): Outcome {
+function boundedOutcome({ limits }: Shell, { outcome, result }: AttemptReport): AttemptEnd {
   if (result === undefined || result.length <= limits.resultBytes) return outcome
   const what = `its result has ${result.length} bytes, and ${limits.resultBytes} are kept at most`
   return { kind: 'fault', what, final: true }
@@ -161,7 +161,7 @@ interface Stale extends WorkersWord {
 const STATE_OF = { result: 'completed', timeout: 'timeout', stopped: 'cancelled', fault: 'failed' } as const
 
 /** A worker that never held the lease changes nothing: not even the list of late reports. */
-function supersede(shell: Shell, { worker, attemptId, attempt, task }: Stale, outcome: Outcome): void {
+function supersede(shell: Shell, { worker, attemptId, attempt, task }: Stale, outcome: AttemptEnd): void {
   // The scheduler learns that the worker has the attempt no more: it may have waited for that slot.
   if (task !== undefined || shell.links.has(worker)) shell.dispatch({ kind: 'finished', worker, outcome, ...attempt })
   if (task === undefined && shell.formerLeases.take(attemptId, worker))

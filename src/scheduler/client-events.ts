@@ -1,31 +1,31 @@
-import type { Grid } from './grid.ts'
+import type { GridState } from './grid.ts'
 import { instanceOf, moveTask } from './grid.ts'
 import { finishTask } from './leases/finish-task.ts'
-import { amountsProblem, demanded } from './model/amounts.ts'
+import { amountsProblem, demandedAmounts } from './model/amounts.ts'
 import type { RefusalWhy } from './model/effects.ts'
 import type { Submit, TaskRequest, Waiter } from './model/events.ts'
-import { refusal, refusedByRate } from './queue/admission.ts'
+import { admissionRefusal, rateRefusal } from './queue/admission.ts'
 import { dequeue, enqueue } from './queue/enqueue.ts'
-import { laneFor, sharedDemand } from './queue/matchmaking.ts'
+import { groupFor, sharedDemand } from './queue/matchmaking.ts'
 import type { Task } from './queue/task.ts'
 import { addWaiter, removeWaiter } from './queue/waiters.ts'
-import { type Instance, invocationOf } from './shares/shares.ts'
-import { inputOf } from './workers/affinity.ts'
+import { type InstanceState, openInvocation } from './shares/shares.ts'
+import { affinityInput } from './workers/affinity.ts'
 import { watchWorker } from './workers/worker-watch.ts'
 
 const PRIORITIES = { least: -100, most: 100 }
 
-export function submit(grid: Grid, event: Submit): void {
+export function submitTask(grid: GridState, event: Submit): void {
   const refuse = (why: RefusalWhy, what: string) => {
     grid.effects.push({ kind: 'refused', task: event.task, why, what })
   }
   if (grid.tasks.has(event.task)) return refuse('duplicate', `a task with the id ${event.task} is there already`)
-  const problem = amountsProblem(demanded(event.demands))
+  const problem = amountsProblem(demandedAmounts(event.demands))
   if (problem !== undefined) return refuse('invalid', problem)
   const instance = instanceOf(grid, event.instance)
-  const tooMany = refusedByRate(grid, instance)
+  const tooMany = rateRefusal(grid, instance)
   if (tooMany === undefined && merge(grid, instance, event)) return
-  const refused = tooMany ?? refusal(grid, instance, event)
+  const refused = tooMany ?? admissionRefusal(grid, instance, event)
   if (refused !== undefined) {
     grid.effects.push({ kind: 'refused', task: event.task, ...refused })
     return
@@ -38,7 +38,11 @@ export function submit(grid: Grid, event: Submit): void {
 }
 
 /** An identical task is there: this one's waiter joins it, and the more urgent of the two counts. */
-function merge(grid: Grid, instance: Instance, { task: submitted, actionKey, waiter, priority }: Submit): boolean {
+function merge(
+  grid: GridState,
+  instance: InstanceState,
+  { task: submitted, actionKey, waiter, priority }: Submit,
+): boolean {
   const task = actionKey === undefined ? undefined : grid.tasks.identical(instance, actionKey)
   if (task === undefined) return false
   addWaiter(task, waiter)
@@ -48,7 +52,7 @@ function merge(grid: Grid, instance: Instance, { task: submitted, actionKey, wai
   return true
 }
 
-function raise(grid: Grid, task: Task, priority: number): void {
+function raise(grid: GridState, task: Task, priority: number): void {
   const waits = task.state === 'queued'
   if (waits) dequeue(grid, task)
   task.priority = priority
@@ -58,21 +62,21 @@ function raise(grid: Grid, task: Task, priority: number): void {
 
 /** Made known, but not yet queued. */
 export function newTask(
-  grid: Grid,
+  grid: GridState,
   request: TaskRequest,
-  { instance, ageMs }: { instance: Instance; ageMs: number },
+  { instance, ageMs }: { instance: InstanceState; ageMs: number },
 ): Task {
-  const demand = demanded(request.demands)
+  const demand = demandedAmounts(request.demands)
   const { properties, refusesPreemptible = false, affinity = NOTHING } = request
-  const lane = laneFor(grid, { properties, refusesPreemptible, demand })
-  const invocation = invocationOf(instance, request.invocation)
+  const group = groupFor(grid, { properties, refusesPreemptible, demand })
+  const invocation = openInvocation(instance, request.invocation)
   const task: Task = {
     // In this order they lie in memory: first what every decision reads or writes, last what hardly any does.
     id: request.task,
     state: 'pending',
     lease: undefined,
-    lane,
-    demand: sharedDemand(lane, demand),
+    group,
+    demand: sharedDemand(group, demand),
     instance,
     invocation,
     timeoutMs: request.timeoutMs,
@@ -80,19 +84,19 @@ export function newTask(
     number: 0,
     idHash: 0,
     actionHash: 0,
-    inLane: false,
+    inGroup: false,
     parked: false,
     attempt: 0,
     actionKey: request.actionKey,
-    strand: undefined,
-    strandNext: undefined,
-    strandPrevious: undefined,
-    laneNext: undefined,
-    lanePrevious: undefined,
-    input1: inputOf(grid.affinity, affinity[0]),
-    input2: inputOf(grid.affinity, affinity[1]),
-    input3: inputOf(grid.affinity, affinity[2]),
-    input4: inputOf(grid.affinity, affinity[3]),
+    invocationQueue: undefined,
+    queueNext: undefined,
+    queuePrevious: undefined,
+    groupNext: undefined,
+    groupPrevious: undefined,
+    input1: affinityInput(grid.affinity, affinity[0]),
+    input2: affinityInput(grid.affinity, affinity[1]),
+    input3: affinityInput(grid.affinity, affinity[2]),
+    input4: affinityInput(grid.affinity, affinity[3]),
     passedOver: 0,
     acceptedAt: grid.now - ageMs,
     estimateMs: request.estimateMs,
@@ -111,7 +115,7 @@ export function newTask(
   grid.taskCounts.pending++
   instance.unfinished++
   invocation.unfinished++
-  lane.unfinished++
+  group.unfinished++
   return task
 }
 
@@ -120,18 +124,18 @@ const NOTHING: readonly string[] = []
 const heldPriority = (priority: number): number =>
   Number.isNaN(priority) ? 0 : Math.round(Math.min(PRIORITIES.most, Math.max(PRIORITIES.least, priority)))
 
-export function join(grid: Grid, { task: id, waiter }: { task: string; waiter: Waiter }): void {
+export function joinTask(grid: GridState, { task: id, waiter }: { task: string; waiter: Waiter }): void {
   const task = grid.tasks.get(id)
   if (task !== undefined) addWaiter(task, waiter)
 }
 
-export function leave(grid: Grid, { task: id, waiter }: { task: string; waiter: Waiter }): void {
+export function leaveTask(grid: GridState, { task: id, waiter }: { task: string; waiter: Waiter }): void {
   const task = grid.tasks.get(id)
   if (task !== undefined && removeWaiter(task, waiter)) cancelTask(grid, task, 'nobody waits for it any more')
 }
 
 /** What has not gone out ends at once; what has is stopped first, and from then on can only end as cancelled. */
-export function cancelTask(grid: Grid, task: Task, what: string): void {
+export function cancelTask(grid: GridState, task: Task, what: string): void {
   const { lease, state } = task
   if (state === 'stopping') return
   if (lease === undefined) {

@@ -1,8 +1,8 @@
 import type { InstanceName } from '../model/instance-name.ts'
 import type { TaskState } from '../model/task-state.ts'
 import type { WorkerState } from '../model/worker-state.ts'
-import { type Grid, waitingTasks } from './grid.ts'
-import { laneInWords } from './queue/requirement-group.ts'
+import { type GridState, waitingTasks } from './grid.ts'
+import { describeGroup } from './queue/requirement-group.ts'
 
 export interface Count {
   /** Waiting for a slot. */
@@ -21,8 +21,8 @@ export interface Figures extends Count {
   readonly bySignature: ReadonlyMap<string, Count>
 }
 
-export function figuresOf(grid: Grid): Figures {
-  const { taskCounts, workerCounts, workers, instances, lanes } = grid
+export function readFigures(grid: GridState): Figures {
+  const { taskCounts, workerCounts, workers, instances, groups } = grid
   const slots = { total: 0, used: 0, staged: 0 }
   for (const worker of workers.values()) {
     slots.total += worker.slots
@@ -33,9 +33,9 @@ export function figuresOf(grid: Grid): Figures {
   for (const { name, queued, active, unfinished } of instances.values())
     if (unfinished > 0) byInstance.set(name, { queued, active })
   const bySignature = new Map<string, Count>()
-  for (const lane of lanes.values()) {
-    const { queued, active } = lane
-    if (queued + active > 0) bySignature.set(laneInWords(lane), { queued, active })
+  for (const group of groups.values()) {
+    const { queued, active } = group
+    if (queued + active > 0) bySignature.set(describeGroup(group), { queued, active })
   }
   return {
     queued: waitingTasks(grid),

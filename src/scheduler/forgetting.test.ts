@@ -1,34 +1,34 @@
 import { expect, test } from 'vitest'
-import { submit } from './client-events.ts'
-import { FEWEST_SWEPT, instanceOf, makeGrid } from './grid.ts'
+import { submitTask } from './client-events.ts'
+import { FEWEST_SWEPT, instanceOf, makeGridState } from './grid.ts'
 import { DEFAULT_OPTIONS } from './model/options.ts'
 import { settleGrid } from './placement/settle-grid.ts'
-import { laneFor } from './queue/matchmaking.ts'
-import { register } from './register-worker.ts'
+import { groupFor } from './queue/matchmaking.ts'
+import { registerWorker } from './register-worker.ts'
 import { dismissWorker } from './worker-events.ts'
 import type { Worker } from './workers/worker.ts'
 
-const grid = () => makeGrid({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0 })
+const grid = () => makeGridState({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0 })
 const nothing = { cpu: 0, memory: 0, disk: 0 }
 const ask = (value: string) => ({ properties: [{ name: 'image', value }], refusesPreemptible: false, demand: nothing })
 
 test('clients cannot fill the memory with signatures that nobody needs any more', () => {
   const state = grid()
-  for (let i = 0; i < 2 * FEWEST_SWEPT.lanes; i++) {
-    laneFor(state, ask(`image-${i}`))
-    if (state.lanes.size > FEWEST_SWEPT.lanes) break
+  for (let i = 0; i < 2 * FEWEST_SWEPT.groups; i++) {
+    groupFor(state, ask(`image-${i}`))
+    if (state.groups.size > FEWEST_SWEPT.groups) break
   }
-  expect(state.lanes.size).toBeLessThanOrEqual(FEWEST_SWEPT.lanes)
+  expect(state.groups.size).toBeLessThanOrEqual(FEWEST_SWEPT.groups)
   expect(state.pools.size).toBeLessThanOrEqual(1)
 })
 
 test('a signature that a task still waits with is kept', () => {
   const state = grid()
   const request = { instance: '', invocation: '', priority: 0, demands: {}, properties: ask('kept').properties }
-  submit(state, { kind: 'submit', task: 'one', waiter: 'w', ...request })
+  submitTask(state, { kind: 'submit', task: 'one', waiter: 'w', ...request })
   settleGrid(state)
-  for (let i = 0; i <= FEWEST_SWEPT.lanes; i++) laneFor(state, ask(`image-${i}`))
-  expect(state.tasks.get('one')?.lane).toBe(laneFor(state, ask('kept')))
+  for (let i = 0; i <= FEWEST_SWEPT.groups; i++) groupFor(state, ask(`image-${i}`))
+  expect(state.tasks.get('one')?.group).toBe(groupFor(state, ask('kept')))
 })
 
 test('nor with the names of instances', () => {
@@ -39,13 +39,13 @@ test('nor with the names of instances', () => {
 
 test('workers that offer something new each time they come do not pile up', () => {
   const state = grid()
-  laneFor(state, ask('any'))
+  groupFor(state, ask('any'))
   for (let i = 0; i < 1000; i++) {
     const properties = [
       { name: 'image', value: '*' },
       { name: 'boot', value: `${i}` },
     ]
-    register(state, { kind: 'register', worker: 'w', slots: 1, resources: {}, properties })
+    registerWorker(state, { kind: 'register', worker: 'w', slots: 1, resources: {}, properties })
     settleGrid(state)
     dismissWorker(state, state.workers.get('w') as Worker, 'it left')
   }

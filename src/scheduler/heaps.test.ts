@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KeyedHeap } from './keyed-heap.ts'
 import { type Heaped, LazyHeap } from './shares/lazy-heap.ts'
-import { Ledger } from './shares/usage-ledger.ts'
+import { UsageLedger } from './shares/usage-ledger.ts'
 
 test('a heap gives back what it was given, least key first', () => {
   fc.assert(
@@ -18,12 +18,12 @@ test('a heap gives back what it was given, least key first', () => {
 
 /** Somebody who is served, in a ledger of the test's own. */
 class Party implements Heaped {
-  readonly ledger: Ledger
+  readonly ledger: UsageLedger
   readonly number: number
   heaped = false
   dry = false
 
-  constructor(ledger: Ledger, served: number) {
+  constructor(ledger: UsageLedger, served: number) {
     this.ledger = ledger
     this.number = ledger.open()
     this.serve(served)
@@ -43,7 +43,7 @@ class Party implements Heaped {
 }
 
 function heapOf(served: readonly number[]): { heap: LazyHeap<Party>; parties: Party[] } {
-  const ledger = new Ledger()
+  const ledger = new UsageLedger()
   const heap = new LazyHeap<Party>(ledger)
   const parties = served.map((amount) => new Party(ledger, amount))
   for (const party of parties) heap.add(party)
@@ -80,7 +80,7 @@ test('the first few come in order, and stay', () => {
 })
 
 test('a ledger grows, and gives numbers out again that were given back', () => {
-  const ledger = new Ledger()
+  const ledger = new UsageLedger()
   const numbers = Array.from({ length: 3000 }, () => ledger.open())
   expect(new Set(numbers).size).toBe(3000)
   ledger.add(2999, 7)

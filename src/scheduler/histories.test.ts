@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { randomFrom } from '../testing/random-source.ts'
-import type { GridEvent, Outcome, Register, Submit } from './model/events.ts'
+import type { AttemptEnd, GridEvent, Register, Submit } from './model/events.ts'
 import { STRATEGIES } from './model/options.ts'
 import { createScheduler } from './scheduler.ts'
 import { Witness } from './witness.fixture.ts'
@@ -15,10 +15,10 @@ const properties = fc.subarray([
   { name: 'os', value: 'windows' },
   { name: 'gpu', value: 'yes' },
 ])
-const outcome: fc.Arbitrary<Outcome> = fc.oneof(
+const outcome: fc.Arbitrary<AttemptEnd> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('result' as const), succeeded: fc.boolean() }) },
-  fc.constantFrom<Outcome>({ kind: 'timeout' }, { kind: 'stopped' }, { kind: 'fault', what: 'the grid' }),
-  fc.constant<Outcome>({ kind: 'fault', what: 'for good', final: true }),
+  fc.constantFrom<AttemptEnd>({ kind: 'timeout' }, { kind: 'stopped' }, { kind: 'fault', what: 'the grid' }),
+  fc.constant<AttemptEnd>({ kind: 'fault', what: 'for good', final: true }),
 )
 
 /** What may happen, by number: which task or worker is meant is seen when it happens. */

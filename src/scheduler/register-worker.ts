@@ -1,26 +1,26 @@
-import type { Grid } from './grid.ts'
+import type { GridState } from './grid.ts'
 import { moveWorker } from './grid.ts'
-import { attach, detach } from './leases/grant-lease.ts'
+import { attachLease, detachLease } from './leases/grant-lease.ts'
 import { heldTasks } from './leases/held-leases.ts'
-import { lapse, yieldTask } from './leases/retry.ts'
+import { failAttempt, yieldTask } from './leases/retry.ts'
 import { addUnconfirmed, noUnconfirmed } from './leases/unconfirmed-ends.ts'
 import { admit, removeWorker } from './live-workers.ts'
-import { offered } from './model/amounts.ts'
+import { offeredAmounts } from './model/amounts.ts'
 import type { Attempt, Register } from './model/events.ts'
 import { classFor } from './queue/matchmaking.ts'
 import type { Task } from './queue/task.ts'
-import { stopStrangers } from './worker-events.ts'
+import { stopUnknownAttempts } from './worker-events.ts'
 import { Gauges } from './workers/gauges.ts'
 import { setListed, type Worker } from './workers/worker.ts'
 import { sharedTotal } from './workers/worker-class.ts'
 import { leaseEndsAt, quietUntil, watchWorker } from './workers/worker-watch.ts'
 
 /** A worker comes, or comes again: then what it had before is what it lists, and the rest has lapsed. */
-export function register(grid: Grid, event: Register): void {
+export function registerWorker(grid: GridState, event: Register): void {
   const before = grid.workers.get(event.worker)
   const had = before === undefined ? [] : heldTasks(before)
   if (before !== undefined) {
-    for (const task of had) detach(grid, task)
+    for (const task of had) detachLease(grid, task)
     removeWorker(grid, before, 'it registered again')
   }
   const awaited = [...(grid.awaited.get(event.worker) ?? [])]
@@ -31,11 +31,11 @@ export function register(grid: Grid, event: Register): void {
     if (keeps(grid, worker, { task, listed })) continue
     const what = `worker ${worker.id} came back without it`
     if (task.lease?.staged || awaited.includes(task)) yieldTask(grid, task, what)
-    else lapse(grid, task, { what, lostWorker: worker.id })
+    else failAttempt(grid, task, { what, lostWorker: worker.id })
   }
   // They take slots until the worker has ended them.
   for (const { fencing } of listed.values()) addUnconfirmed(grid, worker, { fencing, staged: false })
-  stopStrangers(grid, worker, listed)
+  stopUnknownAttempts(grid, worker, listed)
   if (!event.notReady) admit(grid, worker)
 }
 
@@ -45,13 +45,13 @@ interface Claim {
 }
 
 /** It still has the task, under the lease that counts. */
-function keeps(grid: Grid, worker: Worker, { task, listed }: Claim): boolean {
+function keeps(grid: GridState, worker: Worker, { task, listed }: Claim): boolean {
   const { lease } = task
   const claimed = listed.get(task.id)
   if (lease === undefined || claimed === undefined || !lease.isUnder(claimed.fencing)) return false
   listed.delete(task.id)
   lease.renewedAt = grid.now
-  attach(task, lease, worker)
+  attachLease(task, lease, worker)
   watchWorker(grid, worker, leaseEndsAt(grid, task, lease))
   if (task.state === 'stopping')
     grid.effects.push({
@@ -64,8 +64,8 @@ function keeps(grid: Grid, worker: Worker, { task, listed }: Claim): boolean {
   return true
 }
 
-function add(grid: Grid, event: Register): Worker {
-  const offer = { ...event, total: offered(event.resources) }
+function add(grid: GridState, event: Register): Worker {
+  const offer = { ...event, total: offeredAmounts(event.resources) }
   const own = classFor(grid, offer)
   const total = sharedTotal(own, offer.total)
   const gauges = new Gauges(grid.gauges, total, grid.now)
@@ -90,7 +90,7 @@ function add(grid: Grid, event: Register): Worker {
     shutdownWhenEmpty: false,
     lookAt: Number.POSITIVE_INFINITY,
     turn: 0,
-    room: undefined,
+    openIn: undefined,
     classAt: -1,
     stagerAt: -1,
     health: gauges,

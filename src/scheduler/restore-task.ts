@@ -1,8 +1,8 @@
 import { cancelTask, newTask } from './client-events.ts'
-import type { Grid } from './grid.ts'
+import type { GridState } from './grid.ts'
 import { instanceOf, moveTask } from './grid.ts'
-import { holdLease } from './leases/grant-lease.ts'
-import { lapse, retryAt, yieldTask } from './leases/retry.ts'
+import { setLease } from './leases/grant-lease.ts'
+import { failAttempt, retryAt, yieldTask } from './leases/retry.ts'
 import type { Restore } from './model/events.ts'
 import type { Task } from './queue/task.ts'
 import { addWaiter } from './queue/waiters.ts'
@@ -11,7 +11,7 @@ import { addWaiter } from './queue/waiters.ts'
  * Takes in a task of before a restart. One that was out on a worker is not queued again at once: the worker most likely
  * still runs it, and will be back in a moment.
  */
-export function restore(grid: Grid, event: Restore): void {
+export function restoreTask(grid: GridState, event: Restore): void {
   if (grid.tasks.has(event.task)) return
   const instance = instanceOf(grid, event.instance)
   const task = newTask(grid, event, { instance, ageMs: Math.max(0, event.ageMs) })
@@ -30,13 +30,19 @@ export function restore(grid: Grid, event: Restore): void {
   if (event.stopping) cancelTask(grid, task, 'cancelled')
 }
 
-function awaitWorker(grid: Grid, task: Task, { worker, fencing, started }: NonNullable<Restore['lease']>): void {
+function awaitWorker(grid: GridState, task: Task, { worker, fencing, started }: NonNullable<Restore['lease']>): void {
   moveTask(grid, task, 'assign')
   if (started) moveTask(grid, task, 'start')
   task.attempt = 1
-  const lease = grid.stock.take(task, { workerId: worker, ...fencing, grantedAt: grid.now, staged: false, charged: 0 })
+  const lease = grid.leaseTable.take(task, {
+    workerId: worker,
+    ...fencing,
+    grantedAt: grid.now,
+    staged: false,
+    charged: 0,
+  })
   if (started) lease.startedAt = grid.now
-  holdLease(task, lease)
+  setLease(task, lease)
   const awaited = grid.awaited.get(worker)
   if (awaited === undefined) grid.awaited.set(worker, new Set([task]))
   else awaited.add(task)
@@ -44,12 +50,12 @@ function awaitWorker(grid: Grid, task: Task, { worker, fencing, started }: NonNu
 }
 
 /** The worker has not come back in time: its tasks are anybody's. */
-export function giveUpAwaited(grid: Grid, workerId: string): void {
+export function expireAwaited(grid: GridState, workerId: string): void {
   for (const task of [...(grid.awaited.get(workerId) ?? [])]) {
     const { lease } = task
     if (lease === undefined || lease.renewedAt + grid.options.reconnectGraceMs > grid.now) continue
     const what = `worker ${workerId} did not come back after the restart`
-    if (task.interactive) lapse(grid, task, { what })
+    if (task.interactive) failAttempt(grid, task, { what })
     else yieldTask(grid, task, what)
   }
 }

@@ -1,18 +1,18 @@
 import type { TaskState } from '../model/task-state.ts'
-import { cancelTask, join, leave, submit } from './client-events.ts'
-import { type Figures, figuresOf } from './figures.ts'
-import { freeWorker, type Grid, makeGrid } from './grid.ts'
-import { noteFree } from './leases/unconfirmed-ends.ts'
+import { cancelTask, joinTask, leaveTask, submitTask } from './client-events.ts'
+import { type Figures, readFigures } from './figures.ts'
+import { freeWorker, type GridState, makeGridState } from './grid.ts'
+import { clearRefusals } from './leases/unconfirmed-ends.ts'
 import type { Effect } from './model/effects.ts'
 import type { GridEvent, Instant } from './model/events.ts'
 import { DEFAULT_OPTIONS, type SchedulerOptions } from './model/options.ts'
 import { settleGrid } from './placement/settle-grid.ts'
-import { register } from './register-worker.ts'
-import { restore } from './restore-task.ts'
+import { registerWorker } from './register-worker.ts'
+import { restoreTask } from './restore-task.ts'
 import { tick } from './tick.ts'
-import { whyOf } from './why.ts'
-import { dismissWorker, drain, heartbeat, resume } from './worker-events.ts'
-import { finished, returned, started } from './worker-reports.ts'
+import { explainTask } from './why.ts'
+import { dismissWorker, drainWorker, recordHeartbeat, resumeWorker } from './worker-events.ts'
+import { reportFinished, reportReturned, reportStarted } from './worker-reports.ts'
 import type { Worker } from './workers/worker.ts'
 import { lostAt, watchWorker } from './workers/worker-watch.ts'
 
@@ -36,7 +36,7 @@ export type SchedulerSettings = Pick<SchedulerOptions, 'epoch' | 'random'> & Par
 
 export function createScheduler(settings: SchedulerSettings): Scheduler {
   const options = { ...DEFAULT_OPTIONS, ...settings }
-  const grid = makeGrid({ ...options, startedAt: Math.floor(options.startedAt) })
+  const grid = makeGridState({ ...options, startedAt: Math.floor(options.startedAt) })
   return {
     apply(event, now) {
       // Whole milliseconds: an object cannot hold a fraction in itself, only the way to one.
@@ -47,34 +47,34 @@ export function createScheduler(settings: SchedulerSettings): Scheduler {
       return grid.effects
     },
     nextDue: () => (grid.timers.size === 0 ? undefined : grid.timers.firstKey),
-    why: (task, now) => whyOf(grid, task, Math.max(now, grid.now)),
+    why: (task, now) => explainTask(grid, task, Math.max(now, grid.now)),
     stateOf: (task) => grid.tasks.get(task)?.state,
-    figures: () => figuresOf(grid),
+    figures: () => readFigures(grid),
   }
 }
 
-function handle(grid: Grid, event: GridEvent): void {
+function handle(grid: GridState, event: GridEvent): void {
   switch (event.kind) {
     case 'tick':
       return tick(grid)
     case 'submit':
-      return submit(grid, event)
+      return submitTask(grid, event)
     case 'restore':
-      return restore(grid, event)
+      return restoreTask(grid, event)
     case 'join':
-      return join(grid, event)
+      return joinTask(grid, event)
     case 'leave':
-      return leave(grid, event)
+      return leaveTask(grid, event)
     case 'cancel':
       return cancel(grid, event)
     case 'register':
-      return register(grid, event)
+      return registerWorker(grid, event)
     case 'started':
-      return started(grid, event)
+      return reportStarted(grid, event)
     case 'finished':
-      return finished(grid, event)
+      return reportFinished(grid, event)
     case 'returned':
-      return returned(grid, event)
+      return reportReturned(grid, event)
     default:
       return handleWorker(grid, event)
   }
@@ -85,7 +85,7 @@ type OfWorker = Extract<
   { kind: 'heartbeat' | 'ask' | 'disconnected' | 'unregister' | 'preempted' | 'drain' | 'resume' }
 >
 
-function handleWorker(grid: Grid, event: OfWorker): void {
+function handleWorker(grid: GridState, event: OfWorker): void {
   const worker = grid.workers.get(event.worker)
   if (worker === undefined) {
     // It knows us from before a restart, or was taken for gone: it has to say again what it is.
@@ -95,12 +95,12 @@ function handleWorker(grid: Grid, event: OfWorker): void {
   }
   switch (event.kind) {
     case 'heartbeat':
-      return heartbeat(grid, worker, event)
+      return recordHeartbeat(grid, worker, event)
     case 'ask':
       worker.asked = Math.max(0, Math.floor(event.tasks) || 0)
       worker.lastHeard = grid.now
       worker.disconnectedAt = undefined
-      noteFree(worker)
+      clearRefusals(worker)
       freeWorker(grid, worker)
       return
     case 'disconnected':
@@ -116,19 +116,19 @@ function handleWorker(grid: Grid, event: OfWorker): void {
       return drainBy(grid, worker, event.shutdown ?? false)
     case 'resume':
       if (worker.state === 'DRAINING') grid.effects.push({ kind: 'order', worker: worker.id, order: 'resume' })
-      return resume(grid, worker)
+      return resumeWorker(grid, worker)
   }
 }
 
-function drainBy(grid: Grid, worker: Worker, shutdown: boolean): void {
+function drainBy(grid: GridState, worker: Worker, shutdown: boolean): void {
   worker.shutdownWhenEmpty = shutdown
   freeWorker(grid, worker)
   if (worker.state === 'DRAINING') return
   grid.effects.push({ kind: 'order', worker: worker.id, order: 'drain' })
-  drain(grid, worker)
+  drainWorker(grid, worker)
 }
 
-function cancel(grid: Grid, { task: id, what = 'cancelled' }: { task: string; what?: string }): void {
+function cancel(grid: GridState, { task: id, what = 'cancelled' }: { task: string; what?: string }): void {
   const task = grid.tasks.get(id)
   if (task !== undefined) cancelTask(grid, task, what)
 }

@@ -1,42 +1,42 @@
-import type { Due, Grid } from './grid.ts'
+import type { Due, GridState } from './grid.ts'
 import { finishTask } from './leases/finish-task.ts'
-import { requeue } from './leases/retry.ts'
-import { giveUpUnconfirmed } from './leases/unconfirmed-ends.ts'
-import { lookAfterPool } from './queue/kept-workers.ts'
-import { hopelessTasks, watchLane } from './queue/no-worker-grace.ts'
-import type { Lane } from './queue/requirement-group.ts'
-import { giveUpAwaited } from './restore-task.ts'
-import { endLeases, review, watchAgain } from './review-worker.ts'
+import { requeueTask } from './leases/retry.ts'
+import { expireUnconfirmed } from './leases/unconfirmed-ends.ts'
+import { reviewBlockedPool } from './queue/kept-workers.ts'
+import { tasksPastGrace, watchGroup } from './queue/no-worker-grace.ts'
+import type { RequirementGroup } from './queue/requirement-group.ts'
+import { expireAwaited } from './restore-task.ts'
+import { expireLeases, reviewWorker, watchAgain } from './review-worker.ts'
 import { unmatched } from './unmatched.ts'
 import { loseWorker } from './worker-events.ts'
-import { isThere, type Worker } from './workers/worker.ts'
+import { isRegistered, type Worker } from './workers/worker.ts'
 import { lostAt } from './workers/worker-watch.ts'
 
 /** The only event in which time runs out. Whatever is due is looked at once, and what that sets comes at the next. */
-export function tick(grid: Grid): void {
+export function tick(grid: GridState): void {
   const due: Due[] = []
   while (grid.timers.size > 0 && grid.timers.firstKey <= grid.now) due.push(grid.timers.pop() as Due)
   for (const one of due) lookAt(grid, one)
 }
 
-function lookAt(grid: Grid, due: Due): void {
-  if (due.look === 'lane') lookAtLane(grid, due.lane)
-  else if (due.look === 'worker') lookAtWorker(grid, due.worker)
-  else if (due.look === 'pool') lookAfterPool(grid, due.pool)
-  else if (due.look === 'awaited') giveUpAwaited(grid, due.workerId)
-  else if (due.task.state === 'retrying' && due.task.queuedAt <= grid.now) requeue(grid, due.task)
+function lookAt(grid: GridState, due: Due): void {
+  if (due.look === 'group') reviewGroup(grid, due.group)
+  else if (due.look === 'worker') reviewDueWorker(grid, due.worker)
+  else if (due.look === 'pool') reviewBlockedPool(grid, due.pool)
+  else if (due.look === 'awaited') expireAwaited(grid, due.workerId)
+  else if (due.task.state === 'retrying' && due.task.queuedAt <= grid.now) requeueTask(grid, due.task)
 }
 
-function lookAtLane(grid: Grid, lane: Lane): void {
-  if (lane.lookAt > grid.now) return
-  lane.lookAt = Number.POSITIVE_INFINITY
-  for (const task of hopelessTasks(grid, lane))
+function reviewGroup(grid: GridState, group: RequirementGroup): void {
+  if (group.lookAt > grid.now) return
+  group.lookAt = Number.POSITIVE_INFINITY
+  for (const task of tasksPastGrace(grid, group))
     finishTask(grid, task, { move: 'giveUp', why: 'no-worker', what: unmatched(grid, task) })
-  watchLane(grid, lane)
+  watchGroup(grid, group)
 }
 
-function lookAtWorker(grid: Grid, worker: Worker): void {
-  if (worker.lookAt > grid.now || !isThere(worker)) return
+function reviewDueWorker(grid: GridState, worker: Worker): void {
+  if (worker.lookAt > grid.now || !isRegistered(worker)) return
   worker.lookAt = Number.POSITIVE_INFINITY
   if (lostAt(grid, worker) <= grid.now) {
     const silent = Math.round((grid.now - worker.lastHeard) / 1000)
@@ -44,8 +44,8 @@ function lookAtWorker(grid: Grid, worker: Worker): void {
     loseWorker(grid, worker, what)
     return
   }
-  giveUpUnconfirmed(grid, worker)
-  endLeases(grid, worker)
-  review(grid, worker)
+  expireUnconfirmed(grid, worker)
+  expireLeases(grid, worker)
+  reviewWorker(grid, worker)
   watchAgain(grid, worker)
 }

@@ -1,20 +1,20 @@
-import type { Grid } from './grid.ts'
-import { type Amounts, amountsInWords } from './model/amounts.ts'
+import type { GridState } from './grid.ts'
+import { type Amounts, describeAmounts } from './model/amounts.ts'
 import type { Property } from './model/events.ts'
 import type { Task } from './queue/task.ts'
 import { offersProperty, type WorkerClass } from './workers/worker-class.ts'
 
 /** In words, what it is about the task that no worker has. */
-export function unmatched(grid: Grid, { lane, demand }: Task): string {
+export function unmatched(grid: GridState, { group, demand }: Task): string {
   const live = [...grid.classes.values()].filter((one) => one.live > 0)
-  if (live.length === 0) return noWorker(lane.properties)
-  const alone = lane.properties.find((property) => !live.some((one) => offersProperty(one, property)))
+  if (live.length === 0) return noWorker(group.properties)
+  const alone = group.properties.find((property) => !live.some((one) => offersProperty(one, property)))
   if (alone !== undefined) return `no worker offers ${text(alone)}`
-  const fitting = live.filter((one) => lane.properties.every((property) => offersProperty(one, property)))
-  if (fitting.length === 0) return `no worker offers all of ${lane.properties.map(text).join(', ')}`
-  const lasting = lane.refusesPreemptible ? fitting.filter((one) => !one.preemptible) : fitting
+  const fitting = live.filter((one) => group.properties.every((property) => offersProperty(one, property)))
+  if (fitting.length === 0) return `no worker offers all of ${group.properties.map(text).join(', ')}`
+  const lasting = group.refusesPreemptible ? fitting.filter((one) => !one.preemptible) : fitting
   if (lasting.length === 0) return 'every worker that fits may be taken away, which the task refuses'
-  return `no worker is large enough: ${amountsInWords(demand)} is asked for, ${largest(lasting, demand)}`
+  return `no worker is large enough: ${describeAmounts(demand)} is asked for, ${largest(lasting, demand)}`
 }
 
 const noWorker = (needed: readonly Property[]): string =>
@@ -27,7 +27,7 @@ function largest(classes: readonly WorkerClass[], demand: Amounts): string {
   for (const name of ['cpu', 'memory', 'disk'] as const) {
     const most = Math.max(...totals.map((total) => total[name]))
     if (most < demand[name]) {
-      const has = amountsInWords({ cpu: 0, memory: 0, disk: 0, [name]: most })
+      const has = describeAmounts({ cpu: 0, memory: 0, disk: 0, [name]: most })
       return has === '' ? `no worker has any ${name}` : `the most that a worker has is ${has}`
     }
   }

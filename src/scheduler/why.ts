@@ -1,13 +1,13 @@
-import type { Grid } from './grid.ts'
-import { within } from './model/amounts.ts'
+import type { GridState } from './grid.ts'
+import { fitsWithin } from './model/amounts.ts'
 import type { Instant } from './model/events.ts'
-import { failsAt } from './queue/no-worker-grace.ts'
+import { noWorkerDeadline } from './queue/no-worker-grace.ts'
 import type { Task } from './queue/task.ts'
 import { unmatched } from './unmatched.ts'
 import { takesTasks, type Worker } from './workers/worker.ts'
 
 /** In words, where the task is and what it waits for. */
-export function whyOf(grid: Grid, id: string, now: Instant): string[] {
+export function explainTask(grid: GridState, id: string, now: Instant): string[] {
   const task = grid.tasks.get(id)
   if (task === undefined) return []
   const reasons = task.lease === undefined ? waiting(grid, task, now) : onWorker(grid, task, now)
@@ -19,7 +19,7 @@ export function whyOf(grid: Grid, id: string, now: Instant): string[] {
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`
 const seconds = (ms: number): string => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-function onWorker(grid: Grid, { lease, state }: Task, now: Instant): string[] {
+function onWorker(grid: GridState, { lease, state }: Task, now: Instant): string[] {
   if (lease === undefined) return []
   const { workerId, worker, startedAt, grantedAt, staged } = lease
   if (worker === undefined) {
@@ -37,18 +37,18 @@ function onWorker(grid: Grid, { lease, state }: Task, now: Instant): string[] {
   ]
 }
 
-function waiting(grid: Grid, task: Task, now: Instant): string[] {
+function waiting(grid: GridState, task: Task, now: Instant): string[] {
   if (task.state === 'retrying') return [`retrying: next attempt in ${seconds(task.queuedAt - now)}`]
-  const fails = failsAt(grid, task)
+  const fails = noWorkerDeadline(grid, task)
   if (fails !== undefined) return [`waiting: ${unmatched(grid, task)}; fails in ${seconds(fails - now)}`]
   const reasons = [`waiting: ${fleetInWords(task)}; ${before(task)}`]
-  const { kept } = task.lane.pool
+  const { kept } = task.group.pool
   if (kept !== undefined) reasons.push(`worker ${kept.id} is kept free for the next task of this size`)
   return reasons
 }
 
-function fleetInWords({ lane, demand }: Task): string {
-  const workers = lane.pool.classes.flatMap((one) => one.workers).filter((one) => within(demand, one.total))
+function fleetInWords({ group, demand }: Task): string {
+  const workers = group.pool.classes.flatMap((one) => one.workers).filter((one) => fitsWithin(demand, one.total))
   const there = workers.filter(takesTasks)
   const verb = there.length === 1 ? 'fits' : 'fit'
   const full = there.filter(isFull).length
@@ -63,16 +63,16 @@ const isFull = ({ used, slots, pulls, asked }: Worker): boolean => used >= slots
 
 /** What of its own instance goes first. How the instances take turns is the second half of the answer. */
 function before(task: Task): string {
-  const { strand } = task
-  if (strand === undefined) return 'it is about to be placed'
-  const { level } = strand
+  const { invocationQueue } = task
+  if (invocationQueue === undefined) return 'it is about to be placed'
+  const { level } = invocationQueue
   let ahead = 0
-  for (let one = task.strandPrevious; one !== undefined; one = one.strandPrevious) ahead++
+  for (let one = task.queuePrevious; one !== undefined; one = one.queuePrevious) ahead++
   const { rank } = level
-  for (const other of level.line.levels) if (other !== level && other.rank < rank) ahead += other.queued
+  for (const other of level.instanceQueue.levels) if (other !== level && other.rank < rank) ahead += other.queued
   const invocations = level.size - 1
   const sharing = invocations > 0 ? `, beside ${count(invocations, 'other invocation')} that it takes turns with` : ''
-  const others = level.line.pool.lines.size - 1
+  const others = level.instanceQueue.pool.instanceQueues.size - 1
   const instances = others > 0 ? `; ${count(others, 'other instance')} wait${others === 1 ? 's' : ''} too` : ''
   if (ahead === 0) return `it is the next of its invocation${sharing}${instances}`
   return `${count(ahead, 'task')} of its instance ${ahead === 1 ? 'is' : 'are'} before it${sharing}${instances}`

@@ -1,44 +1,44 @@
-import type { Grid } from './grid.ts'
+import type { GridState } from './grid.ts'
 import { freeWorker, moveWorker } from './grid.ts'
 import { heldTasks } from './leases/held-leases.ts'
-import { lapse, yieldTask } from './leases/retry.ts'
-import { awaitConfirmation, confirmUnlisted, noteFree } from './leases/unconfirmed-ends.ts'
+import { failAttempt, yieldTask } from './leases/retry.ts'
+import { awaitConfirmation, clearRefusals, confirmUnlisted } from './leases/unconfirmed-ends.ts'
 import { admit, becomeLive, ceaseLive, isLive, removeWorker } from './live-workers.ts'
 import type { Attempt, Heartbeat } from './model/events.ts'
-import { review } from './review-worker.ts'
+import { reviewWorker } from './review-worker.ts'
 import type { Worker } from './workers/worker.ts'
 
 /** Gone without a word: what it held is lost with it. */
-export function loseWorker(grid: Grid, worker: Worker, what: string): void {
+export function loseWorker(grid: GridState, worker: Worker, what: string): void {
   const tasks = heldTasks(worker)
   removeWorker(grid, worker, what)
   for (const task of tasks) {
     if (task.lease?.staged) yieldTask(grid, task, what)
-    else lapse(grid, task, { what: `worker ${worker.id} is gone: ${what}`, lostWorker: worker.id })
+    else failAttempt(grid, task, { what: `worker ${worker.id} is gone: ${what}`, lostWorker: worker.id })
   }
 }
 
 /** Gone in good order, or taken away: nothing of that is the tasks' doing. */
-export function dismissWorker(grid: Grid, worker: Worker, what: string): void {
+export function dismissWorker(grid: GridState, worker: Worker, what: string): void {
   const tasks = heldTasks(worker)
   removeWorker(grid, worker, what)
   for (const task of tasks) yieldTask(grid, task, `worker ${worker.id}: ${what}`)
 }
 
-export function heartbeat(grid: Grid, worker: Worker, { holds, load, draining }: Heartbeat): void {
+export function recordHeartbeat(grid: GridState, worker: Worker, { holds, load, draining }: Heartbeat): void {
   worker.lastHeard = grid.now
   worker.disconnectedAt = undefined
   if (load !== undefined && load >= 0) worker.health.load = Math.min(1, load)
   if (worker.state === 'REGISTERING') admit(grid, worker)
-  if (draining && worker.state !== 'DRAINING') drain(grid, worker)
+  if (draining && worker.state !== 'DRAINING') drainWorker(grid, worker)
   if (holds !== undefined) confirmUnlisted(grid, worker, holds)
   renew(grid, worker, holds)
-  noteFree(worker)
-  review(grid, worker)
+  clearRefusals(worker)
+  reviewWorker(grid, worker)
   freeWorker(grid, worker)
 }
 
-function renew(grid: Grid, worker: Worker, holds: readonly Attempt[] | undefined): void {
+function renew(grid: GridState, worker: Worker, holds: readonly Attempt[] | undefined): void {
   const listed = holds === undefined ? undefined : new Map(holds.map((attempt) => [attempt.task, attempt]))
   for (const task of heldTasks(worker)) {
     const { lease } = task
@@ -49,13 +49,13 @@ function renew(grid: Grid, worker: Worker, holds: readonly Attempt[] | undefined
     if (held && claimed !== undefined) listed?.delete(task.id)
     // Either the lease is on its way to the worker, or this is, and was said before the worker had it.
     const onItsWay = grid.now - lease.grantedAt < grid.options.deliveryGraceMs
-    if (!held && !onItsWay) lapse(grid, task, { what: `worker ${worker.id} does not have it any more` })
+    if (!held && !onItsWay) failAttempt(grid, task, { what: `worker ${worker.id} does not have it any more` })
   }
-  if (listed !== undefined) stopStrangers(grid, worker, listed)
+  if (listed !== undefined) stopUnknownAttempts(grid, worker, listed)
 }
 
 /** It takes no new tasks; what it only staged goes elsewhere. */
-export function drain(grid: Grid, worker: Worker): void {
+export function drainWorker(grid: GridState, worker: Worker): void {
   if (isLive(worker)) ceaseLive(grid, worker)
   moveWorker(grid, worker, { move: 'drain', what: 'it takes no new tasks' })
   for (const task of heldTasks(worker)) {
@@ -69,7 +69,7 @@ export function drain(grid: Grid, worker: Worker): void {
   freeWorker(grid, worker)
 }
 
-export function resume(grid: Grid, worker: Worker): void {
+export function resumeWorker(grid: GridState, worker: Worker): void {
   if (worker.state !== 'DRAINING') return
   worker.shutdownWhenEmpty = false
   moveWorker(grid, worker, { move: 'resume', what: 'it takes tasks again' })
@@ -77,7 +77,11 @@ export function resume(grid: Grid, worker: Worker): void {
 }
 
 /** What it holds and should not: somebody else has it, or nobody wants it. */
-export function stopStrangers(grid: Grid, { id: worker }: Worker, listed: ReadonlyMap<string, Attempt>): void {
+export function stopUnknownAttempts(
+  grid: GridState,
+  { id: worker }: Worker,
+  listed: ReadonlyMap<string, Attempt>,
+): void {
   for (const { task, fencing } of listed.values())
     grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
 }

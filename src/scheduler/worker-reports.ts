@@ -1,16 +1,16 @@
-import type { Grid } from './grid.ts'
+import type { GridState } from './grid.ts'
 import { moveTask } from './grid.ts'
 import { finishTask } from './leases/finish-task.ts'
-import { begin } from './leases/grant-lease.ts'
-import type { Lease } from './leases/lease.ts'
-import { fetchForEnding } from './leases/preload-task.ts'
-import { lapse, takeBack, yieldTask } from './leases/retry.ts'
-import { confirmEnd, noteFree } from './leases/unconfirmed-ends.ts'
-import type { Attempt, Finished, Returned } from './model/events.ts'
-import { learn } from './queue/requirement-group.ts'
+import { startStaged } from './leases/grant-lease.ts'
+import type { AttemptLease } from './leases/lease.ts'
+import { preloadTask } from './leases/preload-task.ts'
+import { failAttempt, undoAttempt, yieldTask } from './leases/retry.ts'
+import { clearRefusals, confirmEnd } from './leases/unconfirmed-ends.ts'
+import type { Attempt, FinishedReport, ReturnedReport } from './model/events.ts'
+import { learnDuration } from './queue/requirement-group.ts'
 import type { Task } from './queue/task.ts'
-import { review } from './review-worker.ts'
-import { refresh } from './workers/availability.ts'
+import { reviewWorker } from './review-worker.ts'
+import { refreshWorker } from './workers/availability.ts'
 import { noteAttempt, noteLatency } from './workers/health.ts'
 import { timeoutAt, watchWorker } from './workers/worker-watch.ts'
 
@@ -23,15 +23,15 @@ interface Report extends Attempt {
 
 interface Held {
   readonly task: Task
-  readonly lease: Lease
+  readonly lease: AttemptLease
 }
 
 /** The task, if the report is about the lease that it has now; else the report is recorded, and nothing comes of it. */
-function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undefined {
-  const lease = grid.stock.find(fencing)
+function reportedLease(grid: GridState, { task: id, worker, fencing }: Report): Held | undefined {
+  const lease = grid.leaseTable.find(fencing)
   const task = lease?.task
   if (lease !== undefined && task !== undefined) {
-    fetchForEnding(grid, task, lease)
+    preloadTask(grid, task, lease)
     if (task.id === id && lease.workerId === worker) return { task, lease }
   }
   grid.effects.push({ kind: 'superseded', task: id, worker, fencing })
@@ -39,14 +39,14 @@ function heldBy(grid: Grid, { task: id, worker, fencing }: Report): Held | undef
 }
 
 /** The same for a report that says that the worker has the attempt no more, whether it has the lease or not. */
-function endedBy(grid: Grid, report: Report): Held | undefined {
-  const held = heldBy(grid, report)
+function endedLease(grid: GridState, report: Report): Held | undefined {
+  const held = reportedLease(grid, report)
   if (held === undefined) confirmEnd(grid, report.worker, report.fencing)
   return held
 }
 
-export function started(grid: Grid, report: Report): void {
-  const held = heldBy(grid, report)
+export function reportStarted(grid: GridState, report: Report): void {
+  const held = reportedLease(grid, report)
   if (held === undefined) {
     const { task, worker, fencing } = report
     grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })
@@ -55,9 +55,9 @@ export function started(grid: Grid, report: Report): void {
   if (held.task.state === 'assigned') start(grid, held)
 }
 
-function start(grid: Grid, { task, lease }: Held): void {
+function start(grid: GridState, { task, lease }: Held): void {
   const { worker } = lease
-  if (lease.staged && worker !== undefined) begin(grid, task, worker)
+  if (lease.staged && worker !== undefined) startStaged(grid, task, worker)
   lease.startedAt = grid.now
   moveTask(grid, task, 'start')
   grid.effects.push({ kind: 'started', task: task.id, worker: lease.workerId, fencing: lease.fencing })
@@ -67,16 +67,16 @@ function start(grid: Grid, { task, lease }: Held): void {
   watchWorker(grid, worker, timeoutAt(grid.options.timeoutGraceMs, lease, task.timeoutMs))
 }
 
-export function finished(grid: Grid, event: Finished): void {
-  const held = endedBy(grid, event)
+export function reportFinished(grid: GridState, event: FinishedReport): void {
+  const held = endedLease(grid, event)
   if (held === undefined) return
   const { task, lease } = held
   const { worker } = lease
   if (worker !== undefined) {
     noteAttempt(worker.health, event.outcome.kind === 'fault', grid.now)
     worker.lastHeard = grid.now
-    noteFree(worker)
-    review(grid, worker)
+    clearRefusals(worker)
+    reviewWorker(grid, worker)
   }
   const ranMs = grid.now - (lease.startedAt ?? lease.grantedAt)
   if (task.state === 'stopping') {
@@ -87,39 +87,40 @@ export function finished(grid: Grid, event: Finished): void {
   apply(grid, event, { task, ranMs })
 }
 
-function apply(grid: Grid, { outcome }: Finished, { task, ranMs }: { task: Task; ranMs: number }): void {
+function apply(grid: GridState, { outcome }: FinishedReport, { task, ranMs }: { task: Task; ranMs: number }): void {
   const { retry } = grid.options
   const again = () => task.faults < task.maxRetries && !task.interactive
-  if (outcome.kind === 'fault') return lapse(grid, task, outcome)
-  if (outcome.kind === 'stopped') return lapse(grid, task, { what: 'its worker stopped it unasked' })
-  learn(task.lane, ranMs)
+  if (outcome.kind === 'fault') return failAttempt(grid, task, outcome)
+  if (outcome.kind === 'stopped') return failAttempt(grid, task, { what: 'its worker stopped it unasked' })
+  learnDuration(task.group, ranMs)
   if (outcome.kind === 'timeout') {
-    if (retry.onTimeout && again()) return lapse(grid, task, { what: 'its time was up' })
+    if (retry.onTimeout && again()) return failAttempt(grid, task, { what: 'its time was up' })
     return finishTask(grid, task, { move: 'expire', why: 'timeout', what: 'its time was up', ranMs })
   }
-  if (!outcome.succeeded && retry.onFailure && again()) return lapse(grid, task, { what: 'it ended without success' })
+  if (!outcome.succeeded && retry.onFailure && again())
+    return failAttempt(grid, task, { what: 'it ended without success' })
   return finishTask(grid, task, { move: 'finish', why: 'result', what: 'it has a result', ranMs })
 }
 
-export function returned(grid: Grid, report: Returned): void {
-  const held = endedBy(grid, report)
+export function reportReturned(grid: GridState, report: ReturnedReport): void {
+  const held = endedLease(grid, report)
   if (held === undefined) return
   const { worker } = held.lease
   if (report.noSlot) return refused(grid, held, report.what)
   // One that hands back what it has not begun does right: it may be leaving, and that we hear of later.
   if (worker !== undefined && report.undelivered) {
     noteAttempt(worker.health, true, grid.now)
-    review(grid, worker)
+    reviewWorker(grid, worker)
   }
-  if (++held.task.yields > MOST_RETURNS) lapse(grid, held.task, { what: report.what })
+  if (++held.task.yields > MOST_RETURNS) failAttempt(grid, held.task, { what: report.what })
   else yieldTask(grid, held.task, report.what)
 }
 
 /** The worker has less room than we thought: it gets nothing more until it has ended something or says what it holds. */
-function refused(grid: Grid, { task, lease }: Held, what: string): void {
+function refused(grid: GridState, { task, lease }: Held, what: string): void {
   const { worker, staged } = lease
   if (worker !== undefined && staged) worker.refusesStaging = true
   else if (worker !== undefined) worker.refusesTasks = true
-  takeBack(grid, task, what)
-  if (worker !== undefined) refresh(grid, worker)
+  undoAttempt(grid, task, what)
+  if (worker !== undefined) refreshWorker(grid, worker)
 }

@@ -1,16 +1,16 @@
 import type { FinalState } from '../../model/task-state.ts'
-import type { Grid } from '../grid.ts'
+import type { GridState } from '../grid.ts'
 import { moveTask } from '../grid.ts'
 import type { EndWhy } from '../model/effects.ts'
 import type { TaskMove } from '../model/task-machine.ts'
 import { dequeue } from '../queue/enqueue.ts'
 import type { Task } from '../queue/task.ts'
-import { release } from './grant-lease.ts'
+import { releaseLease } from './grant-lease.ts'
 
 /** Of the estimate of how fast tasks end. */
 const DRAIN_WINDOW_MS = 10_000
 
-export interface Ending {
+export interface TaskEnd {
   readonly move: TaskMove
   readonly why: EndWhy
   readonly what: string
@@ -19,9 +19,9 @@ export interface Ending {
 }
 
 /** The one way out: whatever ends a task, ends here, and is told once. */
-export function finishTask(grid: Grid, task: Task, { move, why, what, ranMs = 0 }: Ending): void {
+export function finishTask(grid: GridState, task: Task, { move, why, what, ranMs = 0 }: TaskEnd): void {
   dequeue(grid, task)
-  const lease = release(grid, task, ranMs)
+  const lease = releaseLease(grid, task, ranMs)
   moveTask(grid, task, move)
   grid.taskCounts[task.state]-- // what is finished is not counted, nor known any more
   forget(grid, task)
@@ -31,7 +31,7 @@ export function finishTask(grid: Grid, task: Task, { move, why, what, ranMs = 0 
   else grid.effects.push({ kind: 'finished', task: id, state, why, what, fencing: lease.fencing })
 }
 
-function forget(grid: Grid, task: Task): void {
+function forget(grid: GridState, task: Task): void {
   const { instance, invocation } = task
   grid.tasks.delete(task)
   if (--invocation.unfinished === 0) {
@@ -39,10 +39,10 @@ function forget(grid: Grid, task: Task): void {
     grid.ledger.close(invocation.number)
   }
   instance.unfinished--
-  task.lane.unfinished--
+  task.group.unfinished--
 }
 
-function noteDrain({ drain, now }: Grid): void {
+function noteDrain({ drain, now }: GridState): void {
   const elapsed = now - drain.at
   drain.rate = drain.rate * Math.exp(-elapsed / DRAIN_WINDOW_MS) + 1 / DRAIN_WINDOW_MS
   drain.at = now

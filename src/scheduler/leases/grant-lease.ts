@@ -1,24 +1,24 @@
-import type { Grid } from '../grid.ts'
+import type { GridState } from '../grid.ts'
 import { freeWorker, moveTask } from '../grid.ts'
 import { dequeue } from '../queue/enqueue.ts'
-import { estimateFor } from '../queue/requirement-group.ts'
+import { estimatedMs } from '../queue/requirement-group.ts'
 import type { Task } from '../queue/task.ts'
-import { charge, servedOf, settle } from '../shares/shares.ts'
+import { charge, correctCharge, servedOf } from '../shares/shares.ts'
 import { noteInputs } from '../workers/affinity.ts'
-import { giveRoom, takeRoom, type Worker } from '../workers/worker.ts'
+import { returnAmounts, takeAmounts, type Worker } from '../workers/worker.ts'
 import { quietUntil, watchWorker } from '../workers/worker-watch.ts'
-import { hold, letGo, unstage } from './held-leases.ts'
-import type { Lease } from './lease.ts'
+import { linkLease, moveToSlot, unlinkLease } from './held-leases.ts'
+import type { AttemptLease } from './lease.ts'
 
 /** How many slots' worth a task is: one that takes four processors is charged for four. */
 const widthOf = ({ demand }: Task): number => Math.max(1, demand.cpu)
 
 /** Hands a queued task to a worker: into a slot, or to be staged until one is free. */
-export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Worker; staged: boolean }): void {
+export function grantLease(grid: GridState, task: Task, { worker, staged }: { worker: Worker; staged: boolean }): void {
   dequeue(grid, task)
   moveTask(grid, task, 'assign')
   // Whole milliseconds: a fraction could not be kept within the lease, and would be one more thing to fetch.
-  const charged = Math.round(estimateFor(task) * widthOf(task))
+  const charged = Math.round(estimatedMs(task) * widthOf(task))
   const reached = servedOf(task.instance)
   if (reached > worker.class.clock) worker.class.clock = reached
   if (reached > grid.clock) grid.clock = reached
@@ -29,7 +29,11 @@ export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Work
   task.passedOver = 0
   worker.turn = grid.leases
   const { id: workerId } = worker
-  attach(task, grid.stock.take(task, { workerId, epoch, counter, grantedAt: grid.now, staged, charged }), worker)
+  attachLease(
+    task,
+    grid.leaseTable.take(task, { workerId, epoch, counter, grantedAt: grid.now, staged, charged }),
+    worker,
+  )
   noteInputs(task, worker)
   if (worker.pulls) {
     worker.asked--
@@ -48,65 +52,65 @@ export function grant(grid: Grid, task: Task, { worker, staged }: { worker: Work
 }
 
 /** The task takes its place on the worker. */
-export function attach(task: Task, lease: Lease, worker: Worker): void {
-  holdLease(task, lease)
+export function attachLease(task: Task, lease: AttemptLease, worker: Worker): void {
+  setLease(task, lease)
   lease.worker = worker
-  hold(worker, lease)
-  if (lease.staged) task.lane.pool.staged.add(lease)
+  linkLease(worker, lease)
+  if (lease.staged) task.group.pool.staged.add(lease)
   else {
     worker.used++
-    takeRoom(worker, task.demand)
+    takeAmounts(worker, task.demand)
   }
 }
 
 /** The task has a lease, on a worker that may not be there. */
-export function holdLease(task: Task, lease: Lease): void {
+export function setLease(task: Task, lease: AttemptLease): void {
   if (task.lease === undefined) {
     task.instance.active++
-    task.lane.active++
+    task.group.active++
   }
   task.lease = lease
 }
 
 /** What was staged moves into a slot of the same worker. */
-export function begin(grid: Grid, task: Task, worker: Worker): void {
+export function startStaged(grid: GridState, task: Task, worker: Worker): void {
   const { lease } = task
   if (lease === undefined) return
-  unstage(worker, lease)
+  moveToSlot(worker, lease)
   lease.stagedIn?.delete(lease)
   worker.used++
-  takeRoom(worker, task.demand)
+  takeAmounts(worker, task.demand)
   grid.effects.push({ kind: 'begin', task: task.id, worker: worker.id, fencing: lease.fencing })
 }
 
 /** Takes the task off its worker, without ending the lease. */
-export function detach(grid: Grid, task: Task): void {
+export function detachLease(grid: GridState, task: Task): void {
   const { lease } = task
   const worker = lease?.worker
   if (lease === undefined || worker === undefined) return
-  letGo(worker, lease)
+  unlinkLease(worker, lease)
   if (lease.staged) lease.stagedIn?.delete(lease)
   else {
     worker.used--
-    giveRoom(worker, task.demand)
+    returnAmounts(worker, task.demand)
   }
   lease.worker = undefined
   freeWorker(grid, worker)
 }
 
 /** Ends the lease. What the instance pays for is the time that its own task took, not what we lost. */
-export function release(grid: Grid, task: Task, ranMs: number): Lease | undefined {
-  const { lease, lane, instance } = task
+export function releaseLease(grid: GridState, task: Task, ranMs: number): AttemptLease | undefined {
+  const { lease, group, instance } = task
   if (lease === undefined) return undefined
-  detach(grid, task)
+  detachLease(grid, task)
   if (grid.awaited.size > 0) {
     const awaited = grid.awaited.get(lease.workerId)
     if (awaited?.delete(task) && awaited.size === 0) grid.awaited.delete(lease.workerId)
   }
-  settle(task, ranMs * widthOf(task) - lease.charged)
+  correctCharge(task, ranMs * widthOf(task) - lease.charged)
   task.lease = undefined
-  grid.stock.giveBack(lease)
+  grid.leaseTable.giveBack(lease)
   instance.active--
-  lane.active--
+  group.active--
   return lease
 }

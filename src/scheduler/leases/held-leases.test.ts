@@ -1,46 +1,46 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Task } from '../queue/task.ts'
-import { type HeldLeases, heldTasks, hold, letGo, unstage } from './held-leases.ts'
-import { Lease } from './lease.ts'
+import { type HeldLeases, heldTasks, linkLease, moveToSlot, unlinkLease } from './held-leases.ts'
+import { AttemptLease } from './lease.ts'
 
 /** What is held by links should be what these two lists hold. */
 interface Expected {
-  readonly running: Lease[]
-  readonly staged: Lease[]
+  readonly running: AttemptLease[]
+  readonly staged: AttemptLease[]
 }
 
-const forward = ({ firstHeld }: HeldLeases): Lease[] => {
-  const found: Lease[] = []
+const forward = ({ firstHeld }: HeldLeases): AttemptLease[] => {
+  const found: AttemptLease[] = []
   for (let lease = firstHeld; lease !== undefined; lease = lease.nextHeld) found.push(lease)
   return found
 }
 
-const backward = ({ lastHeld }: HeldLeases): Lease[] => {
-  const found: Lease[] = []
+const backward = ({ lastHeld }: HeldLeases): AttemptLease[] => {
+  const found: AttemptLease[] = []
   for (let lease = lastHeld; lease !== undefined; lease = lease.previousHeld) found.unshift(lease)
   return found
 }
 
-const same = (some: readonly Lease[], others: readonly Lease[]): boolean =>
+const same = (some: readonly AttemptLease[], others: readonly AttemptLease[]): boolean =>
   some.length === others.length && some.every((lease, i) => lease === others[i])
 
 function step(held: HeldLeases, { running, staged }: Expected, [what, pick]: readonly [string, number]): void {
   const all = [...running, ...staged]
-  const lease = what.startsWith('hold') ? new Lease(pick) : all[pick % Math.max(1, all.length)]
+  const lease = what.startsWith('hold') ? new AttemptLease(pick) : all[pick % Math.max(1, all.length)]
   if (lease === undefined) return
   if (what === 'let go') {
-    letGo(held, lease)
+    unlinkLease(held, lease)
     const list = lease.staged ? staged : running
     list.splice(list.indexOf(lease), 1)
   } else if (what === 'unstage') {
     if (!lease.staged) return
-    unstage(held, lease)
+    moveToSlot(held, lease)
     staged.splice(staged.indexOf(lease), 1)
     running.push(lease)
   } else {
     lease.staged = what === 'hold staged'
-    hold(held, lease)
+    linkLease(held, lease)
     if (lease.staged) staged.push(lease)
     else running.push(lease)
   }
@@ -66,12 +66,12 @@ test('whatever comes, begins and goes, those with a slot come first and the stag
 test('the tasks that are held are listed, and the list stays as it is when one of them goes', () => {
   const held: HeldLeases = { firstHeld: undefined, lastHeld: undefined, firstStaged: undefined, staged: 0 }
   const tasks = ['one', 'two', 'three'].map((id) => ({ id }) as Task)
-  const leases = tasks.map((task, i) => Object.assign(new Lease(i), { task }))
-  for (const lease of leases) hold(held, lease)
+  const leases = tasks.map((task, i) => Object.assign(new AttemptLease(i), { task }))
+  for (const lease of leases) linkLease(held, lease)
   const seen: string[] = []
   for (const task of heldTasks(held)) {
     seen.push(task.id)
-    letGo(held, leases[tasks.indexOf(task)] as Lease)
+    unlinkLease(held, leases[tasks.indexOf(task)] as AttemptLease)
   }
   expect(seen).toEqual(['one', 'two', 'three'])
   expect(held.firstHeld).toBeUndefined()

@@ -1,5 +1,5 @@
 import type { Task } from '../queue/task.ts'
-import type { Lease } from './lease.ts'
+import type { AttemptLease } from './lease.ts'
 
 /**
  * The leases that a worker holds, linked one to the next: those that have a slot, in the order in which they got it, and
@@ -7,15 +7,15 @@ import type { Lease } from './lease.ts'
  * be looked through for it; and the staged one that begins is in its place already.
  */
 export interface HeldLeases {
-  firstHeld: Lease | undefined
-  lastHeld: Lease | undefined
+  firstHeld: AttemptLease | undefined
+  lastHeld: AttemptLease | undefined
   /** The oldest that waits for a slot of the worker. */
-  firstStaged: Lease | undefined
+  firstStaged: AttemptLease | undefined
   /** How many wait so. */
   staged: number
 }
 
-export function hold(held: HeldLeases, lease: Lease): void {
+export function linkLease(held: HeldLeases, lease: AttemptLease): void {
   const next = lease.staged ? undefined : held.firstStaged
   const previous = next === undefined ? held.lastHeld : next.previousHeld
   lease.nextHeld = next
@@ -29,7 +29,7 @@ export function hold(held: HeldLeases, lease: Lease): void {
   held.staged++
 }
 
-export function letGo(held: HeldLeases, lease: Lease): void {
+export function unlinkLease(held: HeldLeases, lease: AttemptLease): void {
   const { nextHeld: next, previousHeld: previous } = lease
   if (held.firstStaged === lease) held.firstStaged = next
   if (next === undefined) held.lastHeld = previous
@@ -42,16 +42,16 @@ export function letGo(held: HeldLeases, lease: Lease): void {
 }
 
 /** What was staged has a slot now. */
-export function unstage(held: HeldLeases, lease: Lease): void {
+export function moveToSlot(held: HeldLeases, lease: AttemptLease): void {
   if (held.firstStaged === lease) {
     held.firstStaged = lease.nextHeld
     held.staged--
     lease.staged = false
     return
   }
-  letGo(held, lease)
+  unlinkLease(held, lease)
   lease.staged = false
-  hold(held, lease)
+  linkLease(held, lease)
 }
 
 /** In a list of their own: what is done about one may end its lease. */

@@ -6,7 +6,7 @@ import type { Task } from '../queue/task.ts'
 import type { Worker } from '../workers/worker.ts'
 
 /** A worker's right to one attempt. */
-export class Lease {
+export class AttemptLease {
   // In this order they lie in memory: first what is looked at when a staged one begins, last what no decision needs.
   /** Undefined when it has ended. */
   task: Task | undefined = undefined
@@ -16,8 +16,8 @@ export class Lease {
   stagedIn: StagedList | undefined = undefined
   stagedAt = 0
   /** Its neighbours among those that the worker holds. */
-  nextHeld: Lease | undefined = undefined
-  previousHeld: Lease | undefined = undefined
+  nextHeld: AttemptLease | undefined = undefined
+  previousHeld: AttemptLease | undefined = undefined
   /** Undefined while the worker of before a restart has not come back. */
   worker: Worker | undefined = undefined
   workerId = ''
@@ -46,19 +46,19 @@ export class Lease {
   }
 }
 
-export type Granted = Pick<Lease, 'workerId' | 'epoch' | 'counter' | 'grantedAt' | 'staged' | 'charged'>
+export type LeaseTerms = Pick<AttemptLease, 'workerId' | 'epoch' | 'counter' | 'grantedAt' | 'staged' | 'charged'>
 
 /**
  * All leases, found by their fencing numbers. Those that ended are granted again as others: there are only as many as
  * slots, so they stay together in memory while a million tasks come and go, and what a worker reports is found through
  * them; and a task's pointer to one is never to something new, which the collector would have to note.
  */
-export class LeaseStock {
-  readonly #leases: Lease[] = []
-  readonly #spare: Lease[] = []
+export class LeaseTable {
+  readonly #leases: AttemptLease[] = []
+  readonly #spare: AttemptLease[] = []
   readonly #byFencing = new HashIndex()
 
-  take(task: Task, { workerId, epoch, counter, grantedAt, staged, charged }: Granted): Lease {
+  take(task: Task, { workerId, epoch, counter, grantedAt, staged, charged }: LeaseTerms): AttemptLease {
     const lease = this.#spare.pop() ?? this.#made()
     lease.task = task
     lease.workerId = workerId
@@ -76,14 +76,14 @@ export class LeaseStock {
   }
 
   /** It may still be read in the same event, until the next is granted. */
-  giveBack(lease: Lease): void {
+  giveBack(lease: AttemptLease): void {
     this.#byFencing.remove(fencingHash(lease), lease.number)
     lease.task = undefined
     this.#spare.push(lease)
   }
 
   /** The lease that a task has under this number, if it still has it. */
-  find(fencing: Fencing): Lease | undefined {
+  find(fencing: Fencing): AttemptLease | undefined {
     const hash = fencingHash(fencing)
     for (let at = this.#byFencing.seek(hash); at >= 0; at = this.#byFencing.seek(hash, at + 1)) {
       const lease = this.#leases[this.#byFencing.numberAt(at)]
@@ -92,8 +92,8 @@ export class LeaseStock {
     return undefined
   }
 
-  #made(): Lease {
-    const lease = new Lease(this.#leases.length)
+  #made(): AttemptLease {
+    const lease = new AttemptLease(this.#leases.length)
     this.#leases.push(lease)
     return lease
   }

@@ -1,6 +1,6 @@
-import type { Grid } from '../grid.ts'
+import type { GridState } from '../grid.ts'
 import type { Task } from '../queue/task.ts'
-import type { Lease } from './lease.ts'
+import type { AttemptLease } from './lease.ts'
 
 /**
  * With a million tasks nothing of a task is in the processor's caches, and a decision that asks for one thing after the
@@ -8,10 +8,10 @@ import type { Lease } from './lease.ts'
  * done with it: the reads do not wait for one another, and what comes next finds them under way. It is the sum that
  * keeps the reads from being optimised away.
  */
-export function fetchForEnding(grid: Grid, task: Task, lease: Lease): void {
-  const { lane, invocation, instance, demand, id } = task
+export function preloadTask(grid: GridState, task: Task, lease: AttemptLease): void {
+  const { group, invocation, instance, demand, id } = task
   const { worker, workerId } = lease
-  let sum = grid.tasks.fetch(task) + lane.active + invocation.queued + instance.active + id.length + workerId.length
+  let sum = grid.tasks.fetch(task) + group.active + invocation.queued + instance.active + id.length + workerId.length
   sum += (demand.cpu > 0 ? 1 : 0) + task.attempt + lease.charged
   if (worker !== undefined) {
     const { firstStaged, free, turn } = worker

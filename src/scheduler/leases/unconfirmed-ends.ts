@@ -1,9 +1,9 @@
 import { type Fencing, fencingText } from '../../model/fencing.ts'
-import { freeWorker, type Grid } from '../grid.ts'
+import { freeWorker, type GridState } from '../grid.ts'
 import type { Attempt, Instant } from '../model/events.ts'
 import type { Worker } from '../workers/worker.ts'
 import { watchWorker } from '../workers/worker-watch.ts'
-import type { Lease } from './lease.ts'
+import type { AttemptLease } from './lease.ts'
 
 /*
  * The server can end a lease by itself: it recalls a staged task, or a time is up. The worker still has the attempt until
@@ -33,12 +33,12 @@ export const noUnconfirmed = (): UnconfirmedEnds => ({
 })
 
 /** To be called before the lease is released. A worker that asks for tasks says itself how many it has room for. */
-export function awaitConfirmation(grid: Grid, { worker, fencing, staged }: Lease): void {
+export function awaitConfirmation(grid: GridState, { worker, fencing, staged }: AttemptLease): void {
   if (worker !== undefined && !worker.pulls) addUnconfirmed(grid, worker, { fencing, staged })
 }
 
 export function addUnconfirmed(
-  grid: Grid,
+  grid: GridState,
   worker: Worker,
   { fencing, staged }: { readonly fencing: Fencing; readonly staged: boolean },
 ): void {
@@ -52,13 +52,13 @@ export function addUnconfirmed(
 }
 
 /** The worker reported the end of an attempt that it has no lease for. */
-export function confirmEnd(grid: Grid, workerId: string, fencing: Fencing): void {
+export function confirmEnd(grid: GridState, workerId: string, fencing: Fencing): void {
   const worker = grid.workers.get(workerId)
   if (worker !== undefined) drop(grid, worker, fencingText(fencing))
 }
 
 /** A heartbeat that lists the attempts of a worker confirms the end of all others. */
-export function confirmUnlisted(grid: Grid, worker: Worker, listed: Iterable<Attempt>): void {
+export function confirmUnlisted(grid: GridState, worker: Worker, listed: Iterable<Attempt>): void {
   if (worker.unconfirmed.size === 0) return
   const held = new Set(Array.from(listed, ({ fencing }) => fencingText(fencing)))
   for (const [key, one] of worker.unconfirmed) {
@@ -68,25 +68,25 @@ export function confirmUnlisted(grid: Grid, worker: Worker, listed: Iterable<Att
 }
 
 /** In a tick only. */
-export function giveUpUnconfirmed(grid: Grid, worker: Worker): void {
+export function expireUnconfirmed(grid: GridState, worker: Worker): void {
   for (const [key, { until }] of worker.unconfirmed) if (until <= grid.now) drop(grid, worker, key)
 }
 
 export const nextUnconfirmedAt = ({ unconfirmed }: Worker): Instant =>
   Math.min(...Array.from(unconfirmed.values(), ({ until }) => until))
 
-function drop(grid: Grid, worker: Worker, key: string): void {
+function drop(grid: GridState, worker: Worker, key: string): void {
   const one = worker.unconfirmed.get(key)
   if (one === undefined) return
   worker.unconfirmed.delete(key)
   if (one.staged) worker.unconfirmedStaged--
   else worker.unconfirmedSlots--
-  noteFree(worker)
+  clearRefusals(worker)
   freeWorker(grid, worker)
 }
 
 /** The worker has ended something, or says anew what it holds: what it refused before, it may have room for now. */
-export function noteFree(worker: Worker): void {
+export function clearRefusals(worker: Worker): void {
   worker.refusesTasks = false
   worker.refusesStaging = false
 }

@@ -1,4 +1,4 @@
-import type { Resources } from './events.ts'
+import type { ResourceAmounts } from './events.ts'
 
 /** What a task uses up, or a worker has: as plain numbers. */
 export interface Amounts {
@@ -7,21 +7,21 @@ export interface Amounts {
   readonly disk: number
 }
 
-export const demanded = ({ cpu = 0, memoryBytes = 0, diskBytes = 0 }: Resources): Amounts => ({
+export const demandedAmounts = ({ cpu = 0, memoryBytes = 0, diskBytes = 0 }: ResourceAmounts): Amounts => ({
   cpu,
   memory: memoryBytes,
   disk: diskBytes,
 })
 
 /** A worker that does not say how much it has, has enough of it. */
-export const offered = ({ cpu, memoryBytes, diskBytes }: Resources): Amounts => ({
+export const offeredAmounts = ({ cpu, memoryBytes, diskBytes }: ResourceAmounts): Amounts => ({
   cpu: cpu ?? Number.POSITIVE_INFINITY,
   memory: memoryBytes ?? Number.POSITIVE_INFINITY,
   disk: diskBytes ?? Number.POSITIVE_INFINITY,
 })
 
-export const within = (demand: Amounts, room: Amounts): boolean =>
-  demand.cpu <= room.cpu && demand.memory <= room.memory && demand.disk <= room.disk
+export const fitsWithin = (demand: Amounts, space: Amounts): boolean =>
+  demand.cpu <= space.cpu && demand.memory <= space.memory && demand.disk <= space.disk
 
 export const sameAmounts = (one: Amounts, other: Amounts): boolean =>
   one.cpu === other.cpu && one.memory === other.memory && one.disk === other.disk
@@ -58,7 +58,7 @@ export const bucketFloor = (bucket: number): Amounts => ({
 export const amountsText = ({ cpu, memory, disk }: Amounts): string => `${cpu}/${memory}/${disk}`
 
 /** For people: `cpu 4, memory 2.0 GiB`. */
-export function amountsInWords({ cpu, memory, disk }: Amounts): string {
+export function describeAmounts({ cpu, memory, disk }: Amounts): string {
   const parts: string[] = []
   if (cpu > 0) parts.push(`cpu ${cpu}`)
   if (memory > 0) parts.push(`memory ${bytesInWords(memory)}`)

@@ -11,7 +11,7 @@ export interface Property {
 }
 
 /** What is used up while a task runs. What is left out is not asked for, or not limited. */
-export interface Resources {
+export interface ResourceAmounts {
   readonly cpu?: number
   readonly memoryBytes?: number
   readonly diskBytes?: number
@@ -30,7 +30,7 @@ export interface TaskRequest {
    * offers every one of them. What only some kinds of worker can do (snippets, inputs by URI) is a property too.
    */
   readonly properties: readonly Property[]
-  readonly demands: Resources
+  readonly demands: ResourceAmounts
   /** Of a task that may be merged with an identical one of its instance; without it, it never is. */
   readonly actionKey?: string
   /** What a worker is better off for having had before, most telling first (input root, toolchain); four count. */
@@ -86,7 +86,7 @@ export interface Register {
   readonly prefetch?: number
   /** What it offers; one name may come with several values, and the value `*` is every value. */
   readonly properties: readonly Property[]
-  readonly resources: Resources
+  readonly resources: ResourceAmounts
   /** May be taken away at short notice (spot). */
   readonly preemptible?: boolean
   /** Takes tasks only in answer to `ask`; other workers are sent them as slots fall free. */
@@ -109,20 +109,20 @@ export interface Heartbeat {
 }
 
 /** How an attempt ended. Only a fault is the grid's: a command that exits with 1 has a result like any other. */
-export type Outcome =
+export type AttemptEnd =
   | { readonly kind: 'result'; readonly succeeded: boolean }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'fault'; readonly what: string; readonly final?: boolean }
 
-export interface Finished extends Attempt {
+export interface FinishedReport extends Attempt {
   readonly kind: 'finished'
   readonly worker: string
-  readonly outcome: Outcome
+  readonly outcome: AttemptEnd
 }
 
 /** Handed back unstarted, or never delivered: queued again, and nobody's fault. */
-export interface Returned extends Attempt {
+export interface ReturnedReport extends Attempt {
   readonly kind: 'returned'
   readonly worker: string
   readonly what: string
@@ -151,8 +151,8 @@ export type GridEvent =
   /** A pulling worker waits for up to `tasks` of them; 0 takes that back. The first effects that lease it any answer it. */
   | { readonly kind: 'ask'; readonly worker: string; readonly tasks: number }
   | ({ readonly kind: 'started'; readonly worker: string } & Attempt)
-  | Finished
-  | Returned
+  | FinishedReport
+  | ReturnedReport
   /** Its connection is gone, without a word: a short grace begins. */
   | { readonly kind: 'disconnected'; readonly worker: string }
   /** It said goodbye: what it holds is queued again. */

@@ -5,7 +5,7 @@ export const STRATEGIES = ['random', 'round-robin', 'least-loaded', 'weighted', 
 export type Strategy = (typeof STRATEGIES)[number]
 
 /** What one instance may have. Left out is unlimited. */
-export interface Limits {
+export interface InstanceLimits {
   /** Tasks of it that wait or run. */
   readonly unfinished?: number
   /** New tasks a second, with a second's worth in one go. */
@@ -51,8 +51,8 @@ export interface SchedulerOptions {
   readonly refuseUnknownProperties: boolean
 
   readonly maxQueued: number
-  readonly limits: Limits
-  readonly limitsOf: Readonly<Record<InstanceName, Limits>>
+  readonly limits: InstanceLimits
+  readonly limitsOf: Readonly<Record<InstanceName, InstanceLimits>>
 
   readonly leaseMs: number
   /** A worker that was silent for so long is gone. */

@@ -10,25 +10,25 @@ import { takesTasks, type Worker } from '../workers/worker.ts'
 /** How many tasks that avoid a worker are set aside for it in one search. */
 const MOST_SET_ASIDE = 8
 
-export const avoids = ({ avoids: ids, lane }: Task, { id }: Worker): boolean =>
+export const avoidsWorker = ({ avoids: ids, group }: Task, { id }: Worker): boolean =>
   ids.length > 0 &&
   ids.includes(id) &&
-  lane.pool.classes.some(
+  group.pool.classes.some(
     ({ live, workers }) => live > 0 && workers.some((other) => takesTasks(other) && !ids.includes(other.id)),
   )
 
 /** The next task that the search finds and that does not avoid the worker. What it passes over keeps its place. */
 export function nextFor(worker: Worker, search: () => Task | undefined): Task | undefined {
   let task = search()
-  if (task === undefined || !avoids(task, worker)) return task
+  if (task === undefined || !avoidsWorker(task, worker)) return task
   const aside: Task[] = []
-  while (task !== undefined && avoids(task, worker) && aside.length < MOST_SET_ASIDE) {
-    leavePool(task.lane.pool, task)
+  while (task !== undefined && avoidsWorker(task, worker) && aside.length < MOST_SET_ASIDE) {
+    leavePool(task.group.pool, task)
     aside.unshift(task)
     task = search()
   }
-  for (const one of aside) joinPool(one.lane.pool, one, true)
-  return task === undefined || avoids(task, worker) ? undefined : task
+  for (const one of aside) joinPool(one.group.pool, one, true)
+  return task === undefined || avoidsWorker(task, worker) ? undefined : task
 }
 
 /** From now on the worker that has it is avoided. */

@@ -1,14 +1,14 @@
-import type { Grid } from '../grid.ts'
-import { grant } from '../leases/grant-lease.ts'
-import { within } from '../model/amounts.ts'
+import type { GridState } from '../grid.ts'
+import { grantLease } from '../leases/grant-lease.ts'
+import { fitsWithin } from '../model/amounts.ts'
 import { enqueue } from '../queue/enqueue.ts'
-import { noteBlocked } from '../queue/kept-workers.ts'
+import { notePoolBlocked } from '../queue/kept-workers.ts'
 import type { Task } from '../queue/task.ts'
-import { firstWarm } from '../workers/affinity.ts'
-import { mayStage, refresh } from '../workers/availability.ts'
+import { firstWarmWorker } from '../workers/affinity.ts'
+import { mayStage, refreshWorker } from '../workers/availability.ts'
 import { loadOf, type Worker } from '../workers/worker.ts'
 import type { WorkerClass } from '../workers/worker-class.ts'
-import { avoids } from './avoided-workers.ts'
+import { avoidsWorker } from './avoided-workers.ts'
 import { mayHaveSlot, offerKept } from './reserved-slots.ts'
 import { CHOOSE } from './strategies.ts'
 
@@ -20,32 +20,32 @@ const SAMPLE = 8
 const SAMPLE_OF_MANY = 4
 
 /** A queued task goes to a slot that is free now; without one it waits, and may be staged where it will likely run. */
-export function place(grid: Grid, task: Task): void {
+export function placeTask(grid: GridState, task: Task): void {
   const isOpen = grid.openWorkers > 0 && mayHaveSlot(grid, task.instance)
   const worker = isOpen ? chooseWorker(grid, task) : undefined
   if (worker !== undefined) {
-    grant(grid, task, { worker, staged: false })
+    grantLease(grid, task, { worker, staged: false })
     offerKept(grid, task.instance)
-    refresh(grid, worker)
+    refreshWorker(grid, worker)
     return
   }
   enqueue(grid, task, task.attempt > 0)
-  if (task.strand === undefined) return
+  if (task.invocationQueue === undefined) return
   const stager = chooseStager(grid, task)
   if (stager === undefined) return
-  grant(grid, task, { worker: stager, staged: true })
-  refresh(grid, stager)
+  grantLease(grid, task, { worker: stager, staged: true })
+  refreshWorker(grid, stager)
 }
 
-function chooseWorker(grid: Grid, task: Task): Worker | undefined {
-  const { pool } = task.lane
+function chooseWorker(grid: GridState, task: Task): Worker | undefined {
+  const { pool } = task.group
   // What was queued before it and asks for no more has found nothing either, unless a slot is kept for this one.
   const mayBeKept = grid.reservers.length > 0 || pool.avoiding > 0
-  if (!mayBeKept && pool.queued > 0 && pool.lastDemand !== undefined && within(pool.lastDemand, task.demand))
+  if (!mayBeKept && pool.queued > 0 && pool.lastDemand !== undefined && fitsWithin(pool.lastDemand, task.demand))
     return undefined
   const fitting = candidates(grid, task)
   if (fitting.length === 0) {
-    if (pool.live > 0) noteBlocked(grid, pool)
+    if (pool.live > 0) notePoolBlocked(grid, pool)
     return undefined
   }
   const well = fitting.filter(({ state }) => state !== 'DEGRADED')
@@ -53,21 +53,22 @@ function chooseWorker(grid: Grid, task: Task): Worker | undefined {
   return warmEnough(grid, task, cold) ?? cold
 }
 
-const fits = (worker: Worker, task: Task): boolean => within(task.demand, worker.free) && !avoids(task, worker)
+const fits = (worker: Worker, task: Task): boolean =>
+  fitsWithin(task.demand, worker.free) && !avoidsWorker(task, worker)
 
 /** A worker that had the inputs before, unless it is so much fuller that fetching them elsewhere is better. */
-function warmEnough(grid: Grid, task: Task, cold: Worker | undefined): Worker | undefined {
+function warmEnough(grid: GridState, task: Task, cold: Worker | undefined): Worker | undefined {
   if (task.input1 === undefined || cold === undefined) return undefined
   const most = loadOf(cold) + grid.options.affinityLoadSlack
-  return firstWarm(
+  return firstWarmWorker(
     task,
     (worker) =>
       // In no room when it is gone, too.
-      worker.room !== undefined &&
+      worker.openIn !== undefined &&
       worker.state !== 'DEGRADED' &&
       fits(worker, task) &&
       loadOf(worker) <= most &&
-      task.lane.pool.classes.includes(worker.class),
+      task.group.pool.classes.includes(worker.class),
   )
 }
 
@@ -76,8 +77,8 @@ function warmEnough(grid: Grid, task: Task, cold: Worker | undefined): Worker | 
  * below what is asked are not looked at; of those in the same bucket only some are, and if one with room is missed, it
  * is found when the task has waited for a while.
  */
-function candidates(grid: Grid, task: Task): Worker[] {
-  const { classes } = task.lane.pool
+function candidates(grid: GridState, task: Task): Worker[] {
+  const { classes } = task.group.pool
   const found: Worker[] = []
   if (grid.openWorkers <= FEW) {
     for (const one of classes) addFitting(found, one, { task, most: FEW })
@@ -99,10 +100,10 @@ interface Sampling {
   readonly random?: () => number
 }
 
-function addFitting(found: Worker[], { rooms }: WorkerClass, { task, most, random }: Sampling): void {
-  for (const { floor, workers } of rooms.values()) {
+function addFitting(found: Worker[], { openBySpace }: WorkerClass, { task, most, random }: Sampling): void {
+  for (const { floor, workers } of openBySpace.values()) {
     const { length } = workers
-    if (length === 0 || !within(task.lane.pool.floor, floor)) continue
+    if (length === 0 || !fitsWithin(task.group.pool.floor, floor)) continue
     let at = random === undefined || length <= most ? 0 : Math.floor(random() * length)
     for (let n = Math.min(most, length); n > 0; n--, at++) {
       const worker = workers[at < length ? at : at - length] as Worker
@@ -111,11 +112,16 @@ function addFitting(found: Worker[], { rooms }: WorkerClass, { task, most, rando
   }
 }
 
-function chooseStager(grid: Grid, task: Task): Worker | undefined {
-  for (const { stagers } of task.lane.pool.classes) {
+function chooseStager(grid: GridState, task: Task): Worker | undefined {
+  for (const { stagers } of task.group.pool.classes) {
     if (stagers.length === 0) continue
     const worker = stagers[Math.floor(grid.options.random() * stagers.length)]
-    if (worker !== undefined && mayStage(grid, worker) && within(task.demand, worker.total) && !avoids(task, worker))
+    if (
+      worker !== undefined &&
+      mayStage(grid, worker) &&
+      fitsWithin(task.demand, worker.total) &&
+      !avoidsWorker(task, worker)
+    )
       return worker
   }
   return undefined

@@ -1,6 +1,6 @@
-import { freeWorker, type Grid } from '../grid.ts'
+import { freeWorker, type GridState } from '../grid.ts'
 import type { Reserver } from '../model/options.ts'
-import type { Instance } from '../shares/shares.ts'
+import type { InstanceState } from '../shares/shares.ts'
 import { freeSlots } from '../workers/availability.ts'
 
 /*
@@ -9,15 +9,15 @@ import { freeSlots } from '../workers/availability.ts'
  * workers, whatever they can do. Costs a look at them for each decision, and nothing where nobody has any.
  */
 
-const lackOf = ({ instances }: Grid, { name, slots }: Reserver): number =>
+const lackOf = ({ instances }: GridState, { name, slots }: Reserver): number =>
   Math.max(0, slots - (instances.get(name)?.active ?? 0))
 
 /** Whether a slot may go to the instance: it lacks some of its own, or more are free than those need who do. */
-export const mayHaveSlot = (grid: Grid, { name }: Instance): boolean =>
+export const mayHaveSlot = (grid: GridState, { name }: InstanceState): boolean =>
   grid.reservers.some((each) => each.name === name && lackOf(grid, each) > 0) || mayAnyHaveSlot(grid)
 
 /** Whether more slots are free than are kept. */
-export function mayAnyHaveSlot(grid: Grid): boolean {
+export function mayAnyHaveSlot(grid: GridState): boolean {
   if (grid.reservers.length === 0) return true
   let left = grid.reservers.reduce((sum, each) => sum + lackOf(grid, each), 0)
   if (left === 0) return true
@@ -29,14 +29,14 @@ export function mayAnyHaveSlot(grid: Grid): boolean {
 }
 
 /** Those that wait for a slot of their own. */
-export const owedInstances = (grid: Grid): readonly Instance[] =>
+export const owedInstances = (grid: GridState): readonly InstanceState[] =>
   grid.reservers.flatMap((each) => {
     const instance = grid.instances.get(each.name)
     return instance !== undefined && instance.queued > 0 && lackOf(grid, each) > 0 ? [instance] : []
   })
 
 /** What was kept free for one that has now what it wanted is for others again. */
-export function offerKept(grid: Grid, { name }: Instance): void {
+export function offerKept(grid: GridState, { name }: InstanceState): void {
   if (!grid.reservers.some((each) => each.name === name)) return
-  for (const worker of grid.workers.values()) if (worker.room !== undefined) freeWorker(grid, worker)
+  for (const worker of grid.workers.values()) if (worker.openIn !== undefined) freeWorker(grid, worker)
 }

@@ -1,41 +1,41 @@
-import type { Line } from './instance-queue.ts'
-import type { Level } from './priority-level.ts'
-import type { Pool } from './worker-pool.ts'
+import type { InstanceQueue } from './instance-queue.ts'
+import type { PriorityLevel } from './priority-level.ts'
+import type { WorkerPool } from './worker-pool.ts'
 
 /**
  * For each line of one instance in which something waits, the level that is next and its rank. The ranks lie side by
  * side: which of them a worker takes from is found without touching any of the others, and there may be one in every
  * pool.
  */
-export class LineTable {
+export class InstanceQueueTable {
   readonly ranks: number[] = []
-  readonly pools: Pool[] = []
-  readonly levels: Level[] = []
+  readonly pools: WorkerPool[] = []
+  readonly levels: PriorityLevel[] = []
 
   /** Without a level the line goes out, and the last one takes its place. */
-  set(line: Line, level: Level | undefined, rank: number): void {
-    if (level === undefined) this.#remove(line)
-    else if (line.at >= 0) {
-      this.ranks[line.at] = rank
-      this.levels[line.at] = level
+  set(instanceQueue: InstanceQueue, level: PriorityLevel | undefined, rank: number): void {
+    if (level === undefined) this.#remove(instanceQueue)
+    else if (instanceQueue.at >= 0) {
+      this.ranks[instanceQueue.at] = rank
+      this.levels[instanceQueue.at] = level
     } else {
-      line.at = this.levels.push(level) - 1
-      this.pools.push(line.pool)
+      instanceQueue.at = this.levels.push(level) - 1
+      this.pools.push(instanceQueue.pool)
       this.ranks.push(rank)
     }
   }
 
-  #remove(line: Line): void {
-    const { at } = line
+  #remove(instanceQueue: InstanceQueue): void {
+    const { at } = instanceQueue
     if (at < 0) return
-    line.at = -1
+    instanceQueue.at = -1
     const rank = this.ranks.pop() as number
-    const pool = this.pools.pop() as Pool
-    const level = this.levels.pop() as Level
+    const pool = this.pools.pop() as WorkerPool
+    const level = this.levels.pop() as PriorityLevel
     if (at === this.levels.length) return
     this.ranks[at] = rank
     this.pools[at] = pool
     this.levels[at] = level
-    level.line.at = at
+    level.instanceQueue.at = at
   }
 }

@@ -1,8 +1,8 @@
-import { freeWorker, type Grid } from '../grid.ts'
-import { within } from '../model/amounts.ts'
+import { freeWorker, type GridState } from '../grid.ts'
+import { fitsWithin } from '../model/amounts.ts'
 import { takesTasks, type Worker } from '../workers/worker.ts'
 import type { Task } from './task.ts'
-import type { Pool } from './worker-pool.ts'
+import type { WorkerPool } from './worker-pool.ts'
 
 /**
  * Small tasks fit into every gap, so a large one could wait for ever. When the next task of a pool has found no room for
@@ -11,14 +11,14 @@ import type { Pool } from './worker-pool.ts'
 const KEPT_PART = 10
 
 /** A free slot had no room for what was next in the pool. */
-export function noteBlocked(grid: Grid, pool: Pool): void {
+export function notePoolBlocked(grid: GridState, pool: WorkerPool): void {
   pool.blockedSince ??= grid.now
   if (pool.lookedAfter) return
   pool.lookedAfter = true
   grid.timers.push(pool.blockedSince + grid.options.reserveAfterMs, { look: 'pool', pool })
 }
 
-export function lookAfterPool(grid: Grid, pool: Pool): void {
+export function reviewBlockedPool(grid: GridState, pool: WorkerPool): void {
   pool.lookedAfter = false
   if (pool.blockedSince === undefined || pool.kept !== undefined) return
   const next = pool.order.first()?.next?.first()?.head
@@ -30,13 +30,13 @@ export function lookAfterPool(grid: Grid, pool: Pool): void {
   grid.timers.push(Math.max(grid.now, pool.blockedSince) + reserveAfterMs, { look: 'pool', pool })
 }
 
-function keepWorker(grid: Grid, pool: Pool, task: Task): void {
+function keepWorker(grid: GridState, pool: WorkerPool, task: Task): void {
   if (grid.keptWorkers > 0 && grid.keptWorkers >= grid.workers.size / KEPT_PART) return
   let best: Worker | undefined
   let most = Number.NEGATIVE_INFINITY
   for (const { workers } of pool.classes) {
     for (const worker of workers) {
-      if (!takesTasks(worker) || worker.keptFor !== undefined || !within(task.demand, worker.total)) continue
+      if (!takesTasks(worker) || worker.keptFor !== undefined || !fitsWithin(task.demand, worker.total)) continue
       const near = nearness(worker, task)
       if (near > most) [best, most] = [worker, near]
     }
@@ -55,7 +55,7 @@ function nearness({ free }: Worker, { demand }: Task): number {
 }
 
 /** The worker is everybody's again. */
-export function unkeep(grid: Grid, pool: Pool): void {
+export function releaseKeptWorker(grid: GridState, pool: WorkerPool): void {
   const worker = pool.kept
   if (worker === undefined) return
   pool.kept = undefined

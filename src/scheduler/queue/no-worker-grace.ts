@@ -1,19 +1,19 @@
-import type { Grid } from '../grid.ts'
+import type { GridState } from '../grid.ts'
 import type { Instant, Property } from '../model/events.ts'
 import type { SchedulerOptions } from '../model/options.ts'
-import type { Lane } from './requirement-group.ts'
+import type { RequirementGroup } from './requirement-group.ts'
 import type { Task } from './task.ts'
-import type { Pool } from './worker-pool.ts'
+import type { WorkerPool } from './worker-pool.ts'
 
 /**
  * Tasks that nothing fits wait for a while, since workers may still be on their way, above all after our start. Then
  * they fail, and are told what nobody offers. The oldest of a lane is due first, so one timer a lane is enough.
  */
-export function watchLane(grid: Grid, lane: Lane): void {
-  const due = nextHopelessAt(grid, lane)
-  if (due >= lane.lookAt) return
-  lane.lookAt = due
-  grid.timers.push(due, { look: 'lane', lane })
+export function watchGroup(grid: GridState, group: RequirementGroup): void {
+  const due = nextHopelessAt(grid, group)
+  if (due >= group.lookAt) return
+  group.lookAt = due
+  grid.timers.push(due, { look: 'group', group })
 }
 
 /** A pool whose workers have to be started first may need longer. Of several that match, the longest counts. */
@@ -25,28 +25,28 @@ export function graceFor({ noWorkerGraceMs, poolGraceMs }: SchedulerOptions, pro
 }
 
 /** When the task fails if nothing comes; undefined when something that is there fits it. */
-export function failsAt(grid: Grid, task: Task): Instant | undefined {
-  const { live, unservedSince = grid.options.startedAt } = task.lane.pool
+export function noWorkerDeadline(grid: GridState, task: Task): Instant | undefined {
+  const { live, unservedSince = grid.options.startedAt } = task.group.pool
   if (live > 0 && !task.parked) return undefined
   const since = Math.max(grid.options.startedAt, task.queuedAt, live === 0 ? unservedSince : 0)
-  return since + task.lane.graceMs
+  return since + task.group.graceMs
 }
 
-function nextHopelessAt(grid: Grid, lane: Lane): Instant {
-  if (lane.pool.live > 0 && lane.parked === 0) return Number.POSITIVE_INFINITY
-  for (let task = lane.head; task !== undefined; task = task.laneNext) {
-    const due = failsAt(grid, task)
+function nextHopelessAt(grid: GridState, group: RequirementGroup): Instant {
+  if (group.pool.live > 0 && group.parked === 0) return Number.POSITIVE_INFINITY
+  for (let task = group.head; task !== undefined; task = task.groupNext) {
+    const due = noWorkerDeadline(grid, task)
     if (due !== undefined) return due
   }
   return Number.POSITIVE_INFINITY
 }
 
 /** Those whose time is up, oldest first. */
-export function hopelessTasks(grid: Grid, lane: Lane): Task[] {
+export function tasksPastGrace(grid: GridState, group: RequirementGroup): Task[] {
   const found: Task[] = []
-  if (lane.pool.live > 0 && lane.parked === 0) return found
-  for (let task = lane.head; task !== undefined; task = task.laneNext) {
-    const due = failsAt(grid, task)
+  if (group.pool.live > 0 && group.parked === 0) return found
+  for (let task = group.head; task !== undefined; task = task.groupNext) {
+    const due = noWorkerDeadline(grid, task)
     if (due !== undefined && due > grid.now) break
     if (due !== undefined) found.push(task)
   }
@@ -54,11 +54,11 @@ export function hopelessTasks(grid: Grid, lane: Lane): Task[] {
 }
 
 /** The last worker of a pool has gone, or the first has come. */
-export function poolLiveChanged(grid: Grid, pool: Pool): void {
+export function poolLiveChanged(grid: GridState, pool: WorkerPool): void {
   if (pool.live > 0) {
     pool.unservedSince = undefined
     return
   }
   pool.unservedSince = grid.now
-  for (const lane of pool.lanes) if (lane.queued > 0) watchLane(grid, lane)
+  for (const group of pool.groups) if (group.queued > 0) watchGroup(grid, group)
 }

@@ -1,23 +1,23 @@
 import { type Heaped, LazyHeap } from '../shares/lazy-heap.ts'
-import { catchUp, type Invocation, servedOf } from '../shares/shares.ts'
-import type { Line } from './instance-queue.ts'
+import { catchUp, type InvocationState, servedOf } from '../shares/shares.ts'
+import type { InstanceQueue } from './instance-queue.ts'
 import type { Task } from './task.ts'
 
 /** With more strands than this, the one of an invocation is looked up and not looked for. */
 const MOST_LOOKED_THROUGH = 64
 
 /** All tasks of one priority in a line, a strand for each invocation: that whose invocation was served least is next. */
-export class Level extends LazyHeap<Strand> {
-  readonly line: Line
+export class PriorityLevel extends LazyHeap<InvocationQueue> {
+  readonly instanceQueue: InstanceQueue
   readonly priority: number
   queued = 0
   /** When the task that last went from it was accepted; before one has, the first that came. */
   #since: number
-  #byInvocation: Map<Invocation, Strand> | undefined
+  #byInvocation: Map<InvocationState, InvocationQueue> | undefined
 
-  constructor(line: Line, { priority, acceptedAt }: Task) {
-    super(line.instance.ledger)
-    this.line = line
+  constructor(instanceQueue: InstanceQueue, { priority, acceptedAt }: Task) {
+    super(instanceQueue.instance.ledger)
+    this.instanceQueue = instanceQueue
     this.priority = priority
     this.#since = acceptedAt
     this.#byInvocation = undefined
@@ -28,7 +28,7 @@ export class Level extends LazyHeap<Strand> {
    * it: a level that is passed over stays where it is while the others move on, and nothing has to be looked up.
    */
   get rank(): number {
-    return this.priority * this.line.pool.agingMs + this.#since
+    return this.priority * this.instanceQueue.pool.agingMs + this.#since
   }
 
   /** Whether that changed its rank. */
@@ -38,7 +38,7 @@ export class Level extends LazyHeap<Strand> {
     return true
   }
 
-  strandFor({ invocation }: Task): Strand {
+  invocationQueueFor({ invocation }: Task): InvocationQueue {
     // One that had nothing waiting begins beside those that wait, neither ahead of them nor behind.
     if (invocation.queued === 0) {
       const next = this.first()
@@ -46,34 +46,34 @@ export class Level extends LazyHeap<Strand> {
     }
     const known = this.#find(invocation)
     if (known !== undefined) return known
-    const made = new Strand(this, invocation)
+    const made = new InvocationQueue(this, invocation)
     this.#byInvocation?.set(invocation, made)
     return made
   }
 
-  protected override dropped(strand: Strand): void {
+  protected override dropped(invocationQueue: InvocationQueue): void {
     if (this.#byInvocation === undefined) return
-    this.#byInvocation.delete(strand.invocation)
+    this.#byInvocation.delete(invocationQueue.invocation)
     if (this.size < MOST_LOOKED_THROUGH / 2) this.#byInvocation = undefined
   }
 
-  #find(invocation: Invocation): Strand | undefined {
+  #find(invocation: InvocationState): InvocationQueue | undefined {
     if (this.#byInvocation === undefined && this.size > MOST_LOOKED_THROUGH)
-      this.#byInvocation = new Map(this.items.map((strand) => [strand.invocation, strand]))
+      this.#byInvocation = new Map(this.items.map((invocationQueue) => [invocationQueue.invocation, invocationQueue]))
     if (this.#byInvocation !== undefined) return this.#byInvocation.get(invocation)
     // Numbers are given out again: another one's strand, long dry, may still be there under it.
-    return this.withNumber(invocation.number, (strand) => strand.invocation === invocation)
+    return this.withNumber(invocation.number, (invocationQueue) => invocationQueue.invocation === invocation)
   }
 }
 
-export class Strand implements Heaped {
-  readonly level: Level
-  readonly invocation: Invocation
+export class InvocationQueue implements Heaped {
+  readonly level: PriorityLevel
+  readonly invocation: InvocationState
   head: Task | undefined
   tail: Task | undefined
   heaped = false
 
-  constructor(level: Level, invocation: Invocation) {
+  constructor(level: PriorityLevel, invocation: InvocationState) {
     this.level = level
     this.invocation = invocation
     this.head = undefined

@@ -1,14 +1,14 @@
 import type { Property } from '../model/events.ts'
 import { HashIndex, textHash } from './hash-index.ts'
-import type { Lane, Wants } from './requirement-group.ts'
+import type { RequirementGroup, Requirements } from './requirement-group.ts'
 
 /**
  * All lanes, found by what their tasks ask for. It is asked for at every submission, with texts that are new: they are
  * hashed where they lie, and compared with those of the one lane that may be meant; to look it up by one text, that
  * would first have to be put together.
  */
-export class LaneTable {
-  readonly #lanes: (Lane | undefined)[] = []
+export class RequirementGroupTable {
+  readonly #groups: (RequirementGroup | undefined)[] = []
   readonly #free: number[] = []
   readonly #index = new HashIndex()
   readonly #seed: number
@@ -19,43 +19,43 @@ export class LaneTable {
   }
 
   get size(): number {
-    return this.#lanes.length - this.#free.length
+    return this.#groups.length - this.#free.length
   }
 
-  get(wants: Wants): Lane | undefined {
-    const hash = this.#hashOf(wants)
+  get(requirements: Requirements): RequirementGroup | undefined {
+    const hash = this.#hashOf(requirements)
     for (let at = this.#index.seek(hash); at >= 0; at = this.#index.seek(hash, at + 1)) {
-      const lane = this.#lanes[this.#index.numberAt(at)]
-      if (lane !== undefined && wantsSame(lane, wants)) return lane
+      const group = this.#groups[this.#index.numberAt(at)]
+      if (group !== undefined && sameRequirements(group, requirements)) return group
     }
     return undefined
   }
 
   /** One that is not there yet. */
-  add(lane: Lane): void {
-    lane.number = this.#free.pop() ?? this.#lanes.length
-    this.#lanes[lane.number] = lane
-    this.#index.add(this.#hashOf(lane), lane.number)
+  add(group: RequirementGroup): void {
+    group.number = this.#free.pop() ?? this.#groups.length
+    this.#groups[group.number] = group
+    this.#index.add(this.#hashOf(group), group.number)
   }
 
-  delete(lane: Lane): void {
-    this.#index.remove(this.#hashOf(lane), lane.number)
-    this.#lanes[lane.number] = undefined
-    this.#free.push(lane.number)
+  delete(group: RequirementGroup): void {
+    this.#index.remove(this.#hashOf(group), group.number)
+    this.#groups[group.number] = undefined
+    this.#free.push(group.number)
   }
 
-  *values(): Generator<Lane> {
-    for (const lane of this.#lanes) if (lane !== undefined) yield lane
+  *values(): Generator<RequirementGroup> {
+    for (const group of this.#groups) if (group !== undefined) yield group
   }
 
-  #hashOf({ properties, refusesPreemptible, bucket }: Wants): number {
+  #hashOf({ properties, refusesPreemptible, bucket }: Requirements): number {
     let hash = this.#seed ^ (refusesPreemptible ? ~bucket : bucket)
     for (const { name, value } of properties) hash = textHash(value, textHash(name, hash))
     return hash
   }
 }
 
-function wantsSame(one: Wants, other: Wants): boolean {
+function sameRequirements(one: Requirements, other: Requirements): boolean {
   if (one.bucket !== other.bucket || one.refusesPreemptible !== other.refusesPreemptible) return false
   const { length } = one.properties
   if (length !== other.properties.length) return false

@@ -1,16 +1,16 @@
-import { type Amounts, amountsInWords, bucketFloor, bucketNumber } from '../model/amounts.ts'
+import { type Amounts, bucketFloor, bucketNumber, describeAmounts } from '../model/amounts.ts'
 import type { Instant, Property } from '../model/events.ts'
 import type { Task } from './task.ts'
-import type { Pool } from './worker-pool.ts'
+import type { WorkerPool } from './worker-pool.ts'
 
 /**
  * All queued tasks that ask for the same: the same properties exactly, and as much to within a power of two. In order
  * of arrival. Which lane a task is in says which workers can serve it; its turn it waits for in a line of the pool.
  */
-export interface Lane extends Wants {
+export interface RequirementGroup extends Requirements {
   /** Its place in the table of all lanes; set by the table. */
   number: number
-  pool: Pool
+  pool: WorkerPool
   head: Task | undefined
   tail: Task | undefined
   queued: number
@@ -28,14 +28,14 @@ export interface Lane extends Wants {
 }
 
 /** What decides which classes of workers serve it. */
-export interface Wants {
+export interface Requirements {
   /** In the order of their names, and of the values of one name. */
   readonly properties: readonly Property[]
   readonly refusesPreemptible: boolean
   readonly bucket: number
 }
 
-export interface Ask {
+export interface RequestedRequirements {
   readonly properties: readonly Property[]
   readonly refusesPreemptible: boolean
   readonly demand: Amounts
@@ -44,8 +44,8 @@ export interface Ask {
 const FIRST_GUESS_MS = 1000
 const LEARNING = 0.2
 
-export function makeLane(wants: Wants, pool: Pool, graceMs: number): Lane {
-  const { properties, refusesPreemptible, bucket } = wants
+export function makeRequirementGroup(requirements: Requirements, pool: WorkerPool, graceMs: number): RequirementGroup {
+  const { properties, refusesPreemptible, bucket } = requirements
   return {
     number: 0,
     properties,
@@ -64,7 +64,7 @@ export function makeLane(wants: Wants, pool: Pool, graceMs: number): Lane {
   }
 }
 
-export const wantsOf = ({ properties, refusesPreemptible, demand }: Ask): Wants => ({
+export const requirementsOf = ({ properties, refusesPreemptible, demand }: RequestedRequirements): Requirements => ({
   properties: isInOrder(properties) ? properties : [...properties].sort(byName),
   refusesPreemptible,
   bucket: bucketNumber(demand),
@@ -83,42 +83,42 @@ function isInOrder(properties: readonly Property[]): boolean {
 }
 
 /** For metrics and people. */
-export function laneInWords({ properties, bucket, refusesPreemptible }: Lane): string {
+export function describeGroup({ properties, bucket, refusesPreemptible }: RequirementGroup): string {
   const parts = properties.map(({ name, value }) => `${name}=${value}`).sort()
-  const amounts = amountsInWords(bucketFloor(bucket))
+  const amounts = describeAmounts(bucketFloor(bucket))
   if (amounts !== '') parts.push(amounts)
   if (refusesPreemptible) parts.push('not preemptible')
   return parts.length === 0 ? 'anything' : parts.join(', ')
 }
 
 /** Whole milliseconds: a fraction could not be kept within the lane, and would be one more thing to fetch. */
-export function learn(lane: Lane, tookMs: number): void {
-  lane.estimateMs = Math.round(lane.estimateMs + LEARNING * (tookMs - lane.estimateMs))
+export function learnDuration(group: RequirementGroup, tookMs: number): void {
+  group.estimateMs = Math.round(group.estimateMs + LEARNING * (tookMs - group.estimateMs))
 }
 
 /** What the caller says counts, but not below a quarter of what we have seen: saying less would be a way to more. */
-export const estimateFor = ({ estimateMs, lane }: Task): number =>
-  Math.max(1, estimateMs === undefined ? lane.estimateMs : Math.max(estimateMs, lane.estimateMs / 4))
+export const estimatedMs = ({ estimateMs, group }: Task): number =>
+  Math.max(1, estimateMs === undefined ? group.estimateMs : Math.max(estimateMs, group.estimateMs / 4))
 
-export function joinLane(lane: Lane, task: Task): void {
-  const { tail } = lane
-  task.lanePrevious = tail
-  if (tail === undefined) lane.head = task
-  else tail.laneNext = task
-  lane.tail = task
-  task.inLane = true
-  lane.queued++
+export function joinGroup(group: RequirementGroup, task: Task): void {
+  const { tail } = group
+  task.groupPrevious = tail
+  if (tail === undefined) group.head = task
+  else tail.groupNext = task
+  group.tail = task
+  task.inGroup = true
+  group.queued++
 }
 
-export function leaveLane(lane: Lane, task: Task): void {
-  if (!task.inLane) return
-  const { laneNext: next, lanePrevious: previous } = task
-  if (previous === undefined) lane.head = next
-  else previous.laneNext = next
-  if (next === undefined) lane.tail = previous
-  else next.lanePrevious = previous
-  task.laneNext = undefined
-  task.lanePrevious = undefined
-  task.inLane = false
-  lane.queued--
+export function leaveGroup(group: RequirementGroup, task: Task): void {
+  if (!task.inGroup) return
+  const { groupNext: next, groupPrevious: previous } = task
+  if (previous === undefined) group.head = next
+  else previous.groupNext = next
+  if (next === undefined) group.tail = previous
+  else next.groupPrevious = previous
+  task.groupNext = undefined
+  task.groupPrevious = undefined
+  task.inGroup = false
+  group.queued--
 }

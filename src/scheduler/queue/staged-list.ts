@@ -1,4 +1,4 @@
-import type { Lease } from '../leases/lease.ts'
+import type { AttemptLease } from '../leases/lease.ts'
 
 /** Gaps to a lease, before the list is closed up. What leaves by chance leaves some seven behind the oldest that stays. */
 const MOST_GAPS = 16
@@ -11,20 +11,20 @@ const FEWEST_GAPS = 64
  * that the gaps in front go without any lease being told a new place; only when gaps are all over is the list closed up.
  */
 export class StagedList {
-  #places: (Lease | undefined)[] = []
+  #places: (AttemptLease | undefined)[] = []
   /** The number of the first of the places. */
   #base = 0
   #first = 0
   size = 0
 
-  add(lease: Lease): void {
+  add(lease: AttemptLease): void {
     lease.stagedIn = this
     lease.stagedAt = this.#base + this.#places.push(lease) - 1
     this.size++
   }
 
   /** One that is in this list. */
-  delete(lease: Lease): void {
+  delete(lease: AttemptLease): void {
     const at = lease.stagedAt - this.#base
     this.#places[at] = undefined
     lease.stagedIn = undefined
@@ -34,8 +34,8 @@ export class StagedList {
   }
 
   /** So many of the oldest. */
-  oldest(count: number): Lease[] {
-    const found: Lease[] = []
+  oldest(count: number): AttemptLease[] {
+    const found: AttemptLease[] = []
     for (let at = this.#first; at < this.#places.length && found.length < count; at++) {
       const lease = this.#places[at]
       if (lease !== undefined) found.push(lease)

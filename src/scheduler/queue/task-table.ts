@@ -1,4 +1,4 @@
-import type { Instance } from '../shares/shares.ts'
+import type { InstanceState } from '../shares/shares.ts'
 import { HashIndex, textHash } from './hash-index.ts'
 import type { Task } from './task.ts'
 
@@ -50,7 +50,7 @@ export class TaskTable {
   }
 
   /** The task of the instance that one with this action key would be merged with. */
-  identical(instance: Instance, actionKey: string): Task | undefined {
+  identical(instance: InstanceState, actionKey: string): Task | undefined {
     const hash = this.#actions.of(actionKey) ^ instance.number
     for (let at = this.#byAction.seek(hash); at >= 0; at = this.#byAction.seek(hash, at + 1)) {
       const task = this.#tasks[this.#byAction.numberAt(at)]

@@ -1,22 +1,22 @@
 import type { TaskState } from '../../model/task-state.ts'
-import type { Lease } from '../leases/lease.ts'
+import type { AttemptLease } from '../leases/lease.ts'
 import type { Amounts } from '../model/amounts.ts'
 import type { Instant, Waiter } from '../model/events.ts'
-import type { Instance, Invocation } from '../shares/shares.ts'
-import type { Inputs } from '../workers/affinity.ts'
-import type { Strand } from './priority-level.ts'
-import type { Lane } from './requirement-group.ts'
+import type { InstanceState, InvocationState } from '../shares/shares.ts'
+import type { AffinityInputs } from '../workers/affinity.ts'
+import type { InvocationQueue } from './priority-level.ts'
+import type { RequirementGroup } from './requirement-group.ts'
 
 /** A task that is not finished. One object each, and few: there may be a million of them in the queue. */
-export interface Task extends Inputs {
+export interface Task extends AffinityInputs {
   readonly id: string
   /** Its place in the table of all tasks, and what it is found by there; set by the table. */
   number: number
   idHash: number
   actionHash: number
-  readonly instance: Instance
-  readonly invocation: Invocation
-  readonly lane: Lane
+  readonly instance: InstanceState
+  readonly invocation: InvocationState
+  readonly group: RequirementGroup
   readonly demand: Amounts
   priority: number
   state: TaskState
@@ -43,12 +43,12 @@ export interface Task extends Inputs {
   passedOver: number
   /** In its lane, but in no line: no worker that is there could ever hold it. */
   parked: boolean
-  lease: Lease | undefined
+  lease: AttemptLease | undefined
   /** Where it stands while it is queued, by links of its own: joining and leaving a line allocates nothing. */
-  strand: Strand | undefined
-  strandNext: Task | undefined
-  strandPrevious: Task | undefined
-  laneNext: Task | undefined
-  lanePrevious: Task | undefined
-  inLane: boolean
+  invocationQueue: InvocationQueue | undefined
+  queueNext: Task | undefined
+  queuePrevious: Task | undefined
+  groupNext: Task | undefined
+  groupPrevious: Task | undefined
+  inGroup: boolean
 }

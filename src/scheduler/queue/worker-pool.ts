@@ -1,13 +1,13 @@
-import type { Grid } from '../grid.ts'
+import type { GridState } from '../grid.ts'
 import { type Amounts, bucketFloor } from '../model/amounts.ts'
 import type { Instant } from '../model/events.ts'
 import { LazyHeap } from '../shares/lazy-heap.ts'
-import type { Instance } from '../shares/shares.ts'
-import type { Ledger } from '../shares/usage-ledger.ts'
+import type { InstanceState } from '../shares/shares.ts'
+import type { UsageLedger } from '../shares/usage-ledger.ts'
 import type { Worker } from '../workers/worker.ts'
 import type { WorkerClass } from '../workers/worker-class.ts'
-import { joinLine, Line, leaveLine } from './instance-queue.ts'
-import type { Lane } from './requirement-group.ts'
+import { InstanceQueue, joinInstanceQueue, leaveInstanceQueue } from './instance-queue.ts'
+import type { RequirementGroup } from './requirement-group.ts'
 import { StagedList } from './staged-list.ts'
 import type { Task } from './task.ts'
 
@@ -16,15 +16,15 @@ import type { Task } from './task.ts'
  * its class and never at the lanes, of which there may be ten thousand; what nothing can serve is in a pool that no
  * class looks at.
  */
-export interface Pool {
+export interface WorkerPool {
   key: string
   readonly bucket: number
   /** The least that a task of it asks for. */
   readonly floor: Amounts
   readonly classes: WorkerClass[]
-  readonly lanes: Set<Lane>
-  readonly lines: Map<Instance, Line>
-  readonly order: LazyHeap<Line>
+  readonly groups: Set<RequirementGroup>
+  readonly instanceQueues: Map<InstanceState, InstanceQueue>
+  readonly order: LazyHeap<InstanceQueue>
   /** Waiting so long is worth one step of priority. */
   readonly agingMs: number
   /** By whom it was found to have something that may fit: the number of that search. */
@@ -50,32 +50,32 @@ export interface Pool {
   lastDemand: Amounts | undefined
 }
 
-class LineHeap extends LazyHeap<Line> {
-  readonly #lines: Map<Instance, Line>
+class InstanceQueueHeap extends LazyHeap<InstanceQueue> {
+  readonly #instanceQueues: Map<InstanceState, InstanceQueue>
 
-  constructor(ledger: Ledger, lines: Map<Instance, Line>) {
+  constructor(ledger: UsageLedger, instanceQueues: Map<InstanceState, InstanceQueue>) {
     super(ledger)
-    this.#lines = lines
+    this.#instanceQueues = instanceQueues
   }
 
-  protected override dropped({ instance }: Line): void {
-    this.#lines.delete(instance)
+  protected override dropped({ instance }: InstanceQueue): void {
+    this.#instanceQueues.delete(instance)
   }
 }
 
-export function makePool(grid: Grid, bucket: number, classes: readonly WorkerClass[]): Pool {
+export function makeWorkerPool(grid: GridState, bucket: number, classes: readonly WorkerClass[]): WorkerPool {
   const { ledger, now } = grid
   const { agingMs } = grid.options
-  const lines = new Map<Instance, Line>()
+  const instanceQueues = new Map<InstanceState, InstanceQueue>()
   const live = classes.filter((one) => one.live > 0).length
   return {
     key: poolKey(bucket, classes),
     bucket,
     floor: bucketFloor(bucket),
     classes: [...classes],
-    lanes: new Set(),
-    lines,
-    order: new LineHeap(ledger, lines),
+    groups: new Set(),
+    instanceQueues,
+    order: new InstanceQueueHeap(ledger, instanceQueues),
     agingMs,
     searched: -1,
     queued: 0,
@@ -94,22 +94,22 @@ export function makePool(grid: Grid, bucket: number, classes: readonly WorkerCla
 export const poolKey = (bucket: number, classes: readonly WorkerClass[]): string =>
   `${bucket};${classes.map((one) => one.number).sort((one, other) => one - other)}`
 
-export function joinPool(pool: Pool, task: Task, front: boolean): void {
-  let line = pool.lines.get(task.instance)
-  if (line === undefined) {
-    line = new Line(pool, task.instance)
-    pool.lines.set(task.instance, line)
+export function joinPool(pool: WorkerPool, task: Task, front: boolean): void {
+  let instanceQueue = pool.instanceQueues.get(task.instance)
+  if (instanceQueue === undefined) {
+    instanceQueue = new InstanceQueue(pool, task.instance)
+    pool.instanceQueues.set(task.instance, instanceQueue)
   }
-  joinLine(line, task, front)
+  joinInstanceQueue(instanceQueue, task, front)
   pool.queued++
   if (task.avoids.length > 0) pool.avoiding++
   pool.lastDemand = task.demand
-  pool.order.add(line)
+  pool.order.add(instanceQueue)
 }
 
-export function leavePool(pool: Pool, task: Task): void {
-  if (task.strand === undefined) return
-  leaveLine(task)
+export function leavePool(pool: WorkerPool, task: Task): void {
+  if (task.invocationQueue === undefined) return
+  leaveInstanceQueue(task)
   pool.queued--
   if (task.avoids.length > 0) pool.avoiding--
 }

@@ -1,4 +1,4 @@
-import type { Ledger } from './usage-ledger.ts'
+import type { UsageLedger } from './usage-ledger.ts'
 
 export interface Heaped {
   /** Whether a heap holds it; set by the heap. */
@@ -17,11 +17,11 @@ export interface Heaped {
  * the list of them, and never an item.
  */
 export class LazyHeap<Item extends Heaped> {
-  readonly #ledger: Ledger
+  readonly #ledger: UsageLedger
   readonly #order: number[] = []
   readonly #items: Item[] = []
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: UsageLedger) {
     this.#ledger = ledger
   }
 

@@ -3,7 +3,7 @@
  * by these figures: whether an entry of a heap is out of date is seen without touching the thing that it stands for.
  * What is served only grows, but for numbers that were given back and are somebody else's now.
  */
-export class Ledger {
+export class UsageLedger {
   /** Two figures each, side by side since both are written when one is: what was served, and the credit. */
   #figures = new Float64Array(2048)
   readonly #free: number[] = []

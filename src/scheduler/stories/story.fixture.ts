@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Fencing } from '../../model/fencing.ts'
 import { randomFrom } from '../../testing/random-source.ts'
 import type { Effect } from '../model/effects.ts'
-import type { GridEvent, Outcome, Property, Register, Restore, Submit } from '../model/events.ts'
+import type { AttemptEnd, GridEvent, Property, Register, Restore, Submit } from '../model/events.ts'
 import type { SchedulerOptions } from '../model/options.ts'
 import { createScheduler } from '../scheduler.ts'
 
@@ -94,7 +94,7 @@ export class Story {
     return this.happens({ kind: 'started', ...this.attempt(task) })
   }
 
-  finishes(task: string, outcome: Outcome = { kind: 'result', succeeded: true }): this {
+  finishes(task: string, outcome: AttemptEnd = { kind: 'result', succeeded: true }): this {
     return this.happens({ kind: 'finished', outcome, ...this.attempt(task) })
   }
 

@@ -5,18 +5,18 @@ import type { Worker } from './worker.ts'
  * so are the inputs of a task: at every decision these are looked at and written, and a list is two things more to be
  * fetched from memory for each.
  */
-export interface Input {
+export interface AffinityInput {
   last: Worker | undefined
   beforeLast: Worker | undefined
   third: Worker | undefined
 }
 
 /** What a task has of them, most telling first; the rest does not count. */
-export interface Inputs {
-  readonly input1: Input | undefined
-  readonly input2: Input | undefined
-  readonly input3: Input | undefined
-  readonly input4: Input | undefined
+export interface AffinityInputs {
+  readonly input1: AffinityInput | undefined
+  readonly input2: AffinityInput | undefined
+  readonly input3: AffinityInput | undefined
+  readonly input4: AffinityInput | undefined
 }
 
 /**
@@ -24,15 +24,15 @@ export interface Inputs {
  * time is forgotten with the one before.
  */
 export interface Affinity {
-  newer: Map<string, Input>
-  older: Map<string, Input>
+  newer: Map<string, AffinityInput>
+  older: Map<string, AffinityInput>
 }
 
 const MOST_INPUTS = 50_000
 
 export const makeAffinity = (): Affinity => ({ newer: new Map(), older: new Map() })
 
-export function inputOf(affinity: Affinity, name: string | undefined): Input | undefined {
+export function affinityInput(affinity: Affinity, name: string | undefined): AffinityInput | undefined {
   if (name === undefined) return undefined
   const newer = affinity.newer.get(name)
   if (newer !== undefined) return newer
@@ -45,14 +45,14 @@ export function inputOf(affinity: Affinity, name: string | undefined): Input | u
   return input
 }
 
-export function noteInputs({ input1, input2, input3, input4 }: Inputs, worker: Worker): void {
+export function noteInputs({ input1, input2, input3, input4 }: AffinityInputs, worker: Worker): void {
   if (input1 !== undefined) note(input1, worker)
   if (input2 !== undefined) note(input2, worker)
   if (input3 !== undefined) note(input3, worker)
   if (input4 !== undefined) note(input4, worker)
 }
 
-function note(input: Input, worker: Worker): void {
+function note(input: AffinityInput, worker: Worker): void {
   const { last, beforeLast } = input
   if (last === worker) return
   input.last = worker
@@ -60,19 +60,19 @@ function note(input: Input, worker: Worker): void {
   if (beforeLast !== worker) input.third = beforeLast
 }
 
-export const hasInputs = ({ input1, input2, input3, input4 }: Inputs, worker: Worker): boolean =>
+export const hasInputs = ({ input1, input2, input3, input4 }: AffinityInputs, worker: Worker): boolean =>
   isOn(input1, worker) || isOn(input2, worker) || isOn(input3, worker) || isOn(input4, worker)
 
-const isOn = (input: Input | undefined, worker: Worker): boolean =>
+const isOn = (input: AffinityInput | undefined, worker: Worker): boolean =>
   input !== undefined && (input.last === worker || input.beforeLast === worker || input.third === worker)
 
 /** The first one that had any of the inputs and suits: those of the most telling input come first, the last one before. */
-export function firstWarm(inputs: Inputs, suits: (worker: Worker) => boolean): Worker | undefined {
+export function firstWarmWorker(inputs: AffinityInputs, suits: (worker: Worker) => boolean): Worker | undefined {
   const { input1, input2, input3, input4 } = inputs
   return warmBy(input1, suits) ?? warmBy(input2, suits) ?? warmBy(input3, suits) ?? warmBy(input4, suits)
 }
 
-function warmBy(input: Input | undefined, suits: (worker: Worker) => boolean): Worker | undefined {
+function warmBy(input: AffinityInput | undefined, suits: (worker: Worker) => boolean): Worker | undefined {
   if (input === undefined) return undefined
   const { last, beforeLast, third } = input
   if (last !== undefined && suits(last)) return last

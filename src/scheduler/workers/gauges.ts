@@ -35,10 +35,10 @@ export class Gauges implements Amounts, Health {
   readonly #table: GaugeTable
   #row: number
 
-  constructor(table: GaugeTable, room: Amounts, now: Instant) {
+  constructor(table: GaugeTable, space: Amounts, now: Instant) {
     this.#table = table
     this.#row = table.open()
-    table.values.set([room.cpu, room.memory, room.disk, 0, now, 0, 0, 0], this.#row)
+    table.values.set([space.cpu, space.memory, space.disk, 0, now, 0, 0, 0], this.#row)
   }
 
   close(): void {

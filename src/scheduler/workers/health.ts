@@ -40,7 +40,7 @@ export const errorRateAt = ({ errorRate, errorsAt }: Health, now: Instant): numb
   errorRate === 0 ? 0 : errorRate * 0.5 ** ((now - errorsAt) / HALF_LIFE_MS)
 
 /** In words what is wrong; undefined when nothing is. One that is degraded already must do better than the limit. */
-export function ailment(health: Health, now: Instant, degraded: boolean): string | undefined {
+export function healthProblem(health: Health, now: Instant, degraded: boolean): string | undefined {
   const limits = degraded ? RECOVERED : DEGRADED
   const errorRate = errorRateAt(health, now)
   if (errorRate > limits.errorRate && health.samples >= FEWEST_SAMPLES)

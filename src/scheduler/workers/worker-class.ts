@@ -1,7 +1,7 @@
-import { type Amounts, amountsText, bucketFloor, bucketNumber, within } from '../model/amounts.ts'
+import { type Amounts, amountsText, bucketFloor, bucketNumber, fitsWithin } from '../model/amounts.ts'
 import type { Property, Register } from '../model/events.ts'
-import type { Wants } from '../queue/requirement-group.ts'
-import type { Pool } from '../queue/worker-pool.ts'
+import type { Requirements } from '../queue/requirement-group.ts'
+import type { WorkerPool } from '../queue/worker-pool.ts'
 import type { Worker } from './worker.ts'
 
 /**
@@ -15,12 +15,12 @@ export interface WorkerClass {
   readonly preemptible: boolean
   /** The least that one of them has. */
   readonly floor: Amounts
-  readonly pools: Pool[]
+  readonly pools: WorkerPool[]
   readonly workers: Worker[]
   /** Workers that take tasks now or will again when a slot falls free. */
   live: number
   /** Those with a slot free, by how much room they have. */
-  readonly rooms: Map<number, Room>
+  readonly openBySpace: Map<number, OpenWorkers>
   /** Those that are full and would stage something ahead. */
   readonly stagers: Worker[]
   /** How much its workers have exactly, and how many have that. */
@@ -30,25 +30,29 @@ export interface WorkerClass {
 }
 
 /** Open workers that have as much room to within a power of two. */
-export interface Room {
+export interface OpenWorkers {
   /** The least that one of them has left. */
   readonly floor: Amounts
   readonly workers: Worker[]
 }
 
-export function roomFor({ rooms }: WorkerClass, free: Amounts): Room {
+export function openWorkersFor({ openBySpace }: WorkerClass, free: Amounts): OpenWorkers {
   const bucket = bucketNumber(free)
-  const known = rooms.get(bucket)
+  const known = openBySpace.get(bucket)
   if (known !== undefined) return known
-  const made: Room = { floor: bucketFloor(bucket), workers: [] }
-  rooms.set(bucket, made)
+  const made: OpenWorkers = { floor: bucketFloor(bucket), workers: [] }
+  openBySpace.set(bucket, made)
   return made
 }
 
 /** Offered for a name, it stands for every value. */
 const ANY = '*'
 
-export function makeClass(number: number, key: string, { properties, preemptible = false, total }: Offer): WorkerClass {
+export function makeWorkerClass(
+  number: number,
+  key: string,
+  { properties, preemptible = false, total }: OfferedResources,
+): WorkerClass {
   const offers = new Map<string, Set<string>>()
   for (const { name, value } of properties) {
     const values = offers.get(name)
@@ -64,18 +68,18 @@ export function makeClass(number: number, key: string, { properties, preemptible
     pools: [],
     workers: [],
     live: 0,
-    rooms: new Map(),
+    openBySpace: new Map(),
     stagers: [],
     shapes: new Map(),
     clock: 0,
   }
 }
 
-export interface Offer extends Pick<Register, 'properties' | 'preemptible'> {
+export interface OfferedResources extends Pick<Register, 'properties' | 'preemptible'> {
   readonly total: Amounts
 }
 
-export function classKey({ properties, preemptible = false, total }: Offer): string {
+export function classKey({ properties, preemptible = false, total }: OfferedResources): string {
   const parts = new Set(properties.map(({ name, value }) => `${name.length}:${name}${value.length}:${value}`))
   return `${preemptible ? 'p' : ''}${bucketNumber(total)};${[...parts].sort().join('')}`
 }
@@ -89,14 +93,18 @@ export const offersProperty = ({ offers }: WorkerClass, { name, value }: Propert
  * Whether a worker of it may serve such a lane, whose tasks ask for `least` at the least. Whether one has room for a
  * task of it is another question.
  */
-export const serves = (workers: WorkerClass, { properties, refusesPreemptible }: Wants, least: Amounts): boolean =>
+export const serves = (
+  workers: WorkerClass,
+  { properties, refusesPreemptible }: Requirements,
+  least: Amounts,
+): boolean =>
   !(refusesPreemptible && workers.preemptible) &&
-  within(least, workers.floor) &&
+  fitsWithin(least, workers.floor) &&
   properties.every((property) => offersProperty(workers, property))
 
 /** Whether one of its workers, were it empty, could hold so much. */
 export function couldHold(workers: WorkerClass, demand: Amounts): boolean {
-  for (const { total } of workers.shapes.values()) if (within(demand, total)) return true
+  for (const { total } of workers.shapes.values()) if (fitsWithin(demand, total)) return true
   return false
 }
 

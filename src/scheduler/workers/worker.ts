@@ -3,10 +3,10 @@ import type { HeldLeases } from '../leases/held-leases.ts'
 import type { UnconfirmedEnds } from '../leases/unconfirmed-ends.ts'
 import type { Amounts } from '../model/amounts.ts'
 import type { Instant } from '../model/events.ts'
-import type { Pool } from '../queue/worker-pool.ts'
+import type { WorkerPool } from '../queue/worker-pool.ts'
 import type { Gauges } from './gauges.ts'
 import type { Health } from './health.ts'
-import type { Room, WorkerClass } from './worker-class.ts'
+import type { OpenWorkers, WorkerClass } from './worker-class.ts'
 
 /** A worker that is registered. */
 export interface Worker extends HeldLeases, UnconfirmedEnds {
@@ -33,7 +33,7 @@ export interface Worker extends HeldLeases, UnconfirmedEnds {
   disconnectedAt: Instant | undefined
   shutdownWhenEmpty: boolean
   /** The pool that it is kept for. */
-  keptFor: Pool | undefined
+  keptFor: WorkerPool | undefined
   /** Whether it is to be offered something when the event is over. */
   freed: boolean
   /** When it was last given a task, by the count of leases: for taking turns. */
@@ -41,7 +41,7 @@ export interface Worker extends HeldLeases, UnconfirmedEnds {
   /** When it will be looked at. */
   lookAt: Instant
   /** The list of open workers that it is in. */
-  room: Room | undefined
+  openIn: OpenWorkers | undefined
   /** Its places in the lists of its class; −1 when it is in none. */
   classAt: number
   openAt: number
@@ -49,7 +49,7 @@ export interface Worker extends HeldLeases, UnconfirmedEnds {
 }
 
 /** Still registered; or it is gone, or came again and is another one. */
-export const isThere = ({ classAt }: Worker): boolean => classAt >= 0
+export const isRegistered = ({ classAt }: Worker): boolean => classAt >= 0
 
 /** There, connected, and neither leaving nor yet to come. */
 export const takesTasks = ({ state, disconnectedAt }: Worker): boolean =>
@@ -63,13 +63,13 @@ export const loadOf = ({ used, slots, health }: Worker): number => Math.max(used
 /** Halves and tenths of a processor must come out even again. */
 const exact = (amount: number): number => Math.round(amount * 1e6) / 1e6
 
-export function takeRoom({ free }: Worker, { cpu, memory, disk }: Amounts): void {
+export function takeAmounts({ free }: Worker, { cpu, memory, disk }: Amounts): void {
   free.cpu = exact(free.cpu - cpu)
   free.memory -= memory
   free.disk -= disk
 }
 
-export function giveRoom({ free }: Worker, { cpu, memory, disk }: Amounts): void {
+export function returnAmounts({ free }: Worker, { cpu, memory, disk }: Amounts): void {
   free.cpu = exact(free.cpu + cpu)
   free.memory += memory
   free.disk += disk
