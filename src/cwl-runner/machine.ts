@@ -1,4 +1,4 @@
-import type { Runtime } from '../runtimes/runtime.ts'
+import type { Runtime } from '../runtimes/run/runtime.ts'
 import type { Expressions } from '../workflow/expressions/expressions.ts'
 import type { Containers } from './container/containers.ts'
 import type { LocalFiles } from './local-files.ts'

@@ -1,5 +1,5 @@
 import type { Limits } from '../model/command.ts'
-import type { Runtime } from './runtime.ts'
+import type { Runtime } from './run/runtime.ts'
 
 /** What holds for a run that brings no limit of its own for these. */
 export type DefaultLimits = Required<Pick<Limits, 'memoryBytes' | 'pids'>>

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isolatesAs } from '../model/isolation.ts'
-import { launcherBy, launcherOptions } from './bare.fixture.ts'
+import { launcherBy, launcherOptions } from './bare/bare.fixture.ts'
 import { openRuntime, type RuntimeDeps, type RuntimeWish } from './open-runtime.ts'
-import { emptyRoom, realClock, runOf, shell, testWhere } from './rooms.fixture.ts'
+import { emptyRoom, realClock, runOf, shell, testWhere } from './run/rooms.fixture.ts'
 
 const isRoot = process.getuid?.() === 0
 const asRoot = testWhere(isRoot, 'only root can give rooms to another user')

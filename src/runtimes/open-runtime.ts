@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FaultError } from '../base/fault.ts'
-import { bareRuntime } from './bare.ts'
+import { bareRuntime } from './bare/bare.ts'
 import type { RoomRuntimeOptions } from './namespaces/room-runtime.ts'
-import type { Probe, Runtime, RuntimeName } from './runtime.ts'
+import type { Probe, Runtime, RuntimeName } from './run/runtime.ts'
 import { sandboxRuntime } from './sandbox/sandbox.ts'
 import { unshareRuntime } from './unshare/unshare.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { requireTool } from '../testing/require.ts'
-import { bareBy, whyNotOrdinary } from './bare.fixture.ts'
-import { emptyRoom, runOf, shell } from './rooms.fixture.ts'
-import type { Runtime } from './runtime.ts'
+import { bareBy, whyNotOrdinary } from './bare/bare.fixture.ts'
+import { emptyRoom, runOf, shell } from './run/rooms.fixture.ts'
+import type { Runtime } from './run/runtime.ts'
 import { sandboxBy } from './sandbox/sandbox.fixture.ts'
 import { unshareBy } from './unshare/unshare.fixture.ts'
 

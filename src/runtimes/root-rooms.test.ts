@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { requireTool } from '../testing/require.ts'
-import { IS_ROOT } from './bare.fixture.ts'
-import { emptyRoom, runOf, shell } from './rooms.fixture.ts'
+import { IS_ROOT } from './bare/bare.fixture.ts'
+import { emptyRoom, runOf, shell } from './run/rooms.fixture.ts'
 import { sandboxBy } from './sandbox/sandbox.fixture.ts'
 import { unshareBy } from './unshare/unshare.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir, statfs } from 'node:fs/promises'
 import { FaultError } from '../base/fault.ts'
-import type { Probe, Runtime } from '../runtimes/runtime.ts'
+import type { Probe, Runtime } from '../runtimes/run/runtime.ts'
 
 export interface SelfCheck {
   readonly runtime: Runtime

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { ActionResult } from '../model/action-result.ts'
-import type { Runtime } from '../runtimes/runtime.ts'
+import type { Runtime } from '../runtimes/run/runtime.ts'
 import type { AttemptOutcome, AttemptTools } from './attempt.ts'
 
 /** Holds an attempt that was sent ahead of its slot where its inputs are staged and its command has not started. */

@@ -3,7 +3,7 @@ import { ownAddresses } from '../../src/app/process/own-addresses.ts'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
 import { hostNetworks, noNetworks } from '../../src/runtimes/network/room-networks.ts'
 import { translatedNetworks } from '../../src/runtimes/network/translated-networks.ts'
-import { emptyRoom, realClock, runOf, shell } from '../../src/runtimes/rooms.fixture.ts'
+import { emptyRoom, realClock, runOf, shell } from '../../src/runtimes/run/rooms.fixture.ts'
 import { requireTool } from '../../src/testing/require.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from '../rooms/docker-daemon.ts'
 

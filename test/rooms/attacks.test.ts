@@ -1,4 +1,4 @@
-import { type BareUnderTest, bareBy, ORDINARY_USER, whyNotOrdinary } from '../../src/runtimes/bare.fixture.ts'
+import { type BareUnderTest, bareBy, ORDINARY_USER, whyNotOrdinary } from '../../src/runtimes/bare/bare.fixture.ts'
 import { sandboxBy } from '../../src/runtimes/sandbox/sandbox.fixture.ts'
 import { unshareBy } from '../../src/runtimes/unshare/unshare.fixture.ts'
 import { type Attacked, attackSuite, whyNoAttacks } from './attack-suite.ts'

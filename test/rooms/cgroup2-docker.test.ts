@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BareUnderTest } from '../../src/runtimes/bare.fixture.ts'
+import type { BareUnderTest } from '../../src/runtimes/bare/bare.fixture.ts'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
-import { emptyRoom, runOf, shell } from '../../src/runtimes/rooms.fixture.ts'
-import type { RunEnd } from '../../src/runtimes/runtime.ts'
+import { emptyRoom, runOf, shell } from '../../src/runtimes/run/rooms.fixture.ts'
+import type { RunEnd } from '../../src/runtimes/run/runtime.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { whyNoCgroup2 } from './guest/why-no-cgroup2.ts'
 

@@ -4,7 +4,7 @@
  * qemu-system-x86, busybox-static, e2fsprogs, bubblewrap, util-linux, libc-bin; the kernel is fetched, and not installed. Everything is in a
  * temporary folder. Exits as the tests do; with 0 and the reason in words where it cannot be tried.
  *
- * Other tests can be named: node test/rooms/cgroup2-in-guest.ts src/runtimes/bare.test.ts
+ * Other tests can be named: node test/rooms/cgroup2-in-guest.ts src/runtimes/bare/bare.test.ts
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

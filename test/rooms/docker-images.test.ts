@@ -8,7 +8,7 @@ import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
 import { engineBy } from '../../src/runtimes/docker/engine.ts'
 import { engineSocket } from '../../src/runtimes/docker/engine-socket.ts'
 import type { ImagePolicy } from '../../src/runtimes/images/image-cache.ts'
-import { emptyRoom, realClock, runOf } from '../../src/runtimes/rooms.fixture.ts'
+import { emptyRoom, realClock, runOf } from '../../src/runtimes/run/rooms.fixture.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { type TinyRegistry, tinyRegistry } from './docker-registry.ts'
 

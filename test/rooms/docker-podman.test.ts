@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { runtimeContract } from '../../src/runtimes/contract.ts'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
+import { runtimeContract } from '../../src/runtimes/run/contract.ts'
 import { IMAGE, type RunningEngine } from './docker-daemon.ts'
 import { type PodmanUser, startPodman, temporaryUser, whyNoPodman } from './docker-podman.ts'
 

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runtimeContract } from '../../src/runtimes/contract.ts'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
 import type { DockerOptions } from '../../src/runtimes/docker/docker.ts'
 import { engineBy } from '../../src/runtimes/docker/engine.ts'
 import { engineSocket } from '../../src/runtimes/docker/engine-socket.ts'
-import { emptyRoom, realClock, runOf, shell } from '../../src/runtimes/rooms.fixture.ts'
+import { runtimeContract } from '../../src/runtimes/run/contract.ts'
+import { emptyRoom, realClock, runOf, shell } from '../../src/runtimes/run/rooms.fixture.ts'
 import { IMAGE, type RunningEngine, startDocker, whyNoDocker } from './docker-daemon.ts'
 import { importImage } from './docker-image.ts'
 

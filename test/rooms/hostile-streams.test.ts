@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { IS_ROOT } from '../../src/runtimes/bare.fixture.ts'
+import { IS_ROOT } from '../../src/runtimes/bare/bare.fixture.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { windlass } from '../workers/worker-process.ts'
 

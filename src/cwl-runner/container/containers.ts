@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { Runtime } from '../../runtimes/runtime.ts'
+import type { Runtime } from '../../runtimes/run/runtime.ts'
 import type { Docker } from '../../workflow/tool/docker.ts'
 import { plainCommand } from '../plain-command.ts'
 import { type ContainerOrder, containerArgv, mustBeImage, type User } from './container-argv.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emptyRoom } from '../rooms.fixture.ts'
+import { emptyRoom } from '../run/rooms.fixture.ts'
 import { apptainerArgv, splitEnvironment } from './apptainer-argv.ts'
 
 test('a path with commas, quotes and colons is one field of a mount', () => {

@@ -1,6 +1,6 @@
-import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
-import type { Room } from '../runtime.ts'
+import { INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
+import type { Room } from '../run/runtime.ts'
 
 export interface ApptainerOrder {
   readonly program: string

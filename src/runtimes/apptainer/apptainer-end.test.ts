@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { NO_OUTPUT } from '../captured-output.ts'
-import type { LaunchOutcome } from '../launch-run.ts'
+import { NO_OUTPUT } from '../run/captured-output.ts'
+import type { LaunchOutcome } from '../run/launch-run.ts'
 import { apptainerEnd } from './apptainer-end.ts'
 
 /** Of a program that has ended with 255 and these last words. */

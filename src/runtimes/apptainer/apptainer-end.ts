@@ -1,9 +1,9 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Limits } from '../../model/command.ts'
-import type { LaunchOutcome } from '../launch-run.ts'
 import { broken, innerExit, mustHaveStarted } from '../namespaces/inner-end.ts'
-import { notStarted, runEnd } from '../run-end.ts'
-import type { RunEnd } from '../runtime.ts'
+import type { LaunchOutcome } from '../run/launch-run.ts'
+import { notStarted, runEnd } from '../run/run-end.ts'
+import type { RunEnd } from '../run/runtime.ts'
 
 /** Its exit code for everything that it could not do itself; a command may have it, too. */
 const FATAL_CODE = 255

@@ -5,8 +5,8 @@ import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from '../images/image-name.ts'
 import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
 import { type TreeSum, treeDigest } from '../images/tree-digest.ts'
-import { mismatch } from '../mismatch.ts'
-import { removeTree } from '../remove-tree.ts'
+import { removeTree } from '../remove/remove-tree.ts'
+import { mismatch } from '../run/mismatch.ts'
 
 export interface ApptainerImagesOptions {
   /** Which the user that runs Apptainer may write to. */

@@ -1,8 +1,8 @@
 import type { Limits } from '../../model/command.ts'
-import type { LaunchOutcome } from '../launch-run.ts'
 import { innerExit } from '../namespaces/inner-end.ts'
-import { notStarted, runEnd } from '../run-end.ts'
-import type { RunEnd } from '../runtime.ts'
+import type { LaunchOutcome } from '../run/launch-run.ts'
+import { notStarted, runEnd } from '../run/run-end.ts'
+import type { RunEnd } from '../run/runtime.ts'
 
 /** What the programs that start commands in containers say when they cannot: tini of Docker, catatonit of Podman, and who starts those. */
 const UNSTARTED = [

@@ -1,5 +1,5 @@
-import { INSIDE } from '../namespaces/inside.ts'
 import { noRoomNetwork, type RoomNetwork, type RoomNetworks } from '../network/room-networks.ts'
+import { INSIDE } from '../run/inside.ts'
 import type { Engine } from './engine.ts'
 
 /** The network of one container. */

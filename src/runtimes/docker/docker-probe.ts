@@ -1,5 +1,5 @@
 import { tryContainer } from '../images/try-container.ts'
-import type { KeptLimits, Probe, Runtime } from '../runtime.ts'
+import type { KeptLimits, Probe, Runtime } from '../run/runtime.ts'
 import type { DockerOptions } from './docker.ts'
 import type { EngineFacts } from './engine.ts'
 

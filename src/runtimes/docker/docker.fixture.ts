@@ -1,9 +1,9 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RuntimeUnderTest } from '../contract.ts'
 import { hostNetworks } from '../network/room-networks.ts'
-import { realClock } from '../rooms.fixture.ts'
+import type { RuntimeUnderTest } from '../run/contract.ts'
+import { realClock } from '../run/rooms.fixture.ts'
 import { type DockerOptions, type DockerRuntime, dockerRuntime } from './docker.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests

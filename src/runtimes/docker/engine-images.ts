@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from '../images/image-name.ts'
 import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
-import { mismatch } from '../mismatch.ts'
+import { mismatch } from '../run/mismatch.ts'
 import type { Engine, EngineImage } from './engine.ts'
 
 /** The images of an engine. A command runs in the very image that was found here: by its id, whatever its name comes to mean meanwhile. */

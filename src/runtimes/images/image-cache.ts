@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import { mismatch } from '../mismatch.ts'
+import { mismatch } from '../run/mismatch.ts'
 import { type ImageName, imageName } from './image-name.ts'
 import { imageRecord, type RecordedImage } from './image-record.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'

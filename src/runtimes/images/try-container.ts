@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from '../../model/command.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../run/runtime.ts'
 
 export interface ContainerTrial {
   readonly script: string

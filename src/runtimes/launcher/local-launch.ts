@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { TerminalSize } from '../../model/live-input.ts'
 import type { RoomGroup } from '../cgroups/room-groups.ts'
-import { commandProcess, terminalOf } from './command-processes.ts'
+import { commandProcess, terminalOf } from '../processes/command-processes.ts'
+import { MARKER, startOf } from '../processes/marked-processes.ts'
+import { initBelow, RoomInitWatch } from '../processes/room-init.ts'
 import { watchDisk } from './disk-watch.ts'
 import type { LaunchRecord } from './launch-records.ts'
 import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
 import type { LaunchTools } from './local-launcher.ts'
-import { MARKER, startOf } from './marked-processes.ts'
 import { type ProcessStreams, processStreams } from './process-streams.ts'
 import { groupTree, markedTree, type ProcessTree, roomTree } from './process-tree.ts'
-import { initBelow, RoomInitWatch } from './room-init.ts'
 import { watchLimits } from './watch-limits.ts'
 
 /** Rounds of killing, a few milliseconds apart, until those who are left are taken to be beyond our reach. */

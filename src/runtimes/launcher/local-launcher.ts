@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import { ownGroups } from '../cgroups/own-groups.ts'
 import { type RoomGroups, roomGroups } from '../cgroups/room-groups.ts'
 import { Warmth } from '../cgroups/warmth.ts'
+import { markedSince } from '../processes/marked-processes.ts'
 import { type LaunchRecords, launchRecords, sweepRecords } from './launch-records.ts'
 import type { Launch, Launcher, LauncherFacts, SendSignal } from './launcher.ts'
 import { LocalLaunch } from './local-launch.ts'
-import { markedSince } from './marked-processes.ts'
 import { type PipePool, pipePool } from './pipe-pool.ts'
 
 export interface LocalLauncherOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CapturedOutput } from '../captured-output.ts'
+import { CapturedOutput } from '../run/captured-output.ts'
 import { OutputWindow } from './output-window.ts'
 
 /** A failed property prints its seed; WINDLASS_SEED runs that one again. */

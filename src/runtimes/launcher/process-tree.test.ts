@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { tryRemove } from '../cgroups/group-files.ts'
 import { ownGroups } from '../cgroups/own-groups.ts'
 import { roomGroups } from '../cgroups/room-groups.ts'
-import { testWhere } from '../rooms.fixture.ts'
+import { testWhere } from '../run/rooms.fixture.ts'
 import { groupTree } from './process-tree.ts'
 
 const all = ownGroups(`test-tree-${process.pid}`)

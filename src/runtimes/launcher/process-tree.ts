@@ -1,8 +1,8 @@
 import type { RoomGroup } from '../cgroups/room-groups.ts'
+import { killMarked, type MarkedTree, markedProcesses, statOf, usageOf } from '../processes/marked-processes.ts'
+import { memoryBytesOf } from '../processes/process-memory.ts'
+import { isDead, type RoomInitWatch } from '../processes/room-init.ts'
 import type { LaunchUsage, SendSignal } from './launcher.ts'
-import { killMarked, type MarkedTree, markedProcesses, statOf, usageOf } from './marked-processes.ts'
-import { memoryBytesOf } from './memory-of-processes.ts'
-import { isDead, type RoomInitWatch } from './room-init.ts'
 
 /** All processes of one order. */
 export interface ProcessTree {

@@ -1,6 +1,6 @@
 import { cp, lstat, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { INSIDE } from './inside.ts'
+import { INSIDE } from '../run/inside.ts'
 
 /** What programs need to start and to find their parts; nothing that tells machines apart, and no secrets. */
 const WANTED = [

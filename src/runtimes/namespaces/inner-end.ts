@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { FaultError } from '../../base/fault.ts'
-import type { LaunchOutcome } from '../launch-run.ts'
 import type { LaunchExit } from '../launcher/launcher.ts'
+import type { LaunchOutcome } from '../run/launch-run.ts'
 
 /** Some have several names, of which the first is the one that everybody knows. */
 const SIGNALS = new Map(

@@ -1,6 +1,6 @@
 import { tryRead } from '../cgroups/group-files.ts'
 import type { LauncherFacts } from '../launcher/launcher.ts'
-import type { Run } from '../runtime.ts'
+import type { Run } from '../run/runtime.ts'
 
 /**
  * Segments, messages and semaphores of System V are memory of the kernel's that belongs to no process: who adds up what the

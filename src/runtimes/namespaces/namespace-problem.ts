@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { firstRunnable } from '../first-runnable.ts'
+import { firstRunnable } from '../run/first-runnable.ts'
 
 /** Why this process cannot make the namespaces that rooms need, and what an administrator can do about it. */
 export interface NamespaceProblem {

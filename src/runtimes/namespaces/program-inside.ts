@@ -1,5 +1,5 @@
-import { type ProgramProblem, programProblem } from '../program.ts'
-import { INSIDE } from './inside.ts'
+import { INSIDE } from '../run/inside.ts'
+import { type ProgramProblem, programProblem } from '../run/program.ts'
 import { isInSight, type SystemPart } from './system-view.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { EnvVariable } from '../../model/command.ts'
 import type { Launcher, LauncherFacts } from '../launcher/launcher.ts'
 import { noNetworks, type RoomNetwork, type RoomNetworks } from '../network/room-networks.ts'
-import type { KeptLimits, Run } from '../runtime.ts'
+import type { KeptLimits, Run } from '../run/runtime.ts'
 
 /** What the runtimes that make rooms with namespaces are given. */
 export interface RoomRuntimeOptions {

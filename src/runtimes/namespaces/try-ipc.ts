@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Run, RunEnd } from '../runtime.ts'
+import type { Run, RunEnd } from '../run/runtime.ts'
 import { ipcSettings } from './ipc-limits.ts'
 import { plainRun } from './try-room.ts'
 

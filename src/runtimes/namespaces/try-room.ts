@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '../../model/command.ts'
-import type { Run, Runtime } from '../runtime.ts'
+import type { Run, Runtime } from '../run/runtime.ts'
 import type { RoomRuntimeOptions } from './room-runtime.ts'
 
 export interface Trial {

@@ -1,4 +1,4 @@
-import { firstRunnable } from '../first-runnable.ts'
+import { firstRunnable } from '../run/first-runnable.ts'
 import { INTERFACE, ROOM_NET } from './network-plan.ts'
 import type { NetworkUser } from './room-networks.ts'
 import type { SideOrder } from './side-process.ts'

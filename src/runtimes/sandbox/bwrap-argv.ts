@@ -1,8 +1,8 @@
-import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
 import type { IpcSetting } from '../namespaces/ipc-limits.ts'
 import type { SystemPart } from '../namespaces/system-view.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
-import type { Room } from '../runtime.ts'
+import { INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
+import type { Room } from '../run/runtime.ts'
 
 /** Where the program finds its filter and the settings, one each, and after them where it tells of the command's end. */
 const FILTER_FD = 3

@@ -1,8 +1,8 @@
 import type { Limits } from '../../model/command.ts'
-import type { LaunchOutcome } from '../launch-run.ts'
 import { broken, innerExit, mustHaveStarted } from '../namespaces/inner-end.ts'
-import { notStarted, runEnd } from '../run-end.ts'
-import type { RunEnd } from '../runtime.ts'
+import type { LaunchOutcome } from '../run/launch-run.ts'
+import { notStarted, runEnd } from '../run/run-end.ts'
+import type { RunEnd } from '../run/runtime.ts'
 
 /** Its words for what execvp(3) answered. */
 const CODES: Readonly<Record<string, string>> = {

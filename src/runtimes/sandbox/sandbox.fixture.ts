@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BareUnderTest, IS_ROOT, launcherBy, launcherOptions, type Way } from '../bare.fixture.ts'
+import { type BareUnderTest, IS_ROOT, launcherBy, launcherOptions, type Way } from '../bare/bare.fixture.ts'
 import type { RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import { hostNetworks } from '../network/room-networks.ts'
-import { realClock } from '../rooms.fixture.ts'
-import type { Runtime } from '../runtime.ts'
+import { realClock } from '../run/rooms.fixture.ts'
+import type { Runtime } from '../run/runtime.ts'
 import { sandboxRuntime } from './sandbox.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests

@@ -1,6 +1,6 @@
 /** A worker whose command tells which files it finds open. */
-import { bareBy } from '../bare.fixture.ts'
-import { emptyRoom, runOf, shell } from '../rooms.fixture.ts'
+import { bareBy } from '../bare/bare.fixture.ts'
+import { emptyRoom, runOf, shell } from '../run/rooms.fixture.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this file is a process of its own
 const host = process

@@ -1,7 +1,7 @@
 /** A worker that starts a command by its spawner, tells their pids, and waits to be killed. */
 
-import { bareBy } from '../bare.fixture.ts'
-import { emptyRoom, realClock, runOf, shell } from '../rooms.fixture.ts'
+import { bareBy } from '../bare/bare.fixture.ts'
+import { emptyRoom, realClock, runOf, shell } from '../run/rooms.fixture.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this file is a process of its own
 const host = process

@@ -1,7 +1,7 @@
 import { expect, type TestContext, test } from 'vitest'
 import type { TerminalSize } from '../../model/live-input.ts'
-import { emptyRoom, runOf, shell } from '../rooms.fixture.ts'
-import type { Kept, Reins, Run, RunEnd, Runtime } from '../runtime.ts'
+import { emptyRoom, runOf, shell } from '../run/rooms.fixture.ts'
+import type { Kept, Reins, Run, RunEnd, Runtime } from '../run/runtime.ts'
 
 const never = new AbortController().signal
 

@@ -1,7 +1,7 @@
 import type { FaultError } from '../../base/fault.ts'
 import type { LaunchOrder } from '../launcher/launcher.ts'
-import { mismatch } from '../mismatch.ts'
-import type { Run } from '../runtime.ts'
+import { mismatch } from '../run/mismatch.ts'
+import type { Run } from '../run/runtime.ts'
 
 /**
  * A terminal without native code: script(1) makes one for its command, within the room, and hands on what goes in and

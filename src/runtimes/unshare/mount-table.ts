@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { INSIDE, pathInside, readOnlyPaths } from '../namespaces/inside.ts'
 import type { SystemPart } from '../namespaces/system-view.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
-import type { Room } from '../runtime.ts'
+import { INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
+import type { Room } from '../run/runtime.ts'
 
 /** What is at the places where devices go: empty files to lay them over, made once. */
 export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const

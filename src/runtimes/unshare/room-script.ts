@@ -1,5 +1,5 @@
-import { INSIDE } from '../namespaces/inside.ts'
 import type { IpcSetting } from '../namespaces/ipc-limits.ts'
+import { INSIDE } from '../run/inside.ts'
 
 /** Where the script finds its mounts, and where it says that the room is made. */
 const TABLE_FD = 3

@@ -1,5 +1,5 @@
 import { describeWith } from '../../testing/require.ts'
-import { runtimeContract } from '../contract.ts'
+import { runtimeContract } from '../run/contract.ts'
 import { unshareBy } from './unshare.fixture.ts'
 
 describeWith('unshare', 'rooms by unshare', () => {

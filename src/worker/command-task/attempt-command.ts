@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { CommandOutputFile, CommandResult, CommandTask } from '../../model/command-task.ts'
 import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
-import type { RuntimeName } from '../../runtimes/runtime.ts'
+import type { RuntimeName } from '../../runtimes/run/runtime.ts'
 import type { AttemptTools } from '../attempt.ts'
 import { passing } from '../daemon-gate.ts'
 import type { StagedInputs, WantedInputs } from '../inputs/stage-inputs.ts'

@@ -1,5 +1,5 @@
 import type { InputEvent } from '../../model/live-input.ts'
-import type { Reins } from '../../runtimes/runtime.ts'
+import type { Reins } from '../../runtimes/run/runtime.ts'
 
 /** What is done to one attempt while it runs: on the one side by the server, on the other to the stage that is typed to. */
 export interface LiveInput {

@@ -1,7 +1,7 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { StageStream } from '../../model/command-task.ts'
-import type { Output } from '../../runtimes/runtime.ts'
+import type { Output } from '../../runtimes/run/runtime.ts'
 import { memoryBlob, type OutputBlob } from '../outputs/blob-target.ts'
 
 /** Of each stream; what is more becomes a blob. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { runOf, shell } from '../../runtimes/rooms.fixture.ts'
-import type { Run, Runtime } from '../../runtimes/runtime.ts'
+import { runOf, shell } from '../../runtimes/run/rooms.fixture.ts'
+import type { Run, Runtime } from '../../runtimes/run/runtime.ts'
 import { rooted } from './rooted-runtime.ts'
 
 test('a command that asks for a language with a system of its own sees that, and no other does', async () => {

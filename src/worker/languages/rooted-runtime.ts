@@ -1,5 +1,5 @@
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
-import type { Runtime } from '../../runtimes/runtime.ts'
+import type { Runtime } from '../../runtimes/run/runtime.ts'
 
 /** The folder with a language's own system, by its name; undefined for one that uses the machine's. */
 export type LanguageRootfs = (language: string) => string | undefined

@@ -1,7 +1,7 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { OutputStream } from '../../model/action-result.ts'
-import type { Output } from '../../runtimes/runtime.ts'
+import type { Output } from '../../runtimes/run/runtime.ts'
 import { memoryBlob, type OutputBlob } from './blob-target.ts'
 
 /** Standard output or error as a result carries it: as a blob, which some clients insist on, and within it too when short. */

@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { RoomPlace } from '../../model/command-task.ts'
-import { INSIDE } from '../../runtimes/namespaces/inside.ts'
+import { INSIDE } from '../../runtimes/run/inside.ts'
 import { diskFault } from '../disk-fault.ts'
 
 /**

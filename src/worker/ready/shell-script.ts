@@ -1,6 +1,6 @@
-import { environmentInside, pathInside } from '../../runtimes/namespaces/inside.ts'
-import { mustBeRunnable, programProblem, workingDirectoryOf } from '../../runtimes/program.ts'
-import type { Run } from '../../runtimes/runtime.ts'
+import { environmentInside, pathInside } from '../../runtimes/run/inside.ts'
+import { mustBeRunnable, programProblem, workingDirectoryOf } from '../../runtimes/run/program.ts'
+import type { Run } from '../../runtimes/run/runtime.ts'
 
 /** A longer one is told to a sandbox as it starts, which checks its length. */
 const MOST_CHARS = 64 * 1024

@@ -1,4 +1,4 @@
-import type { Reins, Release, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/runtime.ts'
+import type { Reins, Release, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
 import type { OpenRoom } from '../rooms.ts'
 

@@ -1,7 +1,7 @@
 import { lchownSync, lstatSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { FaultError } from '../../base/fault.ts'
-import type { Runtime } from '../../runtimes/runtime.ts'
+import type { Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
 import type { Rooms } from '../rooms.ts'
 

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { InlineFile } from '../../model/command.ts'
-import type { Reins, Release, Room, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/runtime.ts'
+import type { Reins, Release, Room, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
 import type { WarmShape } from './warm-shape.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { CommandResult, CommandTask } from '../../model/command-task.ts'
-import { commandOf, realClock } from '../../runtimes/rooms.fixture.ts'
+import { commandOf, realClock } from '../../runtimes/run/rooms.fixture.ts'
 import { unshareBy } from '../../runtimes/unshare/unshare.fixture.ts'
 import { languageOf, taskOf, warmBench } from './warm.fixture.ts'
 

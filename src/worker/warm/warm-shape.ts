@@ -1,7 +1,7 @@
 import type { EnvVariable, Limits, PlatformProperty } from '../../model/command.ts'
 import type { CommandStage, CommandTask } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY, type Language } from '../../model/language.ts'
-import type { Run } from '../../runtimes/runtime.ts'
+import type { Run } from '../../runtimes/run/runtime.ts'
 import { strictest } from '../attempt.ts'
 
 /**

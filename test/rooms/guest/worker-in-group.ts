@@ -1,7 +1,7 @@
 /** A worker's launcher in the control group that it was started in; tells what it can keep there, and ends. */
 import { readFileSync, rmSync } from 'node:fs'
-import { bareBy, launcherBy, launcherOptions } from '../../../src/runtimes/bare.fixture.ts'
-import { emptyRoom, runOf, shell } from '../../../src/runtimes/rooms.fixture.ts'
+import { bareBy, launcherBy, launcherOptions } from '../../../src/runtimes/bare/bare.fixture.ts'
+import { emptyRoom, runOf, shell } from '../../../src/runtimes/run/rooms.fixture.ts'
 
 const options = launcherOptions(true)
 const launcher = launcherBy('spawner', options)

@@ -1,12 +1,12 @@
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Launcher } from '../launcher/launcher.ts'
+import { type LocalLauncherOptions, localLauncher } from '../launcher/local-launcher.ts'
+import type { RuntimeUnderTest } from '../run/contract.ts'
+import { realClock } from '../run/rooms.fixture.ts'
+import { spawner } from '../spawner/spawner.ts'
 import { type BareOptions, bareRuntime } from './bare.ts'
-import type { RuntimeUnderTest } from './contract.ts'
-import type { Launcher } from './launcher/launcher.ts'
-import { type LocalLauncherOptions, localLauncher } from './launcher/local-launcher.ts'
-import { realClock } from './rooms.fixture.ts'
-import { spawner } from './spawner/spawner.ts'
 
 /** `ordinary`: the spawner is the process of an ordinary user, as that of a worker without root is. */
 export type Way = 'spawner' | 'direct' | 'ordinary'
@@ -24,7 +24,7 @@ export function launcherOptions(useGroups: boolean): LocalLauncherOptions {
 
 export function launcherBy(way: Way, options: LocalLauncherOptions): Launcher {
   if (way === 'direct') return localLauncher(options)
-  const entry = new URL('./spawner/spawner-process.fixture.ts', import.meta.url)
+  const entry = new URL('../spawner/spawner-process.fixture.ts', import.meta.url)
   const node = way === 'ordinary' && IS_ROOT ? nodeOfOrdinaryUser(options.folder) : host.execPath
   return spawner({ ...options, node, entry })
 }

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { testWith } from '../../testing/require.ts'
-import { launcherOptions } from '../bare.fixture.ts'
-import { isGone } from '../contract.ts'
-import { realClock } from '../rooms.fixture.ts'
-import type { LaunchEnd, LaunchOrder } from './launcher.ts'
-import { localLauncher } from './local-launcher.ts'
+import { launcherOptions } from '../bare/bare.fixture.ts'
+import type { LaunchEnd, LaunchOrder } from '../launcher/launcher.ts'
+import { localLauncher } from '../launcher/local-launcher.ts'
+import { isGone } from '../run/contract.ts'
+import { realClock } from '../run/rooms.fixture.ts'
 
 /**
  * A maker of rooms that a hostile command has taken over: it names the first process of its pid namespace, reports a good end,

@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { invalid } from '../base/fault.ts'
-import type { Command } from '../model/command.ts'
+import { invalid } from '../../base/fault.ts'
+import type { Command } from '../../model/command.ts'
 import type { Room } from './runtime.ts'
 
 /** What is wrong with a command whoever runs it. The system calls take no NUL, and an `=` would end a name early. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 import type { Command, EnvVariable } from '../../model/command.ts'
 import { isFreePlace, type RoomPlace } from '../../model/command-task.ts'
-import type { Room } from '../runtime.ts'
+import type { Room } from './runtime.ts'
 
 /**
  * What a command finds in a room with namespaces, on whatever machine and whichever worker: the same paths, names and

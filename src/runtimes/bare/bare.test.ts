@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { testWith } from '../testing/require.ts'
+import { testWith } from '../../testing/require.ts'
+import { isGone, runtimeContract } from '../run/contract.ts'
+import { commandOf, emptyRoom, PATH, runOf, shell, testWhere } from '../run/rooms.fixture.ts'
 import { bareBy, launcherBy, launcherOptions } from './bare.fixture.ts'
-import { isGone, runtimeContract } from './contract.ts'
-import { commandOf, emptyRoom, PATH, runOf, shell, testWhere } from './rooms.fixture.ts'
 
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()

@@ -1,7 +1,7 @@
-import type { Command, Limits } from '../model/command.ts'
-import type { RoomPlace } from '../model/command-task.ts'
-import type { IsolationLevel } from '../model/isolation.ts'
-import type { InputSignal, TerminalSize } from '../model/live-input.ts'
+import type { Command, Limits } from '../../model/command.ts'
+import type { RoomPlace } from '../../model/command-task.ts'
+import type { IsolationLevel } from '../../model/isolation.ts'
+import type { InputSignal, TerminalSize } from '../../model/live-input.ts'
 
 /**
  * Runs one command in a room, within limits. A command that exits with 1, is killed, runs out of time or cannot even

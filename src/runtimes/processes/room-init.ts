@@ -1,6 +1,6 @@
 import { tryRead } from '../cgroups/group-files.ts'
+import type { SendSignal } from '../launcher/launcher.ts'
 import { childrenOf } from './command-processes.ts'
-import type { SendSignal } from './launcher.ts'
 import { statOf } from './marked-processes.ts'
 
 /**

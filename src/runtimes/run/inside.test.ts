@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emptyRoom } from '../rooms.fixture.ts'
 import { pathInside, pathShown, shownPlaces } from './inside.ts'
+import { emptyRoom } from './rooms.fixture.ts'
 
 const place = (path: string, at: string) => ({ path, at, writable: true })
 

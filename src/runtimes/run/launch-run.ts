@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts'
-import { FaultError } from '../base/fault.ts'
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Launch, LaunchEnd, Launcher, LaunchOrder } from '../launcher/launcher.ts'
 import { CapturedOutput } from './captured-output.ts'
-import type { Launch, LaunchEnd, Launcher, LaunchOrder } from './launcher/launcher.ts'
 import type { Output, Release, RunHooks } from './runtime.ts'
 
 /** What came of an order, and which of the two that may stop it from outside did. */

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'vitest'
-import type { Clock } from '../base/clock.ts'
-import type { Command, Limits } from '../model/command.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Command, Limits } from '../../model/command.ts'
 import type { Room, Run, RunHooks } from './runtime.ts'
 
 /** The machine's own clock: these tests are about real processes. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Limits } from '../model/command.ts'
-import type { LaunchLimits } from './launcher/launcher.ts'
+import type { Limits } from '../../model/command.ts'
+import type { LaunchLimits } from '../launcher/launcher.ts'
 import type { Room } from './runtime.ts'
 
 /**

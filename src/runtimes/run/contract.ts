@@ -3,10 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { reinsContract } from '../terminal/contract.ts'
 import { limitsContract } from './limits/contract.ts'
 import { emptyRoom, runOf, shell } from './rooms.fixture.ts'
 import type { Run, RunEnd, Runtime } from './runtime.ts'
-import { reinsContract } from './terminal/contract.ts'
 
 export interface RuntimeUnderTest {
   readonly runtime: Runtime
@@ -310,7 +310,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       writeFileSync(join(room.path, 'plain'), 'x', { mode: 0o644 })
       expect(await go(runOf(['./plain'], { room }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
       const again = { ...room, name: `${room.name}-b` }
-      expect(await go(runOf(['./'], { room: again }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
+      expect(await go(runOf(['../'], { room: again }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
     })
 
     test('arguments that are too long for the system are a result too', async () => {

@@ -1,9 +1,9 @@
 import { constants } from 'node:os'
-import { FaultError } from '../base/fault.ts'
-import type { Limits } from '../model/command.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Limits } from '../../model/command.ts'
+import type { LaunchExit } from '../launcher/launcher.ts'
 import { NO_OUTPUT } from './captured-output.ts'
 import type { LaunchOutcome } from './launch-run.ts'
-import type { LaunchExit } from './launcher/launcher.ts'
 import type { RunCause, RunEnd } from './runtime.ts'
 
 /** Puts the causes in order: what we did to it comes before what it did itself. */
