@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dockerBy } from '../../src/runtimes/docker/docker.fixture.ts'
-import type { DockerOptions } from '../../src/runtimes/docker/docker.ts'
+import type { DockerOptions } from '../../src/runtimes/docker/docker-options.ts'
 import { engineBy } from '../../src/runtimes/docker/engine.ts'
 import { engineSocket } from '../../src/runtimes/docker/engine-socket.ts'
 import { runtimeContract } from '../../src/runtimes/run/contract.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { tryRead } from './group-files.ts'
+import { tryRead } from '../processes/small-files.ts'
 import { hierarchiesOf } from './hierarchies.ts'
 
 /** What the kernel counts for one group, since the group exists. */

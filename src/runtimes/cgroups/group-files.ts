@@ -1,5 +1,5 @@
-import { existsSync, openSync, readFileSync, rmdirSync, writeFileSync, writeSync } from 'node:fs'
-import type { GroupUsage } from './room-groups.ts'
+import { existsSync, openSync, rmdirSync, writeFileSync, writeSync } from 'node:fs'
+import { tryRead, tryWrite } from '../processes/small-files.ts'
 
 /** A group that one room has in one hierarchy. */
 export interface GroupFolder {
@@ -10,6 +10,12 @@ export interface GroupFolder {
   readonly door: number
   /** That of the group that the starting process itself belongs in. */
   readonly home: number
+}
+
+export interface GroupUsage {
+  readonly cpuUserMs: number | undefined
+  readonly cpuSystemMs: number | undefined
+  readonly peakMemoryBytes: number | undefined
 }
 
 /** Opened beforehand: to enter is then one write. */
@@ -95,23 +101,6 @@ export function killAtOnce({ version, path }: Pick<GroupFolder, 'version' | 'pat
 
 const figuresIn = (text: string): Map<string, number> =>
   new Map(text.split('\n').map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]))
-
-export function tryRead(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-export function tryWrite(path: string, text: string): boolean {
-  try {
-    writeFileSync(path, text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** False while there is still somebody in it. */
 export function tryRemove(path: string): boolean {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { enter, pidsIn, tryRead, tryRemove, tryWrite } from './group-files.ts'
+import { tryRead, tryWrite } from '../processes/small-files.ts'
+import { enter, pidsIn, tryRemove } from './group-files.ts'
 import { type Hierarchy, hierarchiesOf } from './hierarchies.ts'
 
 /** The group of this worker in one hierarchy; those of its rooms are below. */

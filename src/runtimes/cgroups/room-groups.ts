@@ -1,9 +1,10 @@
 import { closeSync, mkdirSync, readdirSync, write } from 'node:fs'
-import type { SendSignal } from '../launcher/launcher.ts'
+import type { SendSignal } from '../processes/send-signal.ts'
 import {
   cpuOf,
   enterBy,
   type GroupFolder,
+  type GroupUsage,
   isEmpty,
   killAtOnce,
   limitCpus,
@@ -59,12 +60,6 @@ export interface RoomGroup {
   events(): { readonly outOfMemory: boolean; readonly pidsRefused: boolean }
   /** False while there is still somebody in it. */
   remove(): boolean
-}
-
-export interface GroupUsage {
-  readonly cpuUserMs: number | undefined
-  readonly cpuSystemMs: number | undefined
-  readonly peakMemoryBytes: number | undefined
 }
 
 /** Groups that are made before they are needed: a tenth of a millisecond each that nobody waits for. */

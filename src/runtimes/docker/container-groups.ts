@@ -1,16 +1,8 @@
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
-import {
-  cpuOf,
-  type GroupFolder,
-  memoryKillsOf,
-  peakMemoryOf,
-  pidsIn,
-  pidsRefusedIn,
-  tryRead,
-  tryWrite,
-} from '../cgroups/group-files.ts'
+import { cpuOf, type GroupFolder, memoryKillsOf, peakMemoryOf, pidsIn, pidsRefusedIn } from '../cgroups/group-files.ts'
 import { hierarchiesOf } from '../cgroups/hierarchies.ts'
 import type { ProcessTree } from '../launcher/process-tree.ts'
+import { tryRead, tryWrite } from '../processes/small-files.ts'
 
 /**
  * Control groups to make containers in. An engine removes the group of a container as soon as it has ended, and with it all that the

@@ -1,6 +1,6 @@
 import { tryContainer } from '../images/try-container.ts'
 import type { KeptLimits, Probe, Runtime } from '../run/runtime.ts'
-import type { DockerOptions } from './docker.ts'
+import type { DockerOptions } from './docker-options.ts'
 import type { EngineFacts } from './engine.ts'
 
 export interface DockerProbe {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { hostNetworks } from '../network/room-networks.ts'
 import type { RuntimeUnderTest } from '../run/contract.ts'
 import { realClock } from '../run/rooms.fixture.ts'
-import { type DockerOptions, type DockerRuntime, dockerRuntime } from './docker.ts'
+import { type DockerRuntime, dockerRuntime } from './docker.ts'
+import type { DockerOptions } from './docker-options.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
 const host = process

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../base/clock.ts'
-import type { EnvVariable, Limits } from '../../model/command.ts'
-import { type HeldImage, type ImageCache, type ImagePolicy, imageCache } from '../images/image-cache.ts'
+import type { Limits } from '../../model/command.ts'
+import { type HeldImage, type ImageCache, imageCache } from '../images/image-cache.ts'
 import { seccompProfile } from '../images/seccomp-profile.ts'
 import type { Launcher, LaunchOrder } from '../launcher/launcher.ts'
-import type { RoomNetworks } from '../network/room-networks.ts'
 import { firstRunnable } from '../run/first-runnable.ts'
 import { launchRun } from '../run/launch-run.ts'
 import { mismatch } from '../run/mismatch.ts'
@@ -22,38 +20,13 @@ import { containerEnd } from './container-end.ts'
 import { type ContainerGroups, containerGroups } from './container-groups.ts'
 import { ContainerLaunch, type Prlimit } from './container-launch.ts'
 import { containerNetwork } from './container-network.ts'
+import type { DockerOptions } from './docker-options.ts'
 import { probeOf } from './docker-probe.ts'
 import { type Engine, type EngineFacts, engineBy } from './engine.ts'
 import { engineImages } from './engine-images.ts'
 import { engineSocket } from './engine-socket.ts'
 import { onceMade } from './once-made.ts'
 import { pauseProgram } from './pause-program.ts'
-
-export interface DockerOptions {
-  readonly clock: Clock
-  /** Of the engine: Docker's own, or the one that Podman serves. */
-  readonly socketPath: string
-  /** Of the worker, unlike that of any other worker of this machine: containers under it are ours to remove. */
-  readonly worker: string
-  /** A folder of this runtime alone. */
-  readonly folder: string
-  readonly env: readonly EnvVariable[]
-  /** Who rooms belong to, and who commands run as. Not root. */
-  readonly user: { readonly uid: number; readonly gid: number }
-  /** Of each stream, where no limit is said. */
-  readonly outputBytes: number
-  readonly images: ImagePolicy
-  /** Networks for commands that may use one; such commands are refused when left out. */
-  readonly networks?: RoomNetworks
-  /** Where the machine's own network is granted: what stands for it, as the engine calls it; `host` if not said. */
-  readonly machineNetwork?: string
-  /** Of this machine, as Node names it. */
-  readonly arch: string
-  /** Whether the worker is root. */
-  readonly isRoot: boolean
-  /** Control groups of our own around containers are used wherever they can be, unless this says no. */
-  readonly useGroups?: boolean
-}
 
 export interface DockerRuntime extends Runtime {
   readonly images: ImageCache

@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { tryRead } from '../cgroups/group-files.ts'
 import { killMarked, markedProcesses, statOf } from '../processes/marked-processes.ts'
 import { isDead, type RoomInit } from '../processes/room-init.ts'
-import type { SendSignal } from './launcher.ts'
+import type { SendSignal } from '../processes/send-signal.ts'
+import { tryRead } from '../processes/small-files.ts'
 
 /**
  * The processes that rooms began with, on disk: so the next launcher of this folder can end rooms that outlived the last one.

@@ -121,6 +121,3 @@ export interface LaunchUsage {
   readonly peakMemoryBytes: number | undefined
   readonly how: 'counted' | 'sampled'
 }
-
-/** The system's kill(2): comes in by the door, for only the wiring sees the process. A negative pid is a process group. */
-export type SendSignal = (pid: number, signal: NodeJS.Signals) => void

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Clock } from '../../base/clock.ts'
 import type { TerminalSize } from '../../model/live-input.ts'
-import type { RoomGroup } from '../cgroups/room-groups.ts'
+import type { RoomGroup, RoomGroups } from '../cgroups/room-groups.ts'
+import type { Warmth } from '../cgroups/warmth.ts'
 import { commandProcess, terminalOf } from '../processes/command-processes.ts'
 import { MARKER, startOf } from '../processes/marked-processes.ts'
 import { initBelow, RoomInitWatch } from '../processes/room-init.ts'
+import type { SendSignal } from '../processes/send-signal.ts'
 import { watchDisk } from './disk-watch.ts'
-import type { LaunchRecord } from './launch-records.ts'
+import type { LaunchRecord, LaunchRecords } from './launch-records.ts'
 import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
-import type { LaunchTools } from './local-launcher.ts'
+import type { PipePool } from './pipe-pool.ts'
 import { type ProcessStreams, processStreams } from './process-streams.ts'
 import { groupTree, markedTree, type ProcessTree, roomTree } from './process-tree.ts'
 import { watchLimits } from './watch-limits.ts'
@@ -22,6 +25,19 @@ const DRAIN_MS = 1000
 /** Looks, a few milliseconds apart, for a command that is about to be there. */
 const LOOK_ROUNDS = 200
 const LOOK_MS = 5
+
+/** The parts of a launcher that its launches share. */
+export interface LaunchTools {
+  readonly groups: RoomGroups | undefined
+  readonly warmth: Warmth | undefined
+  readonly pipes: PipePool
+  readonly records: LaunchRecords
+  readonly after: Clock['after']
+  readonly monotonic: Clock['monotonic']
+  readonly pause: (ms: number) => Promise<void>
+  readonly send: SendSignal
+  readonly markerPrefix: string
+}
 
 /** One order, from the start of its first process to the death of its last. */
 export class LocalLaunch implements Launch {

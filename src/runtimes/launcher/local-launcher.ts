@@ -3,10 +3,11 @@ import { ownGroups } from '../cgroups/own-groups.ts'
 import { type RoomGroups, roomGroups } from '../cgroups/room-groups.ts'
 import { Warmth } from '../cgroups/warmth.ts'
 import { markedSince } from '../processes/marked-processes.ts'
-import { type LaunchRecords, launchRecords, sweepRecords } from './launch-records.ts'
-import type { Launch, Launcher, LauncherFacts, SendSignal } from './launcher.ts'
-import { LocalLaunch } from './local-launch.ts'
-import { type PipePool, pipePool } from './pipe-pool.ts'
+import type { SendSignal } from '../processes/send-signal.ts'
+import { launchRecords, sweepRecords } from './launch-records.ts'
+import type { Launch, Launcher, LauncherFacts } from './launcher.ts'
+import { type LaunchTools, LocalLaunch } from './local-launch.ts'
+import { pipePool } from './pipe-pool.ts'
 
 export interface LocalLauncherOptions {
   /** Of the worker, unlike that of any other worker of this machine: whatever runs under it is ours to kill. */
@@ -18,18 +19,6 @@ export interface LocalLauncherOptions {
   /** Of the spawner process: one that keeps it alive, for it must not end before what it has to kill. */
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
   readonly send: SendSignal
-}
-
-export interface LaunchTools {
-  readonly groups: RoomGroups | undefined
-  readonly warmth: Warmth | undefined
-  readonly pipes: PipePool
-  readonly records: LaunchRecords
-  readonly after: Clock['after']
-  readonly monotonic: Clock['monotonic']
-  readonly pause: (ms: number) => Promise<void>
-  readonly send: SendSignal
-  readonly markerPrefix: string
 }
 
 /**

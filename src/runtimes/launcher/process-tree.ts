@@ -2,7 +2,8 @@ import type { RoomGroup } from '../cgroups/room-groups.ts'
 import { killMarked, type MarkedTree, markedProcesses, statOf, usageOf } from '../processes/marked-processes.ts'
 import { memoryBytesOf } from '../processes/process-memory.ts'
 import { isDead, type RoomInitWatch } from '../processes/room-init.ts'
-import type { LaunchUsage, SendSignal } from './launcher.ts'
+import type { SendSignal } from '../processes/send-signal.ts'
+import type { LaunchUsage } from './launcher.ts'
 
 /** All processes of one order. */
 export interface ProcessTree {

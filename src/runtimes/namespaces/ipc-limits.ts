@@ -1,5 +1,5 @@
-import { tryRead } from '../cgroups/group-files.ts'
 import type { LauncherFacts } from '../launcher/launcher.ts'
+import { tryRead } from '../processes/small-files.ts'
 import type { Run } from '../run/runtime.ts'
 
 /**

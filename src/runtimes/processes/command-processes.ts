@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs'
-import { tryRead } from '../cgroups/group-files.ts'
 import { type Stat, statOf } from './marked-processes.ts'
+import { tryRead } from './small-files.ts'
 
 /**
  * The command's own process: below the first by as many as make its room. Who was adopted on the way comes after it. Between its

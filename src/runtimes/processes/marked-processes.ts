@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
-import { tryRead } from '../cgroups/group-files.ts'
-import type { SendSignal } from '../launcher/launcher.ts'
 import { memoryBytesOf } from './process-memory.ts'
+import type { SendSignal } from './send-signal.ts'
+import { tryRead } from './small-files.ts'
 
 /** In the environment of every process of an order, where there are no control groups. */
 export const MARKER = 'WINDLASS_ROOM'

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import { tryRead } from '../cgroups/group-files.ts'
+import { tryRead } from './small-files.ts'
 
 /** Descriptors that one look goes through: a process can have a million of them, and the launcher waits meanwhile. */
 const MOST_DESCRIPTORS = 8192

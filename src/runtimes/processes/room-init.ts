@@ -1,7 +1,7 @@
-import { tryRead } from '../cgroups/group-files.ts'
-import type { SendSignal } from '../launcher/launcher.ts'
 import { childrenOf } from './command-processes.ts'
 import { statOf } from './marked-processes.ts'
+import type { SendSignal } from './send-signal.ts'
+import { tryRead } from './small-files.ts'
 
 /**
  * The first process of a room's pid namespace. When it dies the kernel kills every process of the namespace, whatever their

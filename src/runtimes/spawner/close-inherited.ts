@@ -1,5 +1,5 @@
 import { closeSync, readdirSync } from 'node:fs'
-import { tryRead } from '../cgroups/group-files.ts'
+import { tryRead } from '../processes/small-files.ts'
 
 /** As the kernel prints it: octal. Node gives the flag to all that it opens itself. */
 const CLOSED_ON_EXEC = 0o2000000
