@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { invalid } from '../base/fault.ts'
-import { escapePath } from '../workflow/loading/uri.ts'
 import type { Entry, Files } from '../workflow/values/files.ts'
+import { escapePath } from '../workflow/values/uri.ts'
 import { rememberedChecksums } from './checksum.ts'
 import { isWithin, pathOf } from './file-address.ts'
 import { type Looked, type Sight, sightOf } from './sight.ts'

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are expressions of CWL
 import { beforeAll, describe, expect, test } from 'vitest'
+import { numberText } from '../values/value-text.ts'
 import { type Evaluator, evaluate, evaluateAsIs } from './evaluate.ts'
 import type { Expressions } from './expressions.ts'
 import { quickJsExpressions } from './quickjs.ts'
-import { numberText } from './value-text.ts'
 
 const clock = { monotonic: () => performance.now() }
 const refusing: Expressions = {

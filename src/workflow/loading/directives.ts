@@ -1,7 +1,7 @@
+import { descend, keysOf, type Place, placeOf, problem } from '../values/place.ts'
+import { resolveUri } from '../values/uri.ts'
 import { isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import type { Documents } from './documents.ts'
-import { descend, keysOf, type Place, placeOf, problem } from './place.ts'
-import { resolveUri } from './uri.ts'
 
 const DEEPEST = 64
 

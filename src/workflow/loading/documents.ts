@@ -1,8 +1,8 @@
+import { type Place, problem } from '../values/place.ts'
+import { documentOf, fragmentOf, shortName } from '../values/uri.ts'
 import { isRecord, type Value } from '../values/value.ts'
 import type { Fetch } from './fetch.ts'
 import { readJson } from './json-document.ts'
-import { type Place, problem } from './place.ts'
-import { documentOf, fragmentOf, shortName } from './uri.ts'
 
 /** Documents by address, each fetched and read once. */
 export interface Documents {

@@ -1,7 +1,7 @@
+import { descend } from '../values/place.ts'
 import { isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import { list, mapOf, may, must, oneOf, table, words } from './fields.ts'
 import { normaliseRecord, type Rules } from './normalise.ts'
-import { descend } from './place.ts'
 
 const FORMER = new Set(['cwltool:Loop', 'http://commonwl.org/cwltool#Loop'])
 

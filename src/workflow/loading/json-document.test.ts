@@ -1,9 +1,9 @@
 /** A failure prints its seed; WINDLASS_SEED runs that one again. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { keysOf, placeOf } from '../values/place.ts'
 import type { Value } from '../values/value.ts'
 import { readJson } from './json-document.ts'
-import { keysOf, placeOf } from './place.ts'
 import { readYaml } from './yaml-document.ts'
 
 const URI = 'file:///x.cwl'

@@ -1,6 +1,6 @@
+import { type Place, remember } from '../values/place.ts'
 import type { Value } from '../values/value.ts'
 import { DEEPEST, MOST_NODES } from './document-limits.ts'
-import { type Place, remember } from './place.ts'
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y

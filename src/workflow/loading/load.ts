@@ -1,4 +1,6 @@
 import type { InputParameter, OutputParameter, Process, Requirement, Step } from '../process/process.ts'
+import { descend, type Place, placeOf, problem } from '../values/place.ts'
+import { documentOf, fragmentOf, resolveUri, shortName } from '../values/uri.ts'
 import { isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import { expandDirectives } from './directives.ts'
 import { type Documents, documentsFrom, findById } from './documents.ts'
@@ -6,7 +8,6 @@ import type { Fetch } from './fetch.ts'
 import { VERSIONS, type Version } from './fields.ts'
 import { withoutFormerLoop } from './former-loop.ts'
 import { normaliseRecord, type Rules } from './normalise.ts'
-import { descend, type Place, placeOf, problem } from './place.ts'
 import { PROCESS_FIELDS } from './process-fields.ts'
 import { resolveLocations } from './read-default.ts'
 import { readHints, readRequirements } from './read-requirement.ts'
@@ -14,7 +15,6 @@ import { commandLineFields, readOutput } from './read-tool.ts'
 import { dataRules, readInputBinding, readType, type TypeNames } from './read-type.ts'
 import { linkNames, readStep, readWorkflowOutput } from './read-workflow.ts'
 import { NO_NAMES, schemaNames } from './type-names.ts'
-import { documentOf, fragmentOf, resolveUri, shortName } from './uri.ts'
 
 const DEEPEST = 64
 /** Workflows of workflows multiply; as many as any honest document has, and no more. */

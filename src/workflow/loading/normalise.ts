@@ -1,7 +1,7 @@
 import { nearest } from '../../base/nearest.ts'
+import { descend, keysOf, type Place, placeOf, problem, remember } from '../values/place.ts'
 import { describeValue, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import { type Field, type RecordTable, type Shape, type Version, versionText } from './fields.ts'
-import { descend, keysOf, type Place, placeOf, problem, remember } from './place.ts'
 import { isOpen } from './process-fields.ts'
 
 /** What holds for a whole document while its records are looked through. */

@@ -1,6 +1,6 @@
+import { descend, placeOf } from '../values/place.ts'
+import { escapePath, resolveUri } from '../values/uri.ts'
 import { isRecord, type Value } from '../values/value.ts'
-import { descend, placeOf } from './place.ts'
-import { escapePath, resolveUri } from './uri.ts'
 
 /** Locations in a document or an input object are relative to where they were written; a `path` is a location without escapes. */
 export function resolveLocations(value: Value, base: string): Value {

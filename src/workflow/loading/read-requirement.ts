@@ -1,10 +1,10 @@
 import type { Requirement } from '../process/process.ts'
 import { isData } from '../values/file-value.ts'
+import { descend, placeOf, problem } from '../values/place.ts'
+import { fragmentOf } from '../values/uri.ts'
 import { isList, isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import { normaliseRecord, type Rules, tooNew } from './normalise.ts'
-import { descend, placeOf, problem } from './place.ts'
 import { dirent, FORMER_NAMES, REQUIREMENT_FIELDS } from './requirement-fields.ts'
-import { fragmentOf } from './uri.ts'
 
 /** Requirements that we do not know stop everything, for the process cannot be run as it was meant. */
 export const readRequirements = (value: Value | undefined, rules: Rules): readonly Requirement[] =>

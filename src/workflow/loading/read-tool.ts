@@ -1,9 +1,9 @@
 import type { CommandLineTool, Operation, OutputParameter } from '../process/process.ts'
+import { placeOf, problem } from '../values/place.ts'
+import { shortName } from '../values/uri.ts'
 import { isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import type { Rules } from './normalise.ts'
-import { placeOf, problem } from './place.ts'
 import { dataRules, readInputBinding, readOutputBinding, readType, type TypeNames, textList } from './read-type.ts'
-import { shortName } from './uri.ts'
 
 /** Where a stream goes that is wanted as an output but was given no name. */
 const STREAM_NAMES = { stdout: 'windlass.stdout', stderr: 'windlass.stderr' } as const

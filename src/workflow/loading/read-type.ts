@@ -11,11 +11,11 @@ import {
   type SecondaryFile,
   unionOf,
 } from '../process/cwl-type.ts'
+import { type Place, placeOf, problem } from '../values/place.ts'
+import { hasScheme, resolveUri, shortName } from '../values/uri.ts'
 import { describeValue, isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import { hasExpression, normaliseRecord, type Rules } from './normalise.ts'
-import { type Place, placeOf, problem } from './place.ts'
 import { typeSchema } from './process-fields.ts'
-import { hasScheme, resolveUri, shortName } from './uri.ts'
 
 /** The types that SchemaDefRequirement gives names to, as they were written. */
 export interface TypeNames {

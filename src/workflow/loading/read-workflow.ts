@@ -8,11 +8,11 @@ import type {
   StepInput,
   WorkflowOutput,
 } from '../process/process.ts'
+import { placeOf, problem } from '../values/place.ts'
+import { documentOf, fragmentOf, hasScheme, resolveUri, shortName } from '../values/uri.ts'
 import { text, type Value, type ValueRecord } from '../values/value.ts'
-import { placeOf, problem } from './place.ts'
 import { resolveLocations } from './read-default.ts'
 import { listingOf, textList } from './read-type.ts'
-import { documentOf, fragmentOf, hasScheme, resolveUri, shortName } from './uri.ts'
 
 /** The names within a workflow: sources are written as `input` and `step/output` from here on. */
 export interface LinkNames {

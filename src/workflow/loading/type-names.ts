@@ -1,8 +1,8 @@
 import type { Requirement } from '../process/process.ts'
+import { placeOf } from '../values/place.ts'
+import { resolveUri, shortName } from '../values/uri.ts'
 import { isRecord, text, type ValueRecord } from '../values/value.ts'
-import { placeOf } from './place.ts'
 import type { TypeNames } from './read-type.ts'
-import { resolveUri, shortName } from './uri.ts'
 
 export const NO_NAMES: TypeNames = { find: () => undefined }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keysOf, placeOf } from './place.ts'
+import { keysOf, placeOf } from '../values/place.ts'
 import { readYaml } from './yaml-document.ts'
 
 const URI = 'file:///x.cwl'

@@ -9,10 +9,10 @@ import {
   parseDocument,
   type YAMLParseError,
 } from 'yaml'
+import { type Place, problem, remember } from '../values/place.ts'
 import { isList, isRecord, type Value } from '../values/value.ts'
 import { DEEPEST, MOST_NODES } from './document-limits.ts'
 import { indentFlows } from './flow-indent.ts'
-import { type Place, problem, remember } from './place.ts'
 
 interface Reading {
   readonly uri: string

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import { type Place, problem } from '../loading/place.ts'
+import { type Place, problem } from '../values/place.ts'
 import { assignable, linkType } from './assignable.ts'
 import { arrayOf, type CwlType, mayBeNull, primitive, typeText, unionOf } from './cwl-type.ts'
 import type { Process, Scope, Sink, Step, StepInput, Workflow } from './process.ts'

@@ -1,5 +1,5 @@
 import type { Version } from '../loading/fields.ts'
-import type { Place } from '../loading/place.ts'
+import type { Place } from '../values/place.ts'
 import type { Value, ValueRecord } from '../values/value.ts'
 import type { CwlType, DataRules, InputBinding, Listing, OutputBinding } from './cwl-type.ts'
 

@@ -1,9 +1,9 @@
 import { invalid } from '../../base/fault.ts'
+import { matchesOutput } from '../binding/match-type.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import { typeText } from '../process/cwl-type.ts'
 import type { ExpressionTool } from '../process/process.ts'
 import { type DataValue, mapData, withNames } from '../values/file-value.ts'
-import { matchesOutput } from '../values/match-type.ts'
 import { describeValue, field, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 
 /** An ExpressionTool runs right here: it is one expression, and never becomes a task of a worker. */

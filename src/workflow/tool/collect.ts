@@ -1,7 +1,9 @@
 import { invalid } from '../../base/fault.ts'
+import { withContents, withListing, withSize } from '../binding/load-contents.ts'
+import { matchesOutput } from '../binding/match-type.ts'
+import { withSecondaryFiles } from '../binding/secondary-files.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
-import { escapePath } from '../loading/uri.ts'
 import {
   alternatives,
   type CwlType,
@@ -15,10 +17,8 @@ import type { CommandLineTool, Scope } from '../process/process.ts'
 import { findRequirement } from '../process/requirement.ts'
 import { type DataValue, isDirectory, isFile, nameParts } from '../values/file-value.ts'
 import type { Files } from '../values/files.ts'
-import { withContents, withListing, withSize } from '../values/load-contents.ts'
-import { matchesOutput } from '../values/match-type.ts'
 import { remembering } from '../values/remembering.ts'
-import { withSecondaryFiles } from '../values/secondary-files.ts'
+import { escapePath } from '../values/uri.ts'
 import { describeValue, isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import { glob, type Match } from './glob.ts'
 import { leaveRoom, locationsIn, type WayOut } from './leave-room.ts'

@@ -1,12 +1,12 @@
 import { invalid } from '../../base/fault.ts'
+import { chosenType } from '../binding/match-type.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
-import { valueText } from '../expressions/value-text.ts'
 import type { CwlType, InputBinding } from '../process/cwl-type.ts'
 import type { CommandLineTool } from '../process/process.ts'
 import { isData } from '../values/file-value.ts'
-import { chosenType } from '../values/match-type.ts'
 import { field, isList, isRecord, type Value } from '../values/value.ts'
+import { valueText } from '../values/value-text.ts'
 
 type Key = readonly (number | string)[]
 

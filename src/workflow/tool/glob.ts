@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
-import { escapePath } from '../loading/uri.ts'
 import type { Entry, Files } from '../values/files.ts'
+import { escapePath } from '../values/uri.ts'
 
 const MAGIC = /[*?[]/
 

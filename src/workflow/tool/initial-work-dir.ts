@@ -1,11 +1,11 @@
 import { invalid } from '../../base/fault.ts'
 import { type Evaluator, evaluate, evaluateAsIs } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
-import { valueText } from '../expressions/value-text.ts'
 import type { Scope } from '../process/process.ts'
 import { findRequirement, isRequired } from '../process/requirement.ts'
 import { companions, type DataValue, isData, listingOf, withNames } from '../values/file-value.ts'
 import { describeValue, isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
+import { valueText } from '../values/value-text.ts'
 import type { Room, Staged } from './room.ts'
 import { stageAt } from './stage-data.ts'
 

@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
-import { escapePath, hasScheme } from '../loading/uri.ts'
 import { type DataValue, isData, mapDataSlowly, withNames } from '../values/file-value.ts'
 import type { Files } from '../values/files.ts'
+import { escapePath, hasScheme } from '../values/uri.ts'
 import { isList, isRecord, type Value } from '../values/value.ts'
 import type { Staged } from './room.ts'
 

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import { basenameOf } from '../loading/uri.ts'
+import { basenameOf } from './uri.ts'
 import { isList, isRecord, type Value, type ValueRecord } from './value.ts'
 
 export interface FileValue extends ValueRecord {

@@ -1,5 +1,5 @@
-import { numberText } from '../expressions/value-text.ts'
 import type { ValueRecord } from './value.ts'
+import { numberText } from './value-text.ts'
 
 /** From here on JSON has an exponent, and whoever reads whole numbers exactly takes it for another number. */
 const EXPONENT_FROM = 1e21

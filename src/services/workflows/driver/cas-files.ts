@@ -1,7 +1,6 @@
 import { invalid } from '../../../base/fault.ts'
 import type { Stager } from '../../../stagers/stager.ts'
 import type { TreeStore } from '../../../stagers/tree-store.ts'
-import { escapePath } from '../../../workflow/loading/uri.ts'
 import type { Entry, Files } from '../../../workflow/values/files.ts'
 
 /** What a workflow on the server can see: the store of its instance, and nothing of the machine. */

@@ -1,6 +1,5 @@
 import { treeLocation } from '../../../model/cas-location.ts'
 import type { Stager } from '../../../stagers/stager.ts'
-import { escapePath } from '../../../workflow/loading/uri.ts'
 import type { ToolCommand } from '../../../workflow/tool/tool-command.ts'
 import type { StepEnd } from './step-grid.ts'
 

@@ -1,9 +1,16 @@
 import { invalid } from '../../base/fault.ts'
 import type { Version } from '../loading/fields.ts'
 import type { Listing } from '../process/cwl-type.ts'
-import { type DataValue, type DirectoryValue, type FileValue, isDirectory, isFile, withNames } from './file-value.ts'
-import type { Files } from './files.ts'
-import type { Value } from './value.ts'
+import {
+  type DataValue,
+  type DirectoryValue,
+  type FileValue,
+  isDirectory,
+  isFile,
+  withNames,
+} from '../values/file-value.ts'
+import type { Files } from '../values/files.ts'
+import type { Value } from '../values/value.ts'
 
 const CONTENTS_LIMIT = 64 << 10
 const DEEPEST = 100

@@ -5,13 +5,13 @@ import type { Version } from '../loading/fields.ts'
 import { type CwlType, type DataRules, type Listing, typeText } from '../process/cwl-type.ts'
 import type { InputParameter, Process, Scope } from '../process/process.ts'
 import { findRequirement } from '../process/requirement.ts'
-import { type DataValue, isDirectory, isFile, mapData, mapDataSlowly, withNames } from './file-value.ts'
-import type { Files } from './files.ts'
+import { type DataValue, isDirectory, isFile, mapData, mapDataSlowly, withNames } from '../values/file-value.ts'
+import type { Files } from '../values/files.ts'
+import type { Ontology } from '../values/ontology.ts'
+import { describeValue, field, isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import { withContents, withListing, withSize } from './load-contents.ts'
 import { chosenType } from './match-type.ts'
-import type { Ontology } from './ontology.ts'
 import { withSecondaryFiles } from './secondary-files.ts'
-import { describeValue, field, isList, isRecord, type Value, type ValueRecord } from './value.ts'
 
 export interface Binding {
   readonly scope: Scope

@@ -1,6 +1,6 @@
 import { alternatives, type CwlType } from '../process/cwl-type.ts'
-import { isData, isFile } from './file-value.ts'
-import { field, isList, isRecord, type Value } from './value.ts'
+import { isData, isFile } from '../values/file-value.ts'
+import { field, isList, isRecord, type Value } from '../values/value.ts'
 
 /** Whether a value is of a type. `Any` is everything but null. */
 function matches(type: CwlType, value: Value): boolean {

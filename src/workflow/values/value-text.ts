@@ -1,4 +1,4 @@
-import { isList, isRecord, type Value } from '../values/value.ts'
+import { isList, isRecord, type Value } from './value.ts'
 
 /** A value within a text: JSON with its keys in order, and strings as they are. */
 export const valueText = (value: Value): string => (typeof value === 'string' ? value : jsonText(value))

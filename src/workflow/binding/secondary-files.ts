@@ -2,11 +2,11 @@ import { invalid } from '../../base/fault.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
 import { hasExpression } from '../loading/normalise.ts'
-import { escapePath } from '../loading/uri.ts'
 import type { SecondaryFile } from '../process/cwl-type.ts'
-import { companionName, companions, type DataValue, type FileValue, isData, withNames } from './file-value.ts'
-import type { Files } from './files.ts'
-import { isList, type Value } from './value.ts'
+import { companionName, companions, type DataValue, type FileValue, isData, withNames } from '../values/file-value.ts'
+import type { Files } from '../values/files.ts'
+import { escapePath } from '../values/uri.ts'
+import { isList, type Value } from '../values/value.ts'
 
 export interface Wanting {
   readonly context: ExpressionContext

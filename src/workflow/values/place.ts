@@ -1,5 +1,5 @@
 import { FaultError, type InvalidWhy } from '../../base/fault.ts'
-import type { Value } from '../values/value.ts'
+import type { Value } from './value.ts'
 
 /** Where something was written. Lines and columns count from one, as editors do. */
 export interface Place {

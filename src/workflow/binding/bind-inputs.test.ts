@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { loadTool, memoryFiles } from '../documents.fixture.ts'
 import { evaluatorFor } from '../expressions/evaluate.ts'
 import { NO_SCOPE, scopeOf } from '../process/requirement.ts'
+import { ontologyOf } from '../values/ontology.ts'
+import type { ValueRecord } from '../values/value.ts'
 import { bindInputs } from './bind-inputs.ts'
-import { ontologyOf } from './ontology.ts'
-import type { ValueRecord } from './value.ts'
 
 const files = memoryFiles({
   '/d/a.bam': 'bam',
