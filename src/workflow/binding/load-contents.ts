@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
-import type { Version } from '../loading/fields.ts'
 import type { Listing } from '../process/cwl-type.ts'
+import type { Version } from '../process/version.ts'
 import {
   type DataValue,
   type DirectoryValue,

@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
-import { hasExpression } from '../loading/normalise.ts'
+import { hasExpression } from '../expressions/scan.ts'
 import type { SecondaryFile } from '../process/cwl-type.ts'
 import { companionName, companions, type DataValue, type FileValue, isData, withNames } from '../values/file-value.ts'
 import type { Files } from '../values/files.ts'

@@ -1,13 +1,12 @@
 import { invalid } from '../../base/fault.ts'
-import type { Version } from '../loading/fields.ts'
-import { hasExpression } from '../loading/normalise.ts'
 import type { Scope } from '../process/process.ts'
 import { findRequirement } from '../process/requirement.ts'
+import type { Version } from '../process/version.ts'
 import { isList, type Value } from '../values/value.ts'
 import { valueText } from '../values/value-text.ts'
 import type { ExpressionContext, Expressions } from './expressions.ts'
 import { lookUp } from './parameter-reference.ts'
-import { type Escapes, type Piece, scan } from './scan.ts'
+import { type Escapes, hasExpression, type Piece, scan } from './scan.ts'
 
 /** How expressions are read in a process: who runs JavaScript there, and whether it was asked for. */
 export interface Evaluator {

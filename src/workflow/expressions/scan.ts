@@ -1,5 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 
+export const hasExpression = (text: string): boolean => /\$[({]/.test(text)
+
 /** One piece of a text: as it stands, or code between `$(` and `)` or `${` and `}`. */
 export type Piece = { readonly text: string } | { readonly code: string; readonly isBody: boolean }
 

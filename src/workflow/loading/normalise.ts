@@ -1,7 +1,9 @@
 import { nearest } from '../../base/nearest.ts'
+import { hasExpression } from '../expressions/scan.ts'
+import { type Version, versionText } from '../process/version.ts'
 import { descend, keysOf, type Place, placeOf, problem, remember } from '../values/place.ts'
 import { describeValue, isRecord, type Value, type ValueRecord } from '../values/value.ts'
-import { type Field, type RecordTable, type Shape, type Version, versionText } from './fields.ts'
+import type { Field, RecordTable, Shape } from './fields.ts'
 import { isOpen } from './process-fields.ts'
 
 /** What holds for a whole document while its records are looked through. */
@@ -9,8 +11,6 @@ export interface Rules {
   readonly version: Version
   readonly namespaces: ReadonlyMap<string, string>
 }
-
-export const hasExpression = (text: string): boolean => /\$[({]/.test(text)
 
 /**
  * Brings a record into the one form that the rest of the house reads: identity maps become lists, and every field is

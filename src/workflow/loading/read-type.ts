@@ -1,3 +1,4 @@
+import { hasExpression } from '../expressions/scan.ts'
 import {
   arrayOf,
   type CwlType,
@@ -14,7 +15,7 @@ import {
 import { type Place, placeOf, problem } from '../values/place.ts'
 import { hasScheme, resolveUri, shortName } from '../values/uri.ts'
 import { describeValue, isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
-import { hasExpression, normaliseRecord, type Rules } from './normalise.ts'
+import { normaliseRecord, type Rules } from './normalise.ts'
 import { typeSchema } from './process-fields.ts'
 
 /** The types that SchemaDefRequirement gives names to, as they were written. */

@@ -1,4 +1,5 @@
-import { list, mapOf, may, must, oneOf, type RecordTable, since, table, type Version, words } from './fields.ts'
+import type { Version } from '../process/version.ts'
+import { list, mapOf, may, must, oneOf, type RecordTable, since, table, words } from './fields.ts'
 
 const expressionOr = (...shapes: ('boolean' | 'int' | 'number')[]) => oneOf(...shapes, 'expression')
 

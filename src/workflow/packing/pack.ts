@@ -1,4 +1,3 @@
-import { type Version, versionText } from '../loading/fields.ts'
 import type { InputBinding, OutputBinding } from '../process/cwl-type.ts'
 import type {
   InputParameter,
@@ -10,6 +9,7 @@ import type {
   StepInput,
   Workflow,
 } from '../process/process.ts'
+import { type Version, versionText } from '../process/version.ts'
 import type { Value, ValueRecord } from '../values/value.ts'
 import { packData, packInputBinding, packOutputBinding, packType } from './pack-type.ts'
 

@@ -1,7 +1,7 @@
-import type { Version } from '../loading/fields.ts'
 import type { Place } from '../values/place.ts'
 import type { Value, ValueRecord } from '../values/value.ts'
 import type { CwlType, DataRules, InputBinding, Listing, OutputBinding } from './cwl-type.ts'
+import type { Version } from './version.ts'
 
 export interface InputParameter extends DataRules {
   readonly name: string

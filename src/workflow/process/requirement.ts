@@ -1,5 +1,5 @@
-import type { Version } from '../loading/fields.ts'
 import type { Process, Requirement, Scope } from './process.ts'
+import type { Version } from './version.ts'
 
 /** The nearer requirement replaces the farther of its class; a requirement from anywhere outdoes a hint. */
 export function within(outer: Scope, inner: Scope): Scope {

@@ -1,5 +1,5 @@
-import type { Version } from '../loading/fields.ts'
 import type { CommandLineTool, ExpressionTool, Operation, Scope, Step } from '../process/process.ts'
+import type { Version } from '../process/version.ts'
 import type { ValueRecord } from '../values/value.ts'
 
 /**

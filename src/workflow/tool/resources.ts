@@ -1,9 +1,9 @@
 import { invalid } from '../../base/fault.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
-import type { Version } from '../loading/fields.ts'
 import type { Scope } from '../process/process.ts'
 import { findRequirement } from '../process/requirement.ts'
+import type { Version } from '../process/version.ts'
 import { describeValue, type ValueRecord } from '../values/value.ts'
 import type { Room } from './room.ts'
 

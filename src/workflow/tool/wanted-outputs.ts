@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import { type Evaluator, evaluate } from '../expressions/evaluate.ts'
 import type { ExpressionContext } from '../expressions/expressions.ts'
-import { hasExpression } from '../loading/normalise.ts'
+import { hasExpression } from '../expressions/scan.ts'
 import type { CwlType, OutputBinding, SecondaryFile } from '../process/cwl-type.ts'
 import { alternatives } from '../process/cwl-type.ts'
 import type { CommandLineTool } from '../process/process.ts'
