@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Digest } from '../../src/base/digest.ts'
@@ -10,6 +10,7 @@ import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import { onlyComplete } from '../../src/storage/only-complete.ts'
+import { sharedFile } from '../../src/testing/shared-file.ts'
 import { commandKeyOf } from '../../src/wire/tasks/command-key.ts'
 import { commandResultFromProto } from '../../src/wire/tasks/command-task-result.ts'
 import { startGrid, until } from '../workers/grid.ts'
@@ -29,9 +30,7 @@ test('a worker that is killed in the second stage loses the task: another begins
   const grid = await startGrid({ scheduler: QUICK_RETRY })
   const first = await startWorkerProcess(grid.address, ['--id', 'first', '--slots', '1'])
   const folder = ownFolder()
-  const [pidFile, count] = [join(folder, 'pid'), join(folder, 'count')]
-  writeFileSync(count, '')
-  chmodSync(count, 0o666) // each room has a user of its own
+  const [pidFile, count] = [join(folder, 'pid'), sharedFile(folder, 'count')]
   const wait = gate()
   const noted = `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}`
   const { operation, task } = await submitCommand(grid, {

@@ -2,10 +2,11 @@
  * What the first implementation of the protocol that our workers speak got wrong, each by name. Here a whole server and
  * whole workers do it.
  */
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { STATUS } from '../../src/grpc/status.ts'
+import { sharedFile } from '../../src/testing/shared-file.ts'
 import { until } from '../workers/grid.ts'
 import { seedClient } from '../workers/seed-client.ts'
 import type { ResponseJson } from './execution-grid.ts'
@@ -15,17 +16,9 @@ import { shell, type WholeGrid, wholeGrid } from './whole-grid.ts'
 
 type Output = { path: string; digest: ReturnType<typeof nameOf>; isExecutable?: boolean }
 
-/** An empty file that outlives rooms and that all can write to: each room may have a user of its own. */
-function openFile(folder: string, name: string): string {
-  const path = join(folder, name)
-  writeFileSync(path, '')
-  chmodSync(path, 0o666)
-  return path
-}
-
 /** Adds a line to a file that outlives the room, so that runs can be counted. */
 function counted({ folder }: WholeGrid) {
-  const file = openFile(folder, 'runs')
+  const file = sharedFile(folder, 'runs')
   return { script: `echo x >> ${file}`, runs: () => readFileSync(file, 'utf8').length / 2 }
 }
 
@@ -103,7 +96,7 @@ describe('what an action asks for is honoured:', () => {
 
   test('its priority: a lower number goes first', async () => {
     const grid = await wholeGrid()
-    const order = openFile(grid.folder, 'order')
+    const order = sharedFile(grid.folder, 'order')
     const go = join(grid.folder, 'go')
     await grid.worker({ WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1', WINDLASS_WORKER_PREFETCH_TASKS: '0' })
     const begun = join(grid.folder, 'begun')

@@ -2,11 +2,11 @@
  * Tasks that leave a trace of every try. Each try draws a name of its own, writes it into a ledger that no room holds,
  * works for a moment, and then prints that name: what a client is told says by which try it was made.
  */
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Digest } from '../../src/base/digest.ts'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
 import type { Random } from '../../src/testing/random-source.ts'
+import { sharedFile } from '../../src/testing/shared-file.ts'
 import type { PackedBlob } from '../../src/wire/reapi/cas-calls.ts'
 import { encoded, nameOf } from '../execution/messages.ts'
 import { openFolder } from './open-folder.ts'
@@ -27,10 +27,7 @@ export function shortTasks(count: number, ledger: string, random: Random): Short
 }
 
 function shortTask(number: number, ledger: string, workMs: number): ShortTask {
-  const page = join(ledger, `${number}`)
-  // Rooms may have different users, and all of them write here.
-  writeFileSync(page, '')
-  chmodSync(page, 0o666)
+  const page = sharedFile(ledger, `${number}`)
   const script = [
     'read name < /proc/sys/kernel/random/uuid',
     `echo $name >> '${page}'`,

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { sharedFile } from '../../src/testing/shared-file.ts'
 import { putAction, startGrid, until } from './grid.ts'
 import { resultOf } from './told-results.ts'
 import { ownFolder, workerHere } from './worker-here.ts'
@@ -47,9 +48,7 @@ describe('windlass worker daemon', () => {
     const grid = await startGrid()
     const worker = await startWorkerProcess(grid.address, ['--id', 'spot'])
     const folder = ownFolder()
-    const marks = join(folder, 'marks')
-    writeFileSync(marks, '')
-    chmodSync(marks, 0o666) // each room has a user of its own
+    const marks = sharedFile(folder, 'marks')
     // A command that ends well when its job gets SIGTERM, as under Slurm: its result must not count.
     const script = `echo $$ >> ${marks}; [ $(wc -l < ${marks}) -gt 1 ] && exit 7; trap 'exit 0' TERM; sleep 600 & wait`
     const { operation } = await grid.submit({ script })
