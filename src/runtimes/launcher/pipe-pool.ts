@@ -42,19 +42,19 @@ export function pipePool(parent: string): PipePool {
   const folder = join(parent, 'pipes')
   rmSync(folder, { recursive: true, force: true }) // of one who died
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const names = new UnusedPipes(folder)
-  const isAvailable = names.make()
+  const unused = unusedPipes(folder)
+  const isAvailable = unused.make()
   return {
     isAvailable,
     folder,
     forOutput: () =>
-      names.use((path) => {
+      unused.use((path) => {
         const read = openSync(path, O_RDONLY | O_NONBLOCK) // without a writer a plain open would wait for one
         const write = openOrClose(path, O_WRONLY, [read])
         return pipe(write, new Socket({ fd: read, readable: true, writable: false }))
       }),
     forInput: () =>
-      names.use((path) => {
+      unused.use((path) => {
         const both = openSync(path, O_RDWR) // never waits; the two opens below have their other side in it
         const read = openOrClose(path, O_RDONLY, [both])
         const write = openOrClose(path, O_WRONLY | O_NONBLOCK, [both, read])
@@ -62,64 +62,63 @@ export function pipePool(parent: string): PipePool {
         return pipe(read, new Socket({ fd: write, readable: false, writable: true }))
       }),
     async close() {
-      await names.close()
+      await unused.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** Names of pipes that no process has had. */
-class UnusedPipes {
-  readonly #folder: string
-  readonly #names: string[] = []
-  #made = 0
-  #making: Promise<void> | undefined
-  #isClosed = false
+interface UnusedPipes {
+  /** Waits for `mkfifo` to make a batch of pipes. Returns false where that fails. */
+  make(): boolean
+  /** Gives `open` the path of a pipe that no process has had, and removes the path when `open` returns or throws. */
+  use(open: (path: string) => Pipe): Pipe
+  close(): Promise<void>
+}
 
-  constructor(folder: string) {
-    this.#folder = folder
-  }
+function unusedPipes(folder: string): UnusedPipes {
+  const paths: string[] = []
+  let made = 0
+  let making: Promise<void> | undefined
+  let isClosed = false
+  const nextBatch = (): string[] => Array.from({ length: BATCH }, () => join(folder, `${made++}`))
 
-  /** Waits for the program that makes them. False where none can be made. */
-  make(): boolean {
-    const batch = this.#nextBatch()
+  function make(): boolean {
+    const batch = nextBatch()
     const { status } = spawnSync('mkfifo', [...MODE, ...batch], { stdio: 'ignore' })
-    if (status === 0) this.#names.push(...batch)
+    if (status === 0) paths.push(...batch)
     return status === 0
   }
 
-  /** The name is gone when `open` has returned. */
-  use(open: (path: string) => Pipe): Pipe {
-    if (this.#names.length === 0 && !this.make()) throw new Error('no named pipe could be made')
-    const path = this.#names.pop() as string
-    if (this.#names.length < FEW) this.#making ??= this.#makeMeanwhile()
-    try {
-      return open(path)
-    } finally {
-      rmSync(path, { force: true })
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#making
-  }
-
-  /** Where it fails, the next run that finds none makes them itself, and reports the failure. */
-  async #makeMeanwhile(): Promise<void> {
-    if (this.#isClosed) return
-    const batch = this.#nextBatch()
+  /** After a failure, the next run that finds no pipe makes a batch itself and reports the failure. */
+  async function makeInBackground(): Promise<void> {
+    if (isClosed) return
+    const batch = nextBatch()
     const child = spawn('mkfifo', [...MODE, ...batch], { stdio: 'ignore' })
     const code = await new Promise<number | null>((resolve) => {
       child.once('exit', resolve)
       child.once('error', () => resolve(null))
     })
-    if (code === 0) this.#names.push(...batch)
-    this.#making = undefined
+    if (code === 0) paths.push(...batch)
+    making = undefined
   }
 
-  #nextBatch(): string[] {
-    return Array.from({ length: BATCH }, () => join(this.#folder, `${this.#made++}`))
+  return {
+    make,
+    use(open) {
+      if (paths.length === 0 && !make()) throw new Error('no named pipe could be made')
+      const path = paths.pop() as string
+      if (paths.length < FEW) making ??= makeInBackground()
+      try {
+        return open(path)
+      } finally {
+        rmSync(path, { force: true })
+      }
+    },
+    async close() {
+      isClosed = true
+      await making
+    },
   }
 }
 
