@@ -9,8 +9,10 @@ import { startWorker } from '../src/app/worker/worker.ts'
 import { silentLog as log } from '../src/base/log.ts'
 import type { Result } from '../src/check/behaviour.ts'
 import { EXECUTION_BEHAVIOURS, type ExecutionId } from '../src/check/reapi/behaviours.ts'
+import { keptAt } from '../src/check/reapi/broken/execution/breaks-refusals.ts'
 import { EXECUTION_BREAKS } from '../src/check/reapi/broken/execution/execution-breaks.ts'
 import { tryExecution } from '../src/check/reapi/broken/execution/try-execution.ts'
+import { STAGE } from '../src/check/reapi/execution/told.ts'
 import { connect } from '../src/client/connection/connect.ts'
 import { parseTarget } from '../src/client/connection/target.ts'
 import type { Channel } from '../src/grpc/channel.ts'
@@ -101,6 +103,15 @@ describe('a grid that breaks one behaviour', { timeout: 60_000 }, () => {
     expect(outcome.seen, 'no mistake is caught by waiting for a deadline').not.toMatch(/^none within/)
     expect(outcome.expected, 'nor by a check that broke down').not.toMatch(/^the check to reach its end$/)
   })
+})
+
+test.each([
+  ['QUEUED', STAGE.queued, { kind: 'passed' }],
+  ['EXECUTING', STAGE.executing, { kind: 'failed', seen: 'EXECUTING' }],
+])('a server that keeps an unknown property at stage %s', async (_, stage, outcome) => {
+  const behaviours = EXECUTION_BEHAVIOURS.filter(({ id }) => id === 'refusal.unknown-property')
+  const trial = { behaviours, clock, behind: grid.channel, seed: 'kept', mistake: keptAt(stage) }
+  expect((await tryExecution(trial)).results[0]?.outcome).toMatchObject(outcome)
 })
 
 test('workers for a platform that nobody has are missed in one failure, with what the server says', async () => {

@@ -4,8 +4,9 @@ import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
 import { directoryBytes } from '../actions.ts'
 import type { ExecutionId } from '../behaviours.ts'
 import type { Blob, Check, Probe } from '../probe.ts'
-import type { Ending, Order } from './executions.ts'
+import type { Ending, Following, Order } from './executions.ts'
 import { endsWith } from './read-result.ts'
+import { STAGE_NAMES, type Told } from './told.ts'
 
 const PRECONDITION_FAILURE = 'type.googleapis.com/google.rpc.PreconditionFailure'
 const NOT_THERE = STATUS.failedPrecondition
@@ -38,6 +39,23 @@ function violationsIn({ details }: Ending): PreconditionFailure['violations'] {
 }
 
 const invalid = (what: string, ending: Ending): void => endsWith(what, ending, STATUS.invalidArgument)
+
+const recordedIn = (seen: Told[], stream: Following): Following => ({
+  ...stream,
+  async next() {
+    const one = await stream.next()
+    if (one !== undefined) seen.push(one)
+    return one
+  },
+})
+
+/** A server may keep an action for workers that do not exist yet; it must report it as queued, and not run it. */
+function isQueued(seen: readonly Told[]): void {
+  const stages = seen.map(({ metadata }) => STAGE_NAMES[metadata.stage] ?? `${metadata.stage}`)
+  same('done', seen.at(-1)?.done ?? false, false)
+  ensure(stages.at(-1) === 'QUEUED', 'an end, or an operation at stage QUEUED', stages.at(-1) ?? 'no operation')
+  ensure(!stages.includes('EXECUTING'), 'an operation that is never EXECUTING', stages.join(', '))
+}
 
 export const refusalChecks = {
   async 'refusal.missing-action'({ executions, blob }) {
@@ -100,12 +118,19 @@ export const refusalChecks = {
   async 'refusal.no-arguments'({ executions }) {
     invalid('it', await executions.try({ command: { arguments: [] } }))
   },
-  async 'refusal.unknown-property'({ executions, random, soon }) {
-    const platform = { properties: [{ name: `check-${random.word()}`, value: 'x' }] }
+  async 'refusal.unknown-property'({ executions, operations, random, soon }) {
+    const property = `check-${random.word()}`
+    const platform = { properties: [{ name: property, value: 'x' }] }
     const stream = executions.open(await executions.store({ command: { platform }, action: { platform } }))
-    const ending = await soon(executions.end(stream))
-    if (ending === undefined) return // it waits for workers that may come, as a fleet that grows from zero needs
-    endsWith('it', ending, STATUS.invalidArgument, STATUS.failedPrecondition)
-    ensure(ending.message !== '', 'a reason', 'none')
+    const seen: Told[] = []
+    const ending = await soon(executions.end(recordedIn(seen, stream)))
+    if (ending === undefined) {
+      stream.leave()
+      isQueued(seen)
+      await operations.cancel(seen.at(-1)?.name ?? '').catch(() => {}) // optional, and the action never gets a worker anyway
+    } else {
+      endsWith('it', ending, STATUS.invalidArgument, STATUS.failedPrecondition)
+      ensure(ending.message.includes(property), `a message that names ${property}`, ending.message || 'no message')
+    }
   },
 } satisfies Partial<Record<ExecutionId, Check>>

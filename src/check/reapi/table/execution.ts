@@ -97,7 +97,7 @@ export const EXECUTION = {
     'refusal.not-an-action': should('A blob that is no Action is INVALID_ARGUMENT.', WORKER),
     'refusal.no-arguments': should('A command without arguments is INVALID_ARGUMENT.', WORKER),
     'refusal.unknown-property': should(
-      'A platform property that no worker knows makes the action wait, or is refused with a reason.',
+      'An action with a platform property that no worker offers waits at stage QUEUED, or is refused by name.',
       WORKER,
     ),
   },

@@ -1,8 +1,10 @@
 import { GrpcError, STATUS } from '../../../../grpc/status.ts'
+import { ExecuteOperationMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { PreconditionFailure } from '../../../../wire/gen/google/rpc/error_details.ts'
 import { Status } from '../../../../wire/gen/google/rpc/status.ts'
 import type { ExecutionId } from '../../behaviours.ts'
-import { type Detour, executing, fails, misleading, recoded, refusing } from './detour.ts'
+import { METADATA_TYPE } from '../../execution/told.ts'
+import { type Detour, executing, fails, misleading, recoded, refusing, workOf } from './detour.ts'
 
 type Details = Status['details']
 
@@ -57,6 +59,17 @@ const sizeless = executing(async function* (request, call, { methods }) {
     yield* methods.execute({ ...request, actionDigest: { ...actionDigest, sizeBytes } }, call)
   }
 })
+
+/** Reports an action with a platform property at one stage and never runs it. */
+export const keptAt = (stage: ExecuteOperationMetadata['stage']): Detour =>
+  executing(async function* (request, call, right) {
+    const { action } = await workOf(request, right)
+    if ((action.platform?.properties.length ?? 0) === 0) return yield* right.methods.execute(request, call)
+    const metadata = ExecuteOperationMetadata.fromPartial({ stage })
+    const open = { done: false, error: undefined, responseType: '', response: undefined }
+    yield { name: 'kept', metadataType: METADATA_TYPE, metadata, ...open }
+    await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+  })
 
 const missingIs = recoded(STATUS.failedPrecondition, STATUS.notFound)
 const invalidIs = recoded(STATUS.invalidArgument, STATUS.internal)
