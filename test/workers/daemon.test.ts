@@ -1,11 +1,40 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
 import { selfSigned } from '../../src/testing/self-signed.ts'
 import { startGrid, submissionFor, until } from './grid.ts'
 import { contentOf, gate, resultOf, text } from './told-results.ts'
 import { ownFolder, workerHere } from './worker-here.ts'
+
+/** An address that drops every connection until `open` is called, and then forwards them to `behind`. */
+async function closedDoor(behind: string) {
+  let isOpen = false
+  let refused = 0
+  const port = Number(behind.split(':').at(-1))
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    if (isOpen) {
+      const inner = connect(port, '127.0.0.1').on('error', () => socket.destroy())
+      socket.on('close', () => inner.destroy())
+      socket.pipe(inner).pipe(socket)
+    } else {
+      refused++
+      socket.destroy()
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refused: () => refused,
+    open() {
+      isOpen = true
+    },
+  }
+}
 
 describe('a worker', () => {
   test.each([false, true])(
@@ -255,6 +284,20 @@ test('a worker that cannot renew its leases ends their commands by its own clock
   expect(isAlive()).toBe(true)
   grid.kill()
   await until(() => !isAlive())
+})
+
+test('a worker whose store does not answer waits for it, and registers only then', async () => {
+  const grid = await startGrid()
+  const store = await closedDoor(grid.address)
+  const worker = await workerHere(grid.address, { WINDLASS_WORKER_CAS_URL: `http://${store.address}` })
+  await until(() => store.refused() >= 2) // it tries again, and the server itself would have registered it
+  expect(grid.engine.workers.list()).toEqual([])
+  store.open()
+  await until(() => grid.engine.workers.list().length === 1)
+  const { operation } = await grid.submit({ script: 'cat in', inputs: { in: 'stored' } })
+  const ended = await grid.end(operation)
+  expect(ended).toMatchObject({ state: 'completed', worker: worker.id, attempt: 1 })
+  expect(text(resultOf(ended).stdout.raw)).toBe('stored')
 })
 
 describe('a worker does not start', () => {
