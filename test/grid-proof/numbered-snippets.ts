@@ -21,6 +21,12 @@ interface Kind {
 /** How long a slow one takes: long enough to be found, and killed, in the middle. */
 export const SLOW_MS = 3000
 
+const SLOW: Kind = {
+  name: 'slow',
+  share: 5,
+  task: (n) => ({ language: 'python', code: `import time\ntime.sleep(${SLOW_MS / 1000})\nprint(${n})` }),
+}
+
 const KINDS: readonly Kind[] = [
   { name: 'python', share: 42, task: (n) => ({ language: 'python', code: `print(${n})` }) },
   { name: 'javascript', share: 14, task: (n) => ({ language: 'javascript', code: `console.log(${n})` }) },
@@ -53,25 +59,24 @@ const KINDS: readonly Kind[] = [
     }),
     ends: { status: 'timeout' },
   },
-  {
-    name: 'slow',
-    share: 5,
-    task: (n) => ({ language: 'python', code: `import time\ntime.sleep(${SLOW_MS / 1000})\nprint(${n})` }),
-  },
+  SLOW,
 ]
 
 /** Of all kinds, one after the other by chance; `run` is in their metadata. */
 export const numberedSnippets = (count: number, run: string, random: Random): NumberedSnippet[] =>
-  Array.from({ length: count }, (_, number) => {
-    const kind = kindAt(random.below(100))
-    const { resourceLimit = { timeout: '60s' }, ...task } = kind.task(number)
-    return {
-      number,
-      kind: kind.name,
-      task: { ...task, resourceLimit, metadata: { run, number, kind: kind.name } },
-      wrong: (told) => wrongWith(kind, number, told),
-    }
-  })
+  Array.from({ length: count }, (_, number) => snippetOf(kindAt(random.below(100)), number, run))
+
+export const slowSnippet = (number: number, run: string): NumberedSnippet => snippetOf(SLOW, number, run)
+
+function snippetOf(kind: Kind, number: number, run: string): NumberedSnippet {
+  const { resourceLimit = { timeout: '60s' }, ...task } = kind.task(number)
+  return {
+    number,
+    kind: kind.name,
+    task: { ...task, resourceLimit, metadata: { run, number, kind: kind.name } },
+    wrong: (told) => wrongWith(kind, number, told),
+  }
+}
 
 function kindAt(place: number): Kind {
   let left = place

@@ -4,7 +4,7 @@ import type { ToldTask } from '../../src/client/snippets/snippet-answers.ts'
 import type { SnippetsClient } from '../../src/client/snippets/snippets.ts'
 import { isOver } from '../../src/model/snippet.ts'
 import { randomFrom } from '../../src/testing/random-source.ts'
-import { type NumberedSnippet, numberedSnippets, SLOW_MS } from './numbered-snippets.ts'
+import { type NumberedSnippet, numberedSnippets, SLOW_MS, slowSnippet } from './numbered-snippets.ts'
 import { type LostAttempt, SLOTS, type ThreeWays, threeWays, WAYS, type Way, workerName } from './three-ways.ts'
 
 export interface ProofRun {
@@ -25,6 +25,8 @@ const AHEAD = 2
 const MOST_NAMED = 5
 /** Of all, on workers that nobody killed. */
 const MOST_LOST = 0.01
+/** A worker that gets no slow snippet in this time while fillers fill all slots does not take tasks. */
+const NO_SLOW_ONE_MS = 600_000
 /** What the dead had sent before may be read a little later. */
 const LATE_MS = 2000
 
@@ -37,12 +39,14 @@ export async function runProof({ snippets: count, concurrent, seed, folder }: Pr
   const startedAt = performance.now()
   const load = startLoad(fleet.client, snippets, concurrent)
   await until(() => load.told.size >= count * 0.3 || load.failures.length > 0)
+  const fillers = startFillers(load, count, run)
   const kill = await killInTheMiddle(fleet, victim)
-  await load.over
+  fillers.stop()
+  await Promise.all([load.over, fillers.over])
   const seconds = (performance.now() - startedAt) / 1000
   const failures = [
     ...load.failures,
-    ...wrongIn(snippets, load.told),
+    ...wrongIn(load.told),
     ...wrongAfter(kill, load.told, fleet.lost()),
     ...fleet.errors().slice(0, MOST_NAMED),
     ...(await recordWrong(fleet, run, load.told)),
@@ -58,6 +62,8 @@ interface Load {
   readonly told: ReadonlyMap<NumberedSnippet, ToldTask>
   readonly failures: readonly string[]
   readonly over: Promise<unknown>
+  /** Runs one more snippet to its end. */
+  bring(snippet: NumberedSnippet): Promise<void>
 }
 
 /** Each of so many callers brings one snippet after the other, and waits for its end before the next. */
@@ -65,16 +71,35 @@ function startLoad(client: SnippetsClient, snippets: readonly NumberedSnippet[],
   const told = new Map<NumberedSnippet, ToldTask>()
   const failures: string[] = []
   const queue = snippets.values()
-  const caller = async (): Promise<void> => {
-    for (const snippet of queue) {
-      try {
-        told.set(snippet, await (snippet.number % 10 === 0 ? followed(client, snippet) : client.run(snippet.task)))
-      } catch (error) {
-        failures.push(`${snippet.kind} ${snippet.number}: ${error}`)
-      }
+  const bring = async (snippet: NumberedSnippet): Promise<void> => {
+    try {
+      told.set(snippet, await (snippet.number % 10 === 0 ? followed(client, snippet) : client.run(snippet.task)))
+    } catch (error) {
+      failures.push(`${snippet.kind} ${snippet.number}: ${error}`)
     }
   }
-  return { told, failures, over: Promise.all(Array.from({ length: concurrent }, caller)) }
+  const caller = async (): Promise<void> => {
+    for (const snippet of queue) await bring(snippet)
+  }
+  return { told, failures, over: Promise.all(Array.from({ length: concurrent }, caller)), bring }
+}
+
+/**
+ * Keeps as many slow snippets unfinished as the grid has slots, until `stop`: every worker gets one, also on a machine
+ * on which the load is over before the victim had one by chance.
+ */
+function startFillers({ bring }: Load, firstNumber: number, run: string) {
+  let number = firstNumber
+  let isStopped = false
+  const filler = async (): Promise<void> => {
+    while (!isStopped) await bring(slowSnippet(number++, run))
+  }
+  return {
+    over: Promise.all(Array.from({ length: WAYS.length * SLOTS }, filler)),
+    stop() {
+      isStopped = true
+    },
+  }
 }
 
 /** By its stream of events, which must have one end. */
@@ -94,9 +119,9 @@ interface Kill {
   readonly hit: string | undefined
 }
 
-/** When a slow one has just begun there. */
+/** Kills the victim when a slow snippet has just begun there. */
 async function killInTheMiddle(fleet: ThreeWays, victim: Way): Promise<Kill> {
-  const latest = performance.now() + 60_000
+  const latest = performance.now() + NO_SLOW_ONE_MS
   let hit: string | undefined
   while (hit === undefined && performance.now() < latest) {
     const { tasks } = await fleet.client.list({ status: ['executing'], metadata: { kind: 'slow' }, limit: 100 })
@@ -111,11 +136,8 @@ async function killInTheMiddle(fleet: ThreeWays, victim: Way): Promise<Kill> {
   return { victim, at: Date.now(), hit }
 }
 
-function wrongIn(snippets: readonly NumberedSnippet[], told: Load['told']): string[] {
-  const wrong = snippets.flatMap((snippet) => {
-    const task = told.get(snippet)
-    return task === undefined ? [] : (snippet.wrong(task) ?? [])
-  })
+function wrongIn(told: Load['told']): string[] {
+  const wrong = [...told].flatMap(([snippet, task]) => snippet.wrong(task) ?? [])
   const all = [...told.values()]
   if (new Set(all.map(({ taskId }) => taskId)).size !== all.length) wrong.push('two snippets were told as one')
   for (const way of WAYS) {
@@ -138,12 +160,10 @@ function wrongAfter(kill: Kill, told: Load['told'], lost: readonly LostAttempt[]
   const all = [...told.values()]
   const name = workerName(victim)
   const ended = all.find(({ taskId }) => taskId === hit)
-  // Whether the victim gets a slow snippet before the load ends is chance: then this run shows nothing of a kill.
-  if (hit === undefined) console.log(`${victim} had no slow snippet to be killed with: the kill hit nothing`)
+  if (hit === undefined) wrong.push(`${victim} had no slow snippet to be killed with`)
   else if (ended === undefined) wrong.push(`${hit} never ended`)
   else if (ended.assignedClient === name || ended.attempt < 2) wrong.push(`${hit} ended on the worker that is dead`)
-  if ((hit !== undefined && dead.length === 0) || dead.length > SLOTS + AHEAD)
-    wrong.push(`${dead.length} attempts were lost to one kill`)
+  if (dead.length === 0 || dead.length > SLOTS + AHEAD) wrong.push(`${dead.length} attempts were lost to one kill`)
   // On a machine that is busy beyond measure a heartbeat may arrive so late that it knows nothing of what was given since.
   if (living.length > all.length * MOST_LOST)
     wrong.push(...living.map(({ worker, what }) => `${worker} lives: ${what}`))
