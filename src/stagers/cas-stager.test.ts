@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { fileLocation, treeLocation } from '../model/cas-location.ts'
 import { casStager } from './cas-stager.ts'
+import { stagerContract } from './contract.ts'
 import { directoryOf, memoryTrees } from './trees.fixture.ts'
+
+stagerContract('cas:', async () => {
+  const trees = memoryTrees()
+  return { trees, stager: casStager(trees), to: 'cas:' }
+})
 
 async function tree() {
   const trees = memoryTrees()
@@ -13,7 +19,7 @@ async function tree() {
   return { stager: casStager(trees), blob, below, root }
 }
 
-test('finds blobs, directories, and what is in them', async () => {
+test('finds blobs, directories, and entries of directories', async () => {
   const { stager, blob, below, root } = await tree()
   expect(await stager.find(fileLocation(blob))).toEqual({ kind: 'file', digest: blob, executable: false })
   expect(await stager.find(treeLocation(root))).toEqual({ kind: 'directory', digest: root })
@@ -21,7 +27,7 @@ test('finds blobs, directories, and what is in them', async () => {
   expect(await stager.find(`${treeLocation(root)}/a%20b/x`)).toEqual({ kind: 'file', digest: blob, executable: true })
 })
 
-test('does not find what is not held, what lies below a file, and what is elsewhere', async () => {
+test('does not find blobs that are not in the store, paths below a file, and other schemes', async () => {
   const { stager, root } = await tree()
   const absent = { fn: 'sha256', hash: 'cd'.repeat(32), size: 1 } as const
   for (const location of [
@@ -33,4 +39,10 @@ test('does not find what is not held, what lies below a file, and what is elsewh
     'http://127.0.0.1/',
   ])
     expect(await stager.find(location), location).toBeUndefined()
+})
+
+test('reads the digest in a location, also of a blob that is not in the store', async () => {
+  const { stager, blob, root } = await tree()
+  expect(stager.named(fileLocation(blob, true))).toEqual({ kind: 'file', digest: blob })
+  expect(stager.named(`${treeLocation(root)}/no/such/entry`)).toEqual({ kind: 'directory', digest: root })
 })

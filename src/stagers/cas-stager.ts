@@ -1,9 +1,10 @@
 import type { Digest } from '../base/digest.ts'
-import { parseCasLocation } from '../model/cas-location.ts'
-import type { StagedNode, Stager } from './stager.ts'
+import { invalid } from '../base/fault.ts'
+import { fileLocation, parseCasLocation, treeLocation } from '../model/cas-location.ts'
+import { BLOB_STORE, type StagedNode, type Stager } from './stager.ts'
 import type { TreeStore } from './tree-store.ts'
 
-/** Data that is in the store already: uploaded by a client, or made by an earlier task. */
+/** Serves `cas:` locations: data that a client has uploaded, or that an earlier task has written, to the blob store. */
 export const casStager = (trees: TreeStore): Stager => ({
   async find(location) {
     const named = parseCasLocation(location)
@@ -11,6 +12,14 @@ export const casStager = (trees: TreeStore): Stager => ({
     if (named.kind === 'tree') return nodeAt(named.digest, named.path, trees)
     const { digest, executable } = named
     return (await trees.has(digest)) ? { kind: 'file', digest, executable } : undefined
+  },
+  async put(node, to) {
+    if (!to.startsWith(BLOB_STORE)) throw invalid(`${to} is not a location of the blob store`, 'unsupported')
+    return node.kind === 'file' ? fileLocation(node.digest, node.executable) : treeLocation(node.digest)
+  },
+  named(location) {
+    const named = parseCasLocation(location)
+    return named && { kind: named.kind === 'file' ? 'file' : 'directory', digest: named.digest }
   },
 })
 

@@ -2,11 +2,15 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { cwl, runLimits } from '../../src/app/config/cwl.ts'
 import { openExpressions } from '../../src/app/cwl/expressions.ts'
 import { FaultError } from '../../src/base/fault.ts'
+import { fileLocation } from '../../src/model/cas-location.ts'
 import type { RunHost, SubmissionDriver } from '../../src/services/workflows/driver/driver.ts'
 import { localDriver } from '../../src/services/workflows/driver/local-driver.ts'
 import type { SubmissionRun } from '../../src/services/workflows/driver/run-workflow.ts'
 import { threadDriver } from '../../src/services/workflows/driver/thread-driver.ts'
 import { plainBlobs } from '../../src/services/workflows/driver/tree-blobs.ts'
+import { stagersByScheme } from '../../src/stagers/by-scheme.ts'
+import { casStager } from '../../src/stagers/cas-stager.ts'
+import type { Stager } from '../../src/stagers/stager.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 
 const file = new URL('../../src/app/cwl/driver-thread.ts', import.meta.url)
@@ -39,8 +43,9 @@ const runOf = (workflow: object, inputs = {}): SubmissionRun => ({
   done: new Map(),
   isResumed: false,
 })
-const hostOf = (more: Partial<RunHost> = {}): RunHost => ({
-  blobs: plainBlobs(memoryStore()),
+const hostOf = (more: Partial<RunHost> = {}, blobs = plainBlobs(memoryStore())): RunHost => ({
+  blobs,
+  stager: casStager(treeStore(blobs, 'sha256')),
   runsImages: () => false,
   ended() {},
   signal: new AbortController().signal,
@@ -63,6 +68,28 @@ describe.each(Object.entries(DRIVERS))('submissions that are driven %s', (_, dri
     const outcome = await driver.run(runOf(tool), hostOf({ runStep }))
     expect(outcome).toMatchObject({ kind: 'failed', why: 'nobody is there' })
     expect(asked).toEqual(['true'])
+  })
+
+  test('find inputs by the stagers of the server', async () => {
+    const blobs = plainBlobs(memoryStore())
+    const trees = treeStore(blobs, 'sha256')
+    const digest = await trees.put(Buffer.from('data'))
+    const bucket: Stager = {
+      find: async (location) =>
+        location === 's3://bucket/key' ? { kind: 'file', digest, executable: false } : undefined,
+      put: async (_, to) => to,
+      named: () => undefined,
+    }
+    const stager = stagersByScheme({ cas: casStager(trees), s3: bucket })
+    const inputs = { data: { type: 'File', loadContents: true } }
+    const workflow = { ...expression('$({ out: [inputs.data.contents, inputs.data] })'), inputs }
+    const run = (location: string) =>
+      driver.run(runOf(workflow, { data: { class: 'File', location } }), hostOf({ stager }, blobs))
+    expect(await run('s3://bucket/key')).toMatchObject({
+      kind: 'done',
+      outputs: { out: ['data', { location: fileLocation(digest), size: 4 }] },
+    })
+    expect(await run('s3://bucket/other')).toMatchObject({ kind: 'failed' })
   })
 
   test('say what they do not do', async () => {

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { serveRuns } from '../../services/workflows/driver/serve-runs.ts'
 import type { RunLimits } from '../../services/workflows/driver/thread-driver.ts'
+import { stagersByScheme } from '../../stagers/by-scheme.ts'
+import { casStager } from '../../stagers/cas-stager.ts'
 import { systemClock } from '../process/clock.ts'
 import { openExpressions } from './expressions.ts'
 
@@ -11,5 +13,6 @@ if (parentPort !== null) {
     clock: systemClock,
     expressions: openExpressions(limits.expressions),
     outputJsonBytes: limits.outputJsonBytes,
+    stagerOf: (trees, remote) => stagersByScheme({ cas: casStager(trees) }, remote),
   })
 }

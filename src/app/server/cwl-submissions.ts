@@ -12,6 +12,8 @@ import { type RunLimits, threadDriver } from '../../services/workflows/driver/th
 import { engineSteps } from '../../services/workflows/engine-steps.ts'
 import { fileSubmissions } from '../../services/workflows/store/file-workflow-store.ts'
 import { openSubmissions } from '../../services/workflows/workflow-service.ts'
+import { stagersByScheme } from '../../stagers/by-scheme.ts'
+import { casStager } from '../../stagers/cas-stager.ts'
 import { newId } from '../process/new-id.ts'
 import type { Storage } from './storage.ts'
 
@@ -56,6 +58,7 @@ export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promis
     }),
     grid: engineSteps({ engine, clock, grants }),
     blobsOf: (instance) => storage.instances(instance).blobs,
+    stagerOf: (trees) => stagersByScheme({ cas: casStager(trees) }),
     roots: pinnedRoots(storage.pins, storage.spaces),
     clock,
     log,

@@ -1,5 +1,5 @@
-import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
+import type { Digest } from '../../base/digest.ts'
 import { invalid } from '../../base/fault.ts'
 import { turn } from '../../base/in-turns.ts'
 import { parseCasLocation } from '../../model/cas-location.ts'
@@ -12,6 +12,8 @@ export interface NamedBlobs {
   readonly missing: readonly Digest[]
 }
 
+type LocationReader = Pick<Stager, 'named'>
+
 /** More is a mistake, and would only exhaust our memory. */
 const MOST_BLOBS = 1_000_000
 
@@ -19,7 +21,10 @@ const MOST_BLOBS = 1_000_000
 const AT_A_TIME = 64
 
 /** Every blob that the files and directories in a value consist of, directories included. */
-export async function blobsNamedBy(value: Value, trees: TreeStore): Promise<NamedBlobs> {
+export async function blobsNamedBy(
+  value: Value,
+  { trees, stager }: { readonly trees: TreeStore; readonly stager: LocationReader },
+): Promise<NamedBlobs> {
   const held = new Map<string, Digest>()
   const missing = new Map<string, Digest>()
   let lookups = 0
@@ -41,7 +46,7 @@ export async function blobsNamedBy(value: Value, trees: TreeStore): Promise<Name
     for (const below of directory?.directories ?? []) await addTree(below.digest)
   }
   for (const location of locationsIn(value)) {
-    const named = parseCasLocation(location)
+    const named = stager.named(location)
     if (named?.kind === 'file') await addFile(named.digest)
     else if (named !== undefined) await addTree(named.digest)
   }
@@ -49,13 +54,13 @@ export async function blobsNamedBy(value: Value, trees: TreeStore): Promise<Name
 }
 
 /** Only the blobs that locations name themselves. */
-export const digestsIn = (value: Value): readonly Digest[] =>
-  locationsIn(value).flatMap((location) => parseCasLocation(location)?.digest ?? [])
+export const digestsIn = (value: Value, stager: LocationReader): readonly Digest[] =>
+  locationsIn(value).flatMap((location) => stager.named(location)?.digest ?? [])
 
-/** Of the files among them, and not of directories. */
-export const filesIn = (value: Value): readonly Digest[] =>
+/** Only the files among them, not the directories. */
+export const filesIn = (value: Value, stager: LocationReader): readonly Digest[] =>
   locationsIn(value).flatMap((location) => {
-    const named = parseCasLocation(location)
+    const named = stager.named(location)
     return named?.kind === 'file' ? [named.digest] : []
   })
 

@@ -27,13 +27,15 @@ export async function courseOf(
   const { head } = submission
   const { clock, roots, store, log } = tools
   const held = new Set<string>()
+  const blobs = plainBlobs(tools.blobsOf(order.instance))
+  const stager = tools.stagerOf(treeStore(blobs, 'sha256'))
   const hold = (path: string, { outputs, replaced }: StepYield): void => {
     const name = `${head.id} ${path}`
     held.add(name)
     roots.hold(
       name,
       'outputs',
-      digestsIn([outputs, Object.values(replaced).map((location) => ({ class: 'File', location }))]),
+      digestsIn([outputs, Object.values(replaced).map((location) => ({ class: 'File', location }))], stager),
     )
   }
   for (const note of notes ?? []) {
@@ -41,7 +43,8 @@ export async function courseOf(
     hold(note.step.path, note.made)
   }
   const host: RunHost = {
-    blobs: plainBlobs(tools.blobsOf(order.instance)),
+    blobs,
+    stager,
     runsImages: (inPlaces) => tools.grid.runsImages(inPlaces),
     signal: submission.leaving.signal,
     async runStep(step) {

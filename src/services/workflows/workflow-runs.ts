@@ -10,8 +10,14 @@ import type { SubmissionSummary, SubmissionsOptions } from './workflow-service.t
 
 const FORGET_EVERY_MS = 60_000
 
-export const treesOf = ({ blobsOf }: SubmissionsOptions, instance: InstanceName): TreeStore =>
-  treeStore(plainBlobs(blobsOf(instance)), 'sha256')
+/** The store of an instance, as trees and by locations. */
+export function storeOf(
+  { blobsOf, stagerOf }: SubmissionsOptions,
+  instance: InstanceName,
+): { readonly trees: TreeStore; readonly stager: Stager } {
+  const trees = treeStore(plainBlobs(blobsOf(instance)), 'sha256')
+  return { trees, stager: stagerOf(trees) }
+}
 
 /** Those that are under way, and the heads of those that are over, from the start of the server to its stop. */
 export class SubmissionShelf {
@@ -52,7 +58,7 @@ export class SubmissionShelf {
     if (this.isClosing || submission.isOver) return
     submission.isOver = true
     if (end.outputs !== undefined) {
-      const { held } = await blobsNamedBy(end.outputs, treesOf(this.#options, head.instance))
+      const { held } = await blobsNamedBy(end.outputs, storeOf(this.#options, head.instance))
       roots.hold(head.id, 'outputs', held)
     }
     submission.leaving.abort()
@@ -94,7 +100,7 @@ export class SubmissionShelf {
     for (const { head, end } of ended) {
       if (end.outputs === undefined) continue
       try {
-        const { held } = await blobsNamedBy(end.outputs, treesOf(this.#options, head.instance))
+        const { held } = await blobsNamedBy(end.outputs, storeOf(this.#options, head.instance))
         roots.hold(head.id, 'outputs', held)
       } catch (error) {
         log.warn({ err: error, submission: head.id }, 'outputs of a submission could not be held')

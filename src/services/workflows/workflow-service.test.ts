@@ -96,6 +96,7 @@ async function open(grid: ReturnType<typeof scriptedGrid>, store: SubmissionStor
   const submissions = await openSubmissions({
     ...{ store, clock, log: silentLog, grid: grid.grid, driver: localDriver(expressions), retentionMs: 1000, epoch: 1 },
     blobsOf: () => grid.blobs,
+    stagerOf: casStager,
     roots: {
       hold: (task, what) => void held.add(`${what} ${task}`),
       release: (task, what) => void held.delete(`${what} ${task}`),

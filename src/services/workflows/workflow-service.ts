@@ -7,7 +7,7 @@ import type { BlobStore } from '../../storage/blob-store.ts'
 import type { SubmissionDriver } from './driver/driver.ts'
 import type { StepGrid } from './driver/step-grid.ts'
 import type { Step, SubmissionHead, SubmissionOrder, SubmissionState, SubmissionStatus } from './driver/workflow-run.ts'
-import { blobsNamedBy } from './named-blobs.ts'
+import { blobsNamedBy, filesIn } from './named-blobs.ts'
 import type { OpenSubmission } from './open-run.ts'
 import type { EventListener } from './run-events.ts'
 import { StepTable } from './step-table.ts'
@@ -20,6 +20,8 @@ export interface Submissions {
   create(order: SubmissionOrder): Promise<SubmissionStatus>
   find(id: string): Promise<SubmissionStatus | undefined>
   steps(id: string): Promise<readonly Step[] | undefined>
+  /** The files among the outputs, not those in directories. */
+  filesOf(status: SubmissionStatus): readonly Digest[]
   /** The newest first. */
   list(query: SubmissionQuery): SubmissionPage
   /** Resolves with how it stands when that is certain; one that is over stays as it is. */
@@ -53,6 +55,8 @@ export interface SubmissionsOptions {
   readonly driver: SubmissionDriver
   readonly grid: StepGrid
   readonly blobsOf: (instance: InstanceName) => BlobStore
+  /** The stagers that find the inputs of workflows, over the blobs of one instance. */
+  readonly stagerOf: (trees: TreeStore) => Stager
   readonly roots: BlobRoots
   readonly clock: Clock
   readonly log: Log
@@ -84,7 +88,7 @@ export async function openSubmissions(options: SubmissionsOptions): Promise<Subm
       if (shelf.open.size >= MOST_OPEN)
         throw new FaultError({ kind: 'exhausted', resource: 'the number of open submissions', retryAfterMs: 10_000 })
       const { instance, name, labels } = order
-      const { held, missing } = await blobsNamedBy([order.workflow, order.inputs], treesOf(options, instance))
+      const { held, missing } = await blobsNamedBy([order.workflow, order.inputs], storeOf(options, instance))
       if (missing.length > 0) throw new FaultError({ kind: 'missing', digests: missing })
       const head = { id: newId(), instance, name, labels, createdAt: clock.now() }
       roots.hold(head.id, 'inputs', held)
@@ -96,6 +100,7 @@ export async function openSubmissions(options: SubmissionsOptions): Promise<Subm
       if (submission !== undefined) return submission.steps.list()
       return shelf.over.has(id) ? (await store.ended(id))?.steps : undefined
     },
+    filesOf: ({ instance, end }) => filesIn(end?.outputs ?? {}, storeOf(options, instance).stager),
     list: (query) => pageOf([...shelf.over.values(), ...[...shelf.open.values()].map(summary)], query),
     async cancel(id) {
       const submission = shelf.open.get(id)

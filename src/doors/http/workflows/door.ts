@@ -125,7 +125,7 @@ function wantedSteps(word = 'all'): 'all' | 'failed' {
 
 /** Of one that is over: its small outputs at once. */
 async function files(c: Context, { submissions, instances }: SubmissionsDoorOptions): Promise<Response> {
-  const { instance, end } = await found(c, submissions)
-  const stream = smallFiles(end?.outputs ?? {}, instances(instance).blobs)
+  const status = await found(c, submissions)
+  const stream = smallFiles(submissions.filesOf(status), instances(status.instance).blobs)
   return c.body(stream, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' })
 }

@@ -1,10 +1,7 @@
 import type { Digest } from '../../../base/digest.ts'
 import { DigestListBuilder } from '../../../base/digest-list.ts'
 import { formatDigest } from '../../../base/digest-text.ts'
-import { filesIn } from '../../../services/workflows/named-blobs.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
-
-type Outputs = Parameters<typeof filesIn>[0]
 
 /** Larger ones are worth a request of their own. */
 const MOST_BYTES = 64 * 1024
@@ -13,12 +10,12 @@ const BATCH_BYTES = 256 * 1024
 const BATCH_FILES = 500
 
 /**
- * The small files among the outputs of a submission, one after the other: each a line `HASH/SIZE`, and its bytes. What
- * is not held any more is left out, and so is what lies in directories: who misses something asks for it by its digest.
+ * Streams the small files among the given ones: for each a line `HASH/SIZE`, then its bytes. Files that are no longer in
+ * the store are left out; the client requests them by digest.
  */
-export function smallFiles(outputs: Outputs, blobs: Pick<BlobStore, 'readMany'>): ReadableStream<Uint8Array> {
+export function smallFiles(files: readonly Digest[], blobs: Pick<BlobStore, 'readMany'>): ReadableStream<Uint8Array> {
   const wanted = new Map<string, Digest>()
-  for (const digest of filesIn(outputs))
+  for (const digest of files)
     if (digest.size > 0 && digest.size <= MOST_BYTES && digest.fn === 'sha256') wanted.set(formatDigest(digest), digest)
   const left = batchesOf([...wanted.values()])
   return new ReadableStream<Uint8Array>({

@@ -6,6 +6,8 @@ import type { PlainBlobs } from './tree-blobs.ts'
 /** What a run needs from the server around it. */
 export interface RunHost {
   readonly blobs: PlainBlobs
+  /** The server's stagers, over the same blobs. */
+  readonly stager: Stager
   runStep(step: StepTask): Promise<StepResult>
   runsImages(inPlaces: boolean): boolean
   ended(end: StepEnded): void

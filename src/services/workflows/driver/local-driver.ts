@@ -5,9 +5,10 @@ import { treeStore } from './tree-blobs.ts'
 
 /** Drives submissions on the calling thread. */
 export const localDriver = (expressions: ExpressionPool, outputJsonBytes = 16 << 20): SubmissionDriver => ({
-  run: (run, { blobs, runStep, runsImages, ended, signal }) =>
+  run: (run, { blobs, stager, runStep, runsImages, ended, signal }) =>
     runSubmission(run, {
       trees: treeStore(blobs, 'sha256'),
+      stager,
       expressions,
       outputJsonBytes,
       runStep,

@@ -20,10 +20,11 @@ async function published(
     if (!isFile(data) || typeof data.contents !== 'string') return rest
     const { contents, ...named } = rest
     const digest = await trees.put(Buffer.from(String(contents)))
-    return { ...named, location: fileLocation(digest), size: digest.size }
+    const location = await stager.put({ kind: 'file', digest, executable: false }, BLOB_STORE)
+    return { ...named, location, size: digest.size }
   }
   const node = await stager.find(data.location)
   if (node === undefined) throw invalid(`${data.location} is not there any more`)
-  if (node.kind === 'directory') return { ...rest, location: treeLocation(node.digest) }
-  return { ...rest, location: fileLocation(node.digest, node.executable), size: node.digest.size }
+  const location = await stager.put(node, BLOB_STORE)
+  return node.kind === 'directory' ? { ...rest, location } : { ...rest, location, size: node.digest.size }
 }

@@ -10,18 +10,23 @@ export type Replaced = Readonly<Record<string, string>>
  * InplaceUpdateRequirement: a command changes its input, and whoever was given the same input sees that. What is in the
  * store never changes, so from then on the location leads elsewhere.
  */
-export function replacedBy({ inplaceUpdate, staged, room }: ToolCommand, { outputs }: StepEnd): Replaced {
-  const { root } = outputs
+export async function replacedBy(
+  { inplaceUpdate, staged, room }: ToolCommand,
+  { outputs: { root } }: StepEnd,
+  stager: Pick<Stager, 'put'>,
+): Promise<Replaced> {
   if (!inplaceUpdate || root === undefined) return {}
+  const outdir = await stager.put({ kind: 'directory', digest: root }, BLOB_STORE)
   const moves = staged.flatMap((one): [string, string][] => {
     if (!('location' in one) || !one.writable || !one.path.startsWith(`${room.outdir}/`)) return []
-    return [[one.location, `${treeLocation(root)}/${escapePath(one.path.slice(room.outdir.length + 1))}`]]
+    return [[one.location, `${outdir}/${escapePath(one.path.slice(room.outdir.length + 1))}`]]
   })
   return Object.fromEntries(moves)
 }
 
 /** Follows replacements of a location, and of the directories that it lies in. */
 export const replacing = (inner: Stager, replaced: ReadonlyMap<string, string>): Stager => ({
+  ...inner,
   async find(location) {
     if (replaced.size === 0) return inner.find(location)
     let now = location

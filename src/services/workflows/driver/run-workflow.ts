@@ -33,6 +33,7 @@ export interface SubmissionRun {
 /** What a run asks of those around it. */
 export interface RunPorts {
   readonly trees: TreeStore
+  readonly stager: Stager
   /** Shared by all runs of a thread. */
   readonly expressions: ExpressionPool
   /** The largest `cwl.output.json` that is read. */
@@ -75,7 +76,7 @@ export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promis
     checkProcess(process)
     const ontology = await loadOntology(process, fetch)
     const replaced = new Map<string, string>()
-    const stager = replacing(casStager(ports.trees), replaced)
+    const stager = replacing(ports.stager, replaced)
     const files = casFiles(stager, ports.trees)
     const outcome = await drive(process, order.inputs, {
       expressions: ports.expressions.expressionsOf(share, wanted),
@@ -116,7 +117,7 @@ interface Sight {
 function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: RunPorts, sight: Sight) {
   const { trees } = ports
   const { stager, files } = sight
-  const reading = { files, outputJsonBytes: ports.outputJsonBytes }
+  const reading = { files, stager, outputJsonBytes: ports.outputJsonBytes }
   const line = waitingLine(MOST_OPEN)
   const madeBy = async (call: Call): Promise<StepYield> => {
     const before = done.get(call.path)
@@ -127,7 +128,7 @@ function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: Run
     const { result } = await ports.runStep({ ...named, task, requiresNetwork, mayBeKnown: isResumed })
     recognizeOutputs(result.outputs, trees)
     const outputs = await stepOutputs(call, { command, result }, reading)
-    return { outputs, replaced: replacedBy(command, result) }
+    return { outputs, replaced: await replacedBy(command, result, stager) }
   }
   return async (call: Call): Promise<ValueRecord> => {
     await line.enter()

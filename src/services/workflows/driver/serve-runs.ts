@@ -18,10 +18,12 @@ export interface ServingRuns {
   readonly clock: Clock
   readonly expressions: ExpressionPool
   readonly outputJsonBytes: number
+  /** Stagers that work on this thread. All other locations go to `remote`, the stagers of the main thread. */
+  readonly stagerOf: (trees: TreeStore, remote: Stager) => Stager
 }
 
 /** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
-export function serveRuns(port: MessagePort, { clock, expressions, outputJsonBytes }: ServingRuns): void {
+export function serveRuns(port: MessagePort, { clock, expressions, outputJsonBytes, stagerOf }: ServingRuns): void {
   const say = gatheredLists<FromThread>((list) => port.postMessage(list), clock)
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   const leaving = new Map<string, AbortController>()
@@ -42,7 +44,7 @@ export function serveRuns(port: MessagePort, { clock, expressions, outputJsonByt
     const course: Course = { submission, open: 0 }
     leaving.set(submission, leave)
     try {
-      const ports = { ...portsOf((about) => ask(course, about)), expressions, outputJsonBytes }
+      const ports = { ...portsOf((about) => ask(course, about), stagerOf), expressions, outputJsonBytes }
       const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end }, isInNoHurry(course.open))
       say({ kind: 'over', submission, outcome: await runSubmission(run, { ...ports, ended, signal: leave.signal }) })
     } catch (error) {
@@ -66,9 +68,9 @@ export function serveRuns(port: MessagePort, { clock, expressions, outputJsonByt
   })
 }
 
-type AskedPorts = Pick<RunPorts, 'trees' | 'runStep' | 'runsImages'>
+type AskedPorts = Pick<RunPorts, 'trees' | 'stager' | 'runStep' | 'runsImages'>
 
-function portsOf(ask: (about: Ask) => Promise<unknown>): AskedPorts {
+function portsOf(ask: (about: Ask) => Promise<unknown>, stagerOf: ServingRuns['stagerOf']): AskedPorts {
   const blobs: PlainBlobs = {
     has: async (digest) => (await ask({ what: 'has', digest })) === true,
     read: async (digest, limit) => (await ask({ what: 'read', digest, limit })) as Uint8Array | undefined,
@@ -76,9 +78,18 @@ function portsOf(ask: (about: Ask) => Promise<unknown>): AskedPorts {
       await ask({ what: 'put', digest, bytes })
     },
   }
+  const trees = treeStore(blobs, 'sha256')
   return {
-    trees: treeStore(blobs, 'sha256'),
+    trees,
+    stager: stagerOf(trees, remoteStager(ask)),
     runStep: async (step) => (await ask({ what: 'step', step })) as StepResult,
     runsImages: async (inPlaces) => (await ask({ what: 'images', inPlaces })) === true,
   }
 }
+
+/** The stagers of the main thread. Their locations contain no digest that could be read here. */
+const remoteStager = (ask: (about: Ask) => Promise<unknown>): Stager => ({
+  find: async (location) => (await ask({ what: 'find', location })) as StagedNode | undefined,
+  put: async (node, to) => (await ask({ what: 'stage-out', node, to })) as string,
+  named: () => undefined,
+})

@@ -9,18 +9,25 @@ import type { Files } from '../../../workflow/values/files.ts'
 import type { ValueRecord } from '../../../workflow/values/value.ts'
 import type { StepEnd } from './step-grid.ts'
 
+export interface OutputReading {
+  readonly files: Files
+  readonly stager: Pick<Stager, 'put'>
+  /** The largest `cwl.output.json` that is read. */
+  readonly outputJsonBytes: number
+}
+
 /** The output object of a step from what its task left behind. */
 export async function stepOutputs(
   { tool, scope, evaluator }: Call,
   { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
-  { files, outputJsonBytes }: { readonly files: Files; readonly outputJsonBytes: number },
+  { files, stager, outputJsonBytes }: OutputReading,
 ): Promise<ValueRecord> {
   const { outputs, stage } = result
   if (stage === undefined) throw invalid('nothing was run')
   mustHaveSucceeded(tool, stage)
   if (outputs.problem !== undefined) throw invalid(outputs.problem)
   const root = outputs.root ?? digestOf('sha256', new Uint8Array()) // an empty directory is an empty message
-  const outdirLocation = treeLocation(root)
+  const outdirLocation = await stager.put({ kind: 'directory', digest: root }, BLOB_STORE)
   const { exitCode } = stage
   return collectOutputs({ tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes })
 }

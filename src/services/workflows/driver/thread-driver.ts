@@ -140,7 +140,7 @@ class DrivingThread {
   }
 }
 
-function answerTo(ask: Ask, { blobs, runStep, runsImages }: RunHost): Promise<unknown> | boolean {
+function answerTo(ask: Ask, { blobs, stager, runStep, runsImages }: RunHost): Promise<unknown> | boolean {
   switch (ask.what) {
     case 'has':
       return blobs.has(ask.digest)
@@ -148,6 +148,10 @@ function answerTo(ask: Ask, { blobs, runStep, runsImages }: RunHost): Promise<un
       return blobs.read(ask.digest, ask.limit)
     case 'put':
       return blobs.put(ask.digest, ask.bytes)
+    case 'find':
+      return stager.find(ask.location)
+    case 'stage-out':
+      return stager.put(ask.node, ask.to)
     case 'step':
       return runStep(ask.step)
     case 'images':

@@ -22,5 +22,8 @@ export type Ask =
   | { readonly what: 'has'; readonly digest: Digest }
   | { readonly what: 'read'; readonly digest: Digest; readonly limit: number }
   | { readonly what: 'put'; readonly digest: Digest; readonly bytes: Uint8Array }
+  /** `find` and `put` of the server's stagers, for locations outside the blob store. */
+  | { readonly what: 'find'; readonly location: string }
+  | { readonly what: 'stage-out'; readonly node: StagedNode; readonly to: string }
   | { readonly what: 'step'; readonly step: StepTask }
   | { readonly what: 'images'; readonly inPlaces: boolean }
