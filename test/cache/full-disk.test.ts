@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { resultOf } from '../../src/check/reapi/actions.ts'
-import type { Blob } from '../../src/check/reapi/probe.ts'
+import { resultOf } from '../../src/check/reapi/probe/actions.ts'
+import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { type CacheClient, cacheClient, refusal } from './cache-client.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Blob } from '../../src/check/reapi/probe.ts'
+import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { type CacheClient, refusal } from './cache-client.ts'
 

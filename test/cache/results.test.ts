@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resultOf } from '../../src/check/reapi/actions.ts'
+import { resultOf } from '../../src/check/reapi/probe/actions.ts'
 import { packedActionCache } from '../../src/storage/packed-action-cache.ts'
 import type { FileLayer } from '../../src/storage/packs/file-layer.ts'
 import { forgetfulFiles } from '../../src/storage/packs/forgetful-files.fixture.ts'

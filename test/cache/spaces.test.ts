@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { prepareHashing } from '../../src/base/hashing/create-hasher.ts'
-import { resultOf } from '../../src/check/reapi/actions.ts'
+import { resultOf } from '../../src/check/reapi/probe/actions.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { digestFn, refusal } from './cache-client.ts'
 import { clientOf, ownFolder, serverIn } from './in-process.ts'

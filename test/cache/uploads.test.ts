@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { Blob } from '../../src/check/reapi/probe.ts'
+import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { type CacheClient, refusal } from './cache-client.ts'

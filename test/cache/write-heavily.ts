@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib'
-import { resultOf } from '../../src/check/reapi/actions.ts'
-import type { Blob } from '../../src/check/reapi/probe.ts'
+import { resultOf } from '../../src/check/reapi/probe/actions.ts'
+import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import type { Random } from '../../src/testing/random-source.ts'
 import type { CacheClient } from './cache-client.ts'
 import type { Ledger, Way } from './ledger.ts'

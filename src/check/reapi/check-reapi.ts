@@ -11,12 +11,13 @@ import type { SemVer } from '../../wire/gen/build/bazel/semver/semver.ts'
 import type { Result } from '../behaviour.ts'
 import { runSuite } from '../run-suite.ts'
 import { told } from '../unmet.ts'
-import type { BehaviourId, ReapiBehaviour } from './behaviours.ts'
 import { CHECKS } from './checks.ts'
 import { whyNothingRuns } from './execution/try-worker.ts'
-import { type Offer, offerOf, unoffered } from './offer.ts'
-import { createProbe } from './probe.ts'
-import { RPC } from './rpcs.ts'
+import { type Offer, offerOf } from './probe/offer.ts'
+import { createProbe } from './probe/probe.ts'
+import { RPC } from './probe/rpcs.ts'
+import type { BehaviourId, ReapiBehaviour } from './table/behaviours.ts'
+import { unoffered } from './unoffered.ts'
 
 export interface ReapiRun {
   readonly channel: Channel

@@ -1,6 +1,6 @@
 import { byService } from '../behaviour.ts'
-import { BEHAVIOURS, type ReapiBehaviour } from './behaviours.ts'
-import { needSays } from './needs.ts'
+import { needSays } from './probe/needs.ts'
+import { BEHAVIOURS, type ReapiBehaviour } from './table/behaviours.ts'
 
 /** The reference page of the suite: everything that is checked, in the words of the table. */
 export function docsPage(): string {

@@ -6,7 +6,7 @@ import type {
   ExecutionCapabilities,
   ServerCapabilities,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { BehaviourId } from '../behaviours.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, when, whenOpened } from './break.ts'
 import { honestTrees } from './honest-trees.ts'
 import { EVERYTHING } from './profile.ts'

@@ -3,8 +3,8 @@ import type {
   BatchUpdateBlobsRequest,
   Digest,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { BehaviourId } from '../behaviours.ts'
-import { DIGEST_FNS } from '../digest-functions.ts'
+import { DIGEST_FNS } from '../probe/digest-functions.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, misread, misreadMessages, when, whenOpened, whenReceived } from './break.ts'
 import { downloadOf, uploadOf } from './resource-name.ts'
 import { keyOf } from './store.ts'

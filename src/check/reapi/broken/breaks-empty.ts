@@ -1,5 +1,5 @@
 import { STATUS } from '../../../grpc/status.ts'
-import type { BehaviourId } from '../behaviours.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, when, whenOpened } from './break.ts'
 
 const isEmpty = (digest: { readonly sizeBytes: number } | undefined): boolean => digest?.sizeBytes === 0

@@ -1,5 +1,5 @@
 import type { ActionResult } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { malformedResultChecks } from '../action-cache-malformed.ts'
+import { malformedResultChecks } from '../cache/action-cache-malformed.ts'
 import type { Break } from './break.ts'
 import { problemsOf } from './honest-results.ts'
 

@@ -1,7 +1,7 @@
 import { Metadata } from '../../../grpc/metadata.ts'
 import type { ServerCall } from '../../../grpc/service.ts'
 import { STATUS } from '../../../grpc/status.ts'
-import type { BehaviourId } from '../behaviours.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { type Break, fail, misread, misreadMessages, when, whenOpened } from './break.ts'
 
 const INVALID = STATUS.invalidArgument

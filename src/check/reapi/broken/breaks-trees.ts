@@ -5,7 +5,7 @@ import type {
   GetTreeResponse,
   SplitBlobRequest,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { BehaviourId } from '../behaviours.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, misread, when } from './break.ts'
 import type { Honest } from './honest.ts'
 import { keyOf } from './store.ts'

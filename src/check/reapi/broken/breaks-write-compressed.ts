@@ -1,5 +1,5 @@
 import { STATUS } from '../../../grpc/status.ts'
-import type { BehaviourId } from '../behaviours.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { type Break, fail, misreadMessages, type Received, whenOpened, whenReceived } from './break.ts'
 
 const INVALID = STATUS.invalidArgument

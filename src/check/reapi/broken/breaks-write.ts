@@ -1,6 +1,6 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { WriteRequest } from '../../../wire/gen/google/bytestream/bytestream.ts'
-import type { BehaviourId } from '../behaviours.ts'
+import type { BehaviourId } from '../table/behaviours.ts'
 import { type Break, fail, misreadMessages, named, type Received, when, whenOpened, whenReceived } from './break.ts'
 import type { Honest } from './honest.ts'
 import { MAX_BLOB_BYTES } from './profile.ts'

@@ -1,4 +1,4 @@
-import type { CacheId } from '../behaviours.ts'
+import type { CacheId } from '../table/behaviours.ts'
 import type { Break } from './break.ts'
 import { getResultBreaks, updateResultBreaks } from './breaks-action-cache.ts'
 import { capabilitiesBreaks } from './breaks-capabilities.ts'

@@ -1,7 +1,7 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import type { BatchUpdateBlobsRequest_Request } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Status } from '../../../wire/gen/google/rpc/status.ts'
-import { type Compressor, compressorNumbered } from '../compressors.ts'
+import { type Compressor, compressorNumbered } from '../probe/compressors.ts'
 import type { Methods } from './methods.ts'
 import { MAX_BATCH_BYTES } from './profile.ts'
 import { invalid, keyOf, type Store } from './store.ts'

@@ -2,7 +2,7 @@ import {
   type DeepPartial,
   ServerCapabilities,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { DIGEST_FNS } from '../digest-functions.ts'
+import { DIGEST_FNS } from '../probe/digest-functions.ts'
 
 /** What the reference server offers: everything, unless it is told otherwise. */
 export interface Profile {

@@ -1,5 +1,5 @@
-import { type Compressor, compressorNamed } from '../compressors.ts'
-import { DIGEST_FNS } from '../digest-functions.ts'
+import { type Compressor, compressorNamed } from '../probe/compressors.ts'
+import { DIGEST_FNS } from '../probe/digest-functions.ts'
 import { invalid, type Key, keyOf } from './store.ts'
 
 export interface ResourceName {

@@ -1,6 +1,6 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import type { Digest } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { DIGEST_FNS, type DigestFn } from '../digest-functions.ts'
+import { DIGEST_FNS, type DigestFn } from '../probe/digest-functions.ts'
 
 export const invalid = (what: string): GrpcError => new GrpcError(STATUS.invalidArgument, what)
 export const absent = (what: string): GrpcError => new GrpcError(STATUS.notFound, what)

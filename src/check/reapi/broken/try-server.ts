@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { connect } from '../../../client/connection/connect.ts'
-import type { ReapiBehaviour } from '../behaviours.ts'
 import { checkReapi, type ReapiReport } from '../check-reapi.ts'
+import type { ReapiBehaviour } from '../table/behaviours.ts'
 import type { Break } from './break.ts'
 import { honest } from './honest.ts'
 import { EVERYTHING, type Profile } from './profile.ts'

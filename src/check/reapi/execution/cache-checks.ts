@@ -1,8 +1,8 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, NotOffered, refused, same } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
-import { ranTo } from './executions.ts'
+import { ranTo } from '../probe/executions.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 import { endsWith, NONCE, textOf } from './read-result.ts'
 

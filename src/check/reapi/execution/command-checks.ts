@@ -1,11 +1,11 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, same } from '../../unmet.ts'
-import { directoryBytes } from '../actions.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
-import type { Ending } from './executions.ts'
+import { directoryBytes } from '../probe/actions.ts'
+import type { Ending } from '../probe/executions.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import { PATH } from '../probe/upload-action.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { endsWith, printed, putText } from './read-result.ts'
-import { PATH } from './store-order.ts'
 
 const AWKWARD = ['two words', '', "it's", '"$HOME"', 'line\nbreak', 'ünï', '*', '--', '\\']
 const UNKNOWN = (probe: Probe) => ({ properties: [{ name: `check-${probe.random.word()}`, value: 'x' }] })

@@ -4,8 +4,8 @@ import {
   Tree,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { outputDirectory, read, treeIn } from './read-result.ts'
 
 const TREE_OF_THREE = `

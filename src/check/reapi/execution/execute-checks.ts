@@ -1,13 +1,13 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ExecuteRequest, RequestMetadata } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { ensure, NotOffered, same, sameBytes, Unmet } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import { fieldOf } from '../digest-functions.ts'
-import type { Check, Probe } from '../probe.ts'
-import { ranTo } from './executions.ts'
+import { fieldOf } from '../probe/digest-functions.ts'
+import { ranTo } from '../probe/executions.ts'
+import { METADATA_TYPE, RESPONSE_TYPE, STAGE, STAGE_NAMES, type Told } from '../probe/operation-message.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 import { endsWith, outputFile, putText, read, stderrOf, stdoutOf, textOf } from './read-result.ts'
-import { METADATA_TYPE, RESPONSE_TYPE, STAGE, STAGE_NAMES, type Told } from './told.ts'
 
 const MiB = 1024 * 1024
 const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'

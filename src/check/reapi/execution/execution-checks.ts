@@ -1,5 +1,5 @@
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check } from '../probe.ts'
+import type { Check } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { cacheChecks } from './cache-checks.ts'
 import { commandChecks } from './command-checks.ts'
 import { directoryChecks } from './directory-checks.ts'

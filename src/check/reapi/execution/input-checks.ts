@@ -1,9 +1,9 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, same } from '../../unmet.ts'
-import { directoryBytes } from '../actions.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import { digestOf } from '../digest-functions.ts'
-import type { Check } from '../probe.ts'
+import { directoryBytes } from '../probe/actions.ts'
+import { digestOf } from '../probe/digest-functions.ts'
+import type { Check } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { endsWith, printed, putText } from './read-result.ts'
 
 const ALLOWED = 2

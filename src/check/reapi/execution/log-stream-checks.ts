@@ -1,8 +1,8 @@
 import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
+import { STAGE } from '../probe/operation-message.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
-import { STAGE } from './told.ts'
 
 const says = (seconds: number): string =>
   `printf begun; printf moan >&2; sleep ${seconds}; printf ended; printf groan >&2`

@@ -1,10 +1,10 @@
 import type { ExecutedActionMetadata } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Timestamp } from '../../../wire/gen/google/protobuf/timestamp.ts'
 import { ensure, NotOffered, Unmet } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
+import { STAGE } from '../probe/operation-message.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
-import { STAGE } from './told.ts'
 
 /** In the order in which they happen. */
 const TIMES = [

@@ -1,8 +1,8 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, same, sameBytes, Unmet } from '../../unmet.ts'
-import { directoryBytes } from '../actions.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
+import { directoryBytes } from '../probe/actions.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { endsWith, listed, outputDirectory, outputFile, printed, read, textBlob } from './read-result.ts'
 
 const ALLOWED = 2

@@ -1,5 +1,5 @@
 import { Unmet } from '../../unmet.ts'
-import type { Check, Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe/probe.ts'
 
 /** How long a command takes that has to be seen running: a second is enough, unless somebody has much else to do. */
 const SECONDS = 1

@@ -5,8 +5,9 @@ import {
   Tree,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { ensure, Unmet } from '../../unmet.ts'
-import type { Blob, Probe } from '../probe.ts'
-import type { Ending } from './executions.ts'
+import type { Blob } from '../probe/blob.ts'
+import type { Ending } from '../probe/executions.ts'
+import type { Probe } from '../probe/probe.ts'
 
 /** Something that is another each time a command runs. */
 export const NONCE = 'od -An -N8 -tx1 /dev/urandom'

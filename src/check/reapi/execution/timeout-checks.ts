@@ -1,7 +1,7 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 import { endsWith, printed, textOf } from './read-result.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { GrpcError } from '../../../grpc/status.ts'
 import { told, Unmet } from '../../unmet.ts'
-import type { Probe } from '../probe.ts'
+import type { Probe } from '../probe/probe.ts'
 
 /** Long enough for a worker that has to be woken; a server where nobody works would let every check wait for as long. */
 const LONGEST_WAIT_MS = 15_000

@@ -1,8 +1,8 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, refused, same } from '../../unmet.ts'
-import type { ExecutionId } from '../behaviours.ts'
-import type { Check, Probe } from '../probe.ts'
-import { type Following, ranTo } from './executions.ts'
+import { type Following, ranTo } from '../probe/executions.ts'
+import type { Check, Probe } from '../probe/probe.ts'
+import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 import { textOf } from './read-result.ts'
 

@@ -1,5 +1,5 @@
 import type { Level } from '../../behaviour.ts'
-import type { Need } from '../needs.ts'
+import type { Need } from '../probe/needs.ts'
 
 /** One line of the table; its id is its key. */
 export interface Row {

@@ -1,7 +1,7 @@
 import { STATUS } from '../../../../grpc/status.ts'
 import { ActionResult } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { ExecutionId } from '../../behaviours.ts'
-import type { Told } from '../../execution/told.ts'
+import type { Told } from '../../probe/operation-message.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { type Detour, ending, executing, fails, heard, misleading, misreading } from './detour.ts'
 
 /** Results that are kept although they should not be, or longer than they should. */

@@ -1,8 +1,8 @@
 import type { ServerCall } from '../../../../grpc/service.ts'
 import { STATUS } from '../../../../grpc/status.ts'
 import { type Digest, RequestMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { ExecutionId } from '../../behaviours.ts'
-import { STAGE, type Told } from '../../execution/told.ts'
+import { STAGE, type Told } from '../../probe/operation-message.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { type Detour, ending, executing, fails, heard, refusing, resulting, telling } from './detour.ts'
 
 const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'

@@ -6,7 +6,7 @@ import {
   type OutputSymlink,
   Tree,
 } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { ExecutionId } from '../../behaviours.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { commanding, type Detour, ending, executing, fails, misleading, resulting, rooting, wrapped } from './detour.ts'
 
 const NOWHERE = { name: 'PATH', value: '/nowhere' }

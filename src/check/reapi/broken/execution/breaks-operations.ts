@@ -1,7 +1,7 @@
 import { GrpcError, STATUS, type StatusCode } from '../../../../grpc/status.ts'
 import type { ExecutedActionMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { ExecutionId } from '../../behaviours.ts'
-import type { Told } from '../../execution/told.ts'
+import type { Told } from '../../probe/operation-message.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { remembering } from './breaks-cache.ts'
 import { broken, type Detour, fails, heard, recoded, resulting, streaming, telling } from './detour.ts'
 

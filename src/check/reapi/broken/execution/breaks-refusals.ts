@@ -2,8 +2,7 @@ import { GrpcError, STATUS } from '../../../../grpc/status.ts'
 import { ExecuteOperationMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { PreconditionFailure } from '../../../../wire/gen/google/rpc/error_details.ts'
 import { Status } from '../../../../wire/gen/google/rpc/status.ts'
-import type { ExecutionId } from '../../behaviours.ts'
-import { METADATA_TYPE } from '../../execution/told.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { type Detour, executing, fails, misleading, recoded, refusing, workOf } from './detour.ts'
 
 type Details = Status['details']

@@ -1,6 +1,6 @@
 import { STATUS } from '../../../../grpc/status.ts'
-import type { ExecutionId } from '../../behaviours.ts'
-import { RESPONSE_TYPE, STAGE, type Told } from '../../execution/told.ts'
+import { RESPONSE_TYPE, STAGE, type Told } from '../../probe/operation-message.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { alter, type Detour, ending, executing, misleading, recoded, workOf } from './detour.ts'
 
 /** What has run out of time does not end before the client leaves. */

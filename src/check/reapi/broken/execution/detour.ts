@@ -9,7 +9,7 @@ import {
   type ExecuteResponse,
 } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { Status } from '../../../../wire/gen/google/rpc/status.ts'
-import type { Told } from '../../execution/told.ts'
+import type { Told } from '../../probe/operation-message.ts'
 import type { Passing, Right } from './passing.ts'
 
 /** One mistake: the methods that do not pass on what they should. */

@@ -1,4 +1,4 @@
-import type { ExecutionId } from '../../behaviours.ts'
+import type { ExecutionId } from '../../table/behaviours.ts'
 import { cacheBreaks } from './breaks-cache.ts'
 import { executeBreaks } from './breaks-execute.ts'
 import { commandBreaks, inputBreaks, outputBreaks } from './breaks-files.ts'

@@ -11,10 +11,10 @@ import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote
 import type * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
 import type * as op from '../../../../wire/gen/google/longrunning/operations.ts'
 import type { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
-import { DIGEST_FNS, type DigestFn, digestOf, fieldOf } from '../../digest-functions.ts'
-import { EXECUTION_RPC, type ToldPage } from '../../execution/execution-rpcs.ts'
-import type { Told } from '../../execution/told.ts'
-import { RPC } from '../../rpcs.ts'
+import { DIGEST_FNS, type DigestFn, digestOf, fieldOf } from '../../probe/digest-functions.ts'
+import { EXECUTION_RPC, type ToldPage } from '../../probe/execution-rpcs.ts'
+import type { Told } from '../../probe/operation-message.ts'
+import { RPC } from '../../probe/rpcs.ts'
 
 /** The methods that can go wrong, on decoded messages. What goes wrong is a GrpcError. */
 export interface Passing {

@@ -7,8 +7,8 @@ import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote
 import * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
 import * as op from '../../../../wire/gen/google/longrunning/operations.ts'
 import { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
-import type { ToldPage } from '../../execution/execution-rpcs.ts'
-import { operationOf, toldBytes } from '../../execution/told.ts'
+import type { ToldPage } from '../../probe/execution-rpcs.ts'
+import { operationOf, toldBytes } from '../../probe/operation-message.ts'
 import type { Passing } from './passing.ts'
 
 interface Reader<T> {

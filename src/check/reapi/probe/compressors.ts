@@ -1,0 +1,50 @@
+import { brotliCompressSync, brotliDecompressSync, deflateRawSync, inflateRawSync, zstdCompressSync } from 'node:zlib'
+import { zstdDecompressed } from '../../../base/zstd-whole.ts'
+import type { CacheCapabilities } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { Unmet } from '../../unmet.ts'
+
+export interface Compressor {
+  /** As it stands in resource names. */
+  readonly name: 'zstd' | 'deflate' | 'brotli'
+  readonly number: 1 | 2 | 3
+  compress(bytes: Uint8Array): Uint8Array
+  /** Tells what it saw when the bytes are no such thing. */
+  decompress(bytes: Uint8Array): Uint8Array
+}
+
+/** More than any blob of this suite has: a server may send what it likes. */
+const MOST_BYTES = 64 * 1024 * 1024
+const BOUNDED = { maxOutputLength: MOST_BYTES }
+
+type Pair = readonly [compress: (bytes: Uint8Array) => Uint8Array, decompress: (bytes: Uint8Array) => Uint8Array]
+
+const compressor = (name: Compressor['name'], number: Compressor['number'], [compress, unpack]: Pair): Compressor => ({
+  name,
+  number,
+  compress,
+  decompress(bytes) {
+    try {
+      return unpack(bytes)
+    } catch (error) {
+      throw new Unmet(`${bytes.length} bytes of ${name}`, `bytes that do not decompress (${String(error)})`)
+    }
+  },
+})
+
+export const ZSTD = compressor('zstd', 1, [zstdCompressSync, (bytes) => zstdDecompressed(bytes, MOST_BYTES)])
+export const DEFLATE = compressor('deflate', 2, [deflateRawSync, (bytes) => inflateRawSync(bytes, BOUNDED)])
+export const BROTLI = compressor('brotli', 3, [brotliCompressSync, (bytes) => brotliDecompressSync(bytes, BOUNDED)])
+const COMPRESSORS: readonly Compressor[] = [ZSTD, DEFLATE, BROTLI]
+
+export const compressorNumbered = (number: number): Compressor | undefined =>
+  COMPRESSORS.find((each) => each.number === number)
+
+export const compressorNamed = (name: string): Compressor | undefined => COMPRESSORS.find((each) => each.name === name)
+
+/** Those of compressed-blobs names. */
+export const advertised = (cache: CacheCapabilities): Compressor[] =>
+  COMPRESSORS.filter(({ number }) => cache.supportedCompressors.includes(number))
+
+/** Those of BatchUpdateBlobs. */
+export const advertisedForBatches = (cache: CacheCapabilities): Compressor[] =>
+  COMPRESSORS.filter(({ number }) => cache.supportedBatchUpdateCompressors.includes(number))

@@ -1,0 +1,33 @@
+import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import * as op from '../../../wire/gen/google/longrunning/operations.ts'
+import { Empty } from '../../../wire/gen/google/protobuf/empty.ts'
+import { readTold, type Told, toldOf } from './operation-message.ts'
+import { rpc } from './rpcs.ts'
+
+const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
+const OPERATIONS = '/google.longrunning.Operations'
+
+const TOLD = { decode: readTold }
+
+export interface ToldPage {
+  readonly operations: readonly Told[]
+  readonly nextPageToken: string
+}
+
+const PAGE = {
+  decode(bytes: Uint8Array): ToldPage {
+    const { operations, nextPageToken } = op.ListOperationsResponse.decode(bytes)
+    return { operations: operations.map(toldOf), nextPageToken }
+  },
+}
+
+/** The methods of execution. */
+export const EXECUTION_RPC = {
+  execute: rpc(`${EXECUTION}/Execute`, re.ExecuteRequest, TOLD),
+  waitExecution: rpc(`${EXECUTION}/WaitExecution`, re.WaitExecutionRequest, TOLD),
+  getOperation: rpc(`${OPERATIONS}/GetOperation`, op.GetOperationRequest, TOLD),
+  listOperations: rpc(`${OPERATIONS}/ListOperations`, op.ListOperationsRequest, PAGE),
+  cancelOperation: rpc(`${OPERATIONS}/CancelOperation`, op.CancelOperationRequest, Empty),
+  deleteOperation: rpc(`${OPERATIONS}/DeleteOperation`, op.DeleteOperationRequest, Empty),
+  waitOperation: rpc(`${OPERATIONS}/WaitOperation`, op.WaitOperationRequest, TOLD),
+}

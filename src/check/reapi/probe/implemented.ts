@@ -1,0 +1,21 @@
+import { GrpcError, STATUS } from '../../../grpc/status.ts'
+import { ensure, NotOffered } from '../../unmet.ts'
+
+/**
+ * A method that the server does not have is one failure, told by the behaviour about that method; to all others it is
+ * not offered.
+ */
+export async function ifImplemented<T>(method: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    const isAbsent = error instanceof GrpcError && error.code === STATUS.unimplemented
+    throw isAbsent ? new NotOffered(`needs ${method}, which is UNIMPLEMENTED`) : error
+  }
+}
+
+/** How the call ends else is the subject of others. */
+export async function implemented(call: Promise<unknown>): Promise<void> {
+  const ending = await call.catch((error: unknown) => error)
+  ensure(!(ending instanceof NotOffered), 'an answer', 'UNIMPLEMENTED')
+}

@@ -1,0 +1,30 @@
+import {
+  CacheCapabilities,
+  type ExecutionCapabilities,
+  type ServerCapabilities,
+} from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
+import { DIGEST_FNS, type DigestFn } from './digest-functions.ts'
+
+/** What the server says it can do, for one instance. */
+export interface Offer {
+  readonly instance: string
+  readonly capabilities: ServerCapabilities
+  readonly cache: CacheCapabilities
+  readonly execution: ExecutionCapabilities | undefined
+  /** Why nothing that is executed gets done, where that was found out. */
+  readonly idle?: string
+  /** Advertised, and within what this suite can compute. */
+  readonly functions: readonly DigestFn[]
+  /** The one that checks use when they are not about functions. */
+  readonly fn: DigestFn
+}
+
+export function offerOf(capabilities: ServerCapabilities, instance: string): Offer {
+  const cache = capabilities.cacheCapabilities ?? CacheCapabilities.fromPartial({})
+  const functions = DIGEST_FNS.filter(({ number }) => cache.digestFunctions.includes(number))
+  const execution = capabilities.executionCapabilities
+  // A server that advertises nothing usable fails the checks about that; the others still need a function to try.
+  const first = functions.find(({ number }) => number === cache.digestFunctions[0])
+  const fn = first ?? functions[0] ?? (DIGEST_FNS[0] as DigestFn)
+  return { instance, capabilities, cache, execution: execution?.execEnabled ? execution : undefined, functions, fn }
+}
