@@ -5,7 +5,7 @@ export interface Behaviour {
   readonly service: string
   readonly sentence: string
   /** `must` stands in the specification; `should` is its advice, or what real clients depend on. */
-  readonly level: Level
+  readonly level: BehaviourLevel
   /** The version of the API that brought it. */
   readonly since: string
   /** What the server has to advertise for this to apply. */
@@ -14,9 +14,9 @@ export interface Behaviour {
   readonly note?: string
 }
 
-export type Level = 'must' | 'should'
+export type BehaviourLevel = 'must' | 'should'
 
-export type Outcome =
+export type CheckOutcome =
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly expected: string; readonly seen: string }
   /** The server does not claim to do this: neither good nor bad. */
@@ -24,7 +24,7 @@ export type Outcome =
 
 export interface Result {
   readonly behaviour: Behaviour
-  readonly outcome: Outcome
+  readonly outcome: CheckOutcome
   readonly ms: number
 }
 
@@ -35,7 +35,7 @@ export interface Tally {
 }
 
 export const tally = (results: readonly Result[]): Tally => {
-  const count = (kind: Outcome['kind']) => results.filter(({ outcome }) => outcome.kind === kind).length
+  const count = (kind: CheckOutcome['kind']) => results.filter(({ outcome }) => outcome.kind === kind).length
   return { passed: count('passed'), failed: count('failed'), notOffered: count('not offered') }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Outcome, Result } from './behaviour.ts'
+import type { CheckOutcome, Result } from './behaviour.ts'
 import { jsonReport } from './report-json.ts'
 import { junitReport } from './report-junit.ts'
 import { textReport } from './report-text.ts'
 
-const result = (service: string, id: string, outcome: Outcome): Result => ({
+const result = (service: string, id: string, outcome: CheckOutcome): Result => ({
   behaviour: { id, service, sentence: 'Blobs come back.', level: 'must', since: '2.0', needs: [], note: 'Think.' },
   outcome,
   ms: 12,

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { GrpcError } from '../grpc/status.ts'
-import type { Behaviour, Outcome, Result } from './behaviour.ts'
-import { NotOffered, told, Unmet } from './unmet.ts'
+import type { Behaviour, CheckOutcome, Result } from './behaviour.ts'
+import { NotOffered, statusText, Unmet } from './unmet.ts'
 
 export interface SuiteRun<Probe> {
   readonly behaviours: readonly Behaviour[]
@@ -36,30 +36,30 @@ export async function runSuite<Probe>(run: SuiteRun<Probe>): Promise<Result[]> {
 async function runOne<Probe>(run: SuiteRun<Probe>, behaviour: Behaviour): Promise<Result> {
   const start = run.clock.monotonic()
   const why = run.unoffered(behaviour)
-  const outcome: Outcome = why === undefined ? await attempt(run, behaviour) : { kind: 'not offered', why }
+  const outcome: CheckOutcome = why === undefined ? await attempt(run, behaviour) : { kind: 'not offered', why }
   return { behaviour, outcome, ms: run.clock.monotonic() - start }
 }
 
-async function attempt<Probe>(run: SuiteRun<Probe>, { id }: Behaviour): Promise<Outcome> {
+async function attempt<Probe>(run: SuiteRun<Probe>, { id }: Behaviour): Promise<CheckOutcome> {
   const ending = new AbortController()
-  const late = Promise.withResolvers<Outcome>()
+  const late = Promise.withResolvers<CheckOutcome>()
   const cancelDeadline = run.clock.after(run.deadlineMs, () => {
     late.resolve({ kind: 'failed', expected: 'an answer', seen: `none within ${run.deadlineMs / 1000} s` })
   })
   const check = run.checkOf(id)
   const verdict = Promise.resolve(run.probeFor(id, ending.signal))
     .then(check)
-    .then((): Outcome => ({ kind: 'passed' }), failure)
+    .then((): CheckOutcome => ({ kind: 'passed' }), failure)
   const outcome = await Promise.race([verdict, late.promise])
   cancelDeadline()
   ending.abort()
   return outcome
 }
 
-function failure(error: unknown): Outcome {
+function failure(error: unknown): CheckOutcome {
   if (error instanceof Unmet) return { kind: 'failed', expected: error.expected, seen: error.seen }
   if (error instanceof NotOffered) return { kind: 'not offered', why: error.message }
-  if (error instanceof GrpcError) return { kind: 'failed', expected: 'every call to succeed', seen: told(error) }
+  if (error instanceof GrpcError) return { kind: 'failed', expected: 'every call to succeed', seen: statusText(error) }
   const seen = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { kind: 'failed', expected: 'the check to reach its end', seen }
 }

@@ -1,9 +1,9 @@
-import type { Behaviour, Level } from './behaviour.ts'
+import type { Behaviour, BehaviourLevel } from './behaviour.ts'
 
 /** Which behaviours are asked for: any of the patterns (`*` stands for anything), and at least this level. */
 export interface Selection {
   readonly only?: readonly string[]
-  readonly level?: Level
+  readonly level?: BehaviourLevel
 }
 
 export function select<B extends Behaviour>(behaviours: readonly B[], { only, level }: Selection): B[] {

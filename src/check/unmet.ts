@@ -34,7 +34,7 @@ export function sameBytes(what: string, seen: Uint8Array, expected: Uint8Array):
 }
 
 /** The call must end with one of these codes. */
-export async function refused(what: string, codes: StatusCode | readonly StatusCode[], call: Promise<unknown>) {
+export async function expectRefusal(what: string, codes: StatusCode | readonly StatusCode[], call: Promise<unknown>) {
   const wanted = [codes].flat()
   // A long list is for checks that leave the code open.
   const names = wanted.map((code) => STATUS_NAMES[code]).join(' or ')
@@ -45,7 +45,7 @@ export async function refused(what: string, codes: StatusCode | readonly StatusC
   )
   if (ending === 'OK') throw new Unmet(expected, 'OK')
   if (!(ending instanceof GrpcError)) throw ending
-  ensure(wanted.includes(ending.code), expected, told(ending))
+  ensure(wanted.includes(ending.code), expected, statusText(ending))
 }
 
 /** Each item of a batch has a status of its own. */
@@ -59,5 +59,5 @@ export function sameStatus(what: string, code: number | undefined, wanted: Statu
   )
 }
 
-export const told = ({ code, message }: GrpcError): string =>
+export const statusText = ({ code, message }: GrpcError): string =>
   `${STATUS_NAMES[code]}${message === '' ? '' : `: ${message.slice(0, 300)}`}`

@@ -2,7 +2,7 @@ import { systemClock } from '../../src/app/process/clock.ts'
 import { type Random, seededRandom } from '../../src/check/random.ts'
 import { type Api, reapi } from '../../src/check/reapi/probe/api.ts'
 import type { Blob } from '../../src/check/reapi/probe/blob.ts'
-import { DIGEST_FNS, type DigestFn, digestOf } from '../../src/check/reapi/probe/digest-functions.ts'
+import { DIGEST_FNS, type DigestFn, digestWith } from '../../src/check/reapi/probe/digest-functions.ts'
 import { type Names, namesIn } from '../../src/check/reapi/probe/names.ts'
 import { type Streams, streams } from '../../src/check/reapi/probe/streams.ts'
 import { connect } from '../../src/client/connection/connect.ts'
@@ -45,7 +45,7 @@ export function cacheClient(address: string, options: ClientOptions = {}): Cache
   const api = reapi(rpcs, instance, fn)
   const bytestream = streams(rpcs)
   const names = namesIn(instance, fn, random)
-  const blobOf = (bytes: Uint8Array): Blob => ({ bytes, digest: digestOf(fn, bytes) })
+  const blobOf = (bytes: Uint8Array): Blob => ({ bytes, digest: digestWith(fn, bytes) })
   return {
     api,
     bytestream,

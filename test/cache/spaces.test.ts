@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { prepareHashing } from '../../src/base/hashing/create-hasher.ts'
-import { resultOf } from '../../src/check/reapi/probe/actions.ts'
+import { actionResult } from '../../src/check/reapi/probe/actions.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { digestFn, refusal } from './cache-client.ts'
 import { clientOf, ownFolder, serverIn } from './in-process.ts'
@@ -47,7 +47,7 @@ describe('spaces', () => {
     const { digest } = of('').blob()
     const names = ['', 'other', 'apart', 'team/one', 'team/two']
     for (const name of ['other', 'team/one']) {
-      const actionResult = resultOf({ executionMetadata: { worker: name } })
+      const actionResult = actionResult({ executionMetadata: { worker: name } })
       await of(name).api.updateResult({ actionDigest: digest, actionResult })
     }
     const found = await Promise.all(
@@ -70,7 +70,7 @@ describe('spaces', () => {
     const output = apart.blob()
     const { digest } = apart.blob()
     await usual.put(output)
-    const actionResult = resultOf({ outputFiles: [{ path: 'out', digest: output.digest }] })
+    const actionResult = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
     await apart.api.updateResult({ actionDigest: digest, actionResult })
     expect((await refusal(apart.api.getResult(digest))).code).toBe(STATUS.notFound)
     await apart.put(output)
@@ -99,7 +99,7 @@ describe('the digest function that goes without saying', () => {
     expect(await client.missing([small, large])).toEqual([])
     expect(Buffer.compare(await client.read(large), large.bytes)).toBe(0)
     const { digest } = client.blob()
-    await client.api.updateResult({ actionDigest: digest, actionResult: resultOf({}) })
+    await client.api.updateResult({ actionDigest: digest, actionResult: actionResult({}) })
     expect((await client.api.getResult(digest)).exitCode).toBe(0)
   })
 

@@ -10,10 +10,10 @@ import type {
 import type { SemVer } from '../../wire/gen/build/bazel/semver/semver.ts'
 import type { Result } from '../behaviour.ts'
 import { runSuite } from '../run-suite.ts'
-import { told } from '../unmet.ts'
+import { statusText } from '../unmet.ts'
 import { CHECKS } from './checks.ts'
 import { whyNothingRuns } from './execution/try-worker.ts'
-import { type Offer, offerOf } from './probe/offer.ts'
+import { type ServerOffer, serverOffer } from './probe/offer.ts'
 import { createProbe } from './probe/probe.ts'
 import { RPC } from './probe/rpcs.ts'
 import type { BehaviourId, ReapiBehaviour } from './table/behaviours.ts'
@@ -49,7 +49,7 @@ export class Unreachable extends Error {
 export async function checkReapi(run: ReapiRun): Promise<ReapiReport> {
   await prepareHashing()
   const capabilities = await firstAnswer(run)
-  const offer = await withWorker(offerOf(capabilities, run.instance), run)
+  const offer = await withWorker(serverOffer(capabilities, run.instance), run)
   const results = await runSuite({
     ...run,
     unoffered: (behaviour) => unoffered(behaviour as ReapiBehaviour, offer),
@@ -60,7 +60,7 @@ export async function checkReapi(run: ReapiRun): Promise<ReapiReport> {
 }
 
 /** Where commands are to be run, somebody must be there to run them. */
-async function withWorker(offer: Offer, run: ReapiRun): Promise<Offer> {
+async function withWorker(offer: ServerOffer, run: ReapiRun): Promise<ServerOffer> {
   const isAsked = run.behaviours.some(({ needs }) => needs.includes('worker'))
   if (!isAsked || offer.execution === undefined) return offer
   const ending = new AbortController()
@@ -76,7 +76,7 @@ async function firstAnswer({ channel, instance, deadlineMs }: ReapiRun): Promise
     return await rpcs.unary(RPC.getCapabilities, { instanceName: instance })
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error
-    throw new Unreachable(`no answer to GetCapabilities: ${told(error)}`, { cause: error })
+    throw new Unreachable(`no answer to GetCapabilities: ${statusText(error)}`, { cause: error })
   }
 }
 

@@ -1,9 +1,9 @@
 import { isMet, needSays, tellsVersion } from './probe/needs.ts'
-import type { Offer } from './probe/offer.ts'
+import type { ServerOffer } from './probe/offer.ts'
 import type { ReapiBehaviour } from './table/behaviours.ts'
 
 /** Why a behaviour does not apply to this server; undefined when it does. */
-export function unoffered({ needs, since }: ReapiBehaviour, offer: Offer): string | undefined {
+export function unoffered({ needs, since }: ReapiBehaviour, offer: ServerOffer): string | undefined {
   const unmet = needs.find((need) => !isMet(need, offer))
   if (unmet === 'worker' && offer.idle !== undefined) return `needs ${needSays(unmet)}: ${offer.idle}`
   if (unmet !== undefined) return `needs ${needSays(unmet)}`

@@ -6,7 +6,7 @@ import { after, type Break, fail, misread, when } from './break.ts'
 import type { Honest } from './honest.ts'
 import { MAX_BATCH_BYTES } from './profile.ts'
 import { downloadOf } from './resource-name.ts'
-import { keyOf } from './store.ts'
+import { blobKey } from './store.ts'
 
 const INVALID = STATUS.invalidArgument
 const status = (code: number) => ({ code, message: '', details: [] })
@@ -25,7 +25,9 @@ const plain = ({ compressor, data }: BatchUpdateBlobsRequest_Request): Uint8Arra
 const isWrong = (request: BatchUpdateBlobsRequest_Request): boolean => {
   const bytes = plain(request)
   return (
-    bytes !== undefined && request.digest !== undefined && keyOf(request.digest).fn.hash(bytes) !== request.digest.hash
+    bytes !== undefined &&
+    request.digest !== undefined &&
+    blobKey(request.digest).fn.hash(bytes) !== request.digest.hash
   )
 }
 
@@ -96,7 +98,7 @@ export const batchUpdateBreaks = {
   'batch-update.mismatch-not-stored': (honest) => ({
     batchUpdateBlobs(request) {
       for (const { digest, data } of request.requests) {
-        if (digest?.hash.length === 64 && digest.sizeBytes === data.length) honest.store.force(keyOf(digest), data)
+        if (digest?.hash.length === 64 && digest.sizeBytes === data.length) honest.store.force(blobKey(digest), data)
       }
       return honest.methods.batchUpdateBlobs(request)
     },
@@ -177,7 +179,7 @@ const isThere = (
   { store }: Honest,
 ): boolean => {
   try {
-    return store.has(keyOf(digest, digestFunction))
+    return store.has(blobKey(digest, digestFunction))
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
 import type { ActionResult } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { malformedResultChecks } from '../cache/action-cache-malformed.ts'
 import type { Break } from './break.ts'
-import { problemsOf } from './honest-results.ts'
+import { resultProblems } from './honest-results.ts'
 
 type MalformedId = keyof typeof malformedResultChecks
 
@@ -13,7 +13,7 @@ const overlooking =
     return {
       updateActionResult(request) {
         const { actionResult, actionDigest } = request
-        if (actionResult === undefined || !problemsOf(actionResult, honest.store).includes(problem))
+        if (actionResult === undefined || !resultProblems(actionResult, honest.store).includes(problem))
           return honest.methods.updateActionResult(request)
         stored.set(actionDigest?.hash ?? '', actionResult)
         return actionResult

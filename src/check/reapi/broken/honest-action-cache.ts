@@ -6,10 +6,10 @@ import {
   type GetActionResultRequest,
   Tree,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { problemsOf } from './honest-results.ts'
+import { resultProblems } from './honest-results.ts'
 import type { Methods } from './methods.ts'
 import type { Profile } from './profile.ts'
-import { absent, invalid, keyOf, type Store } from './store.ts'
+import { blobKey, invalidArgument, notFound, type Store } from './store.ts'
 
 type ActionCacheMethods = Pick<Methods, 'getActionResult' | 'updateActionResult'>
 
@@ -22,7 +22,7 @@ function references(store: Store, result: ActionResult, digestFunction: number):
   const { stdoutDigest, stderrDigest, outputFiles, outputDirectories } = result
   const trees = outputDirectories.flatMap(({ treeDigest }) => treeDigest ?? [])
   const inTrees = trees.flatMap((digest) => {
-    const bytes = store.get(keyOf(digest, digestFunction))
+    const bytes = store.get(blobKey(digest, digestFunction))
     const { root, children } = Tree.decode(bytes ?? new Uint8Array())
     return [...(root === undefined ? [] : filesIn(root)), ...children.flatMap(filesIn)]
   })
@@ -34,7 +34,7 @@ function references(store: Store, result: ActionResult, digestFunction: number):
 function inlining(store: Store, request: GetActionResultRequest, result: ActionResult): ActionResult {
   let room = INLINE_BYTES
   const content = (digest: Digest | undefined, isWanted: boolean): Uint8Array => {
-    const bytes = isWanted && digest !== undefined ? store.get(keyOf(digest, request.digestFunction)) : undefined
+    const bytes = isWanted && digest !== undefined ? store.get(blobKey(digest, request.digestFunction)) : undefined
     if (bytes === undefined || bytes.length > room) return new Uint8Array()
     room -= bytes.length
     return bytes
@@ -55,19 +55,21 @@ export function honestActionCache(store: Store, { update }: Profile): ActionCach
   return {
     getActionResult(request) {
       const { instanceName, actionDigest, digestFunction } = request
-      const key = keyOf(actionDigest, digestFunction)
+      const key = blobKey(actionDigest, digestFunction)
       const result = results.get(`${instanceName}:${key.text}`)
-      if (result === undefined) throw absent(key.text)
-      const gone = references(store, result, digestFunction).find((digest) => !store.has(keyOf(digest, digestFunction)))
-      if (gone !== undefined) throw absent(`${gone.hash}, which the result refers to`)
+      if (result === undefined) throw notFound(key.text)
+      const gone = references(store, result, digestFunction).find(
+        (digest) => !store.has(blobKey(digest, digestFunction)),
+      )
+      if (gone !== undefined) throw notFound(`${gone.hash}, which the result refers to`)
       return inlining(store, request, result)
     },
     updateActionResult({ instanceName, actionDigest, actionResult, digestFunction }) {
       if (!update) throw new GrpcError(STATUS.permissionDenied, 'read only')
-      const key = keyOf(actionDigest, digestFunction)
-      if (actionResult === undefined) throw invalid('no result')
-      const [problem] = problemsOf(actionResult, store)
-      if (problem !== undefined) throw invalid(problem)
+      const key = blobKey(actionDigest, digestFunction)
+      if (actionResult === undefined) throw invalidArgument('no result')
+      const [problem] = resultProblems(actionResult, store)
+      if (problem !== undefined) throw invalidArgument(problem)
       if (actionResult.exitCode === 0) results.set(`${instanceName}:${key.text}`, actionResult)
       return actionResult
     },

@@ -1,11 +1,11 @@
 import type { ServerCall } from '../../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import type { WriteRequest, WriteResponse } from '../../../wire/gen/google/bytestream/bytestream.ts'
-import { unpack } from './honest-cas.ts'
+import { decompressed } from './honest-cas.ts'
 import type { Methods } from './methods.ts'
 import { MAX_BLOB_BYTES } from './profile.ts'
 import { downloadOf, type ResourceName, uploadOf } from './resource-name.ts'
-import { absent, invalid, type Store } from './store.ts'
+import { invalidArgument, notFound, type Store } from './store.ts'
 
 type ByteStreamMethods = Pick<Methods, 'read' | 'write' | 'queryWriteStatus'>
 
@@ -14,7 +14,7 @@ const HEADER = 'build.bazel.remote.execution.v2.resource-name'
 
 function headerMatches(name: string, { metadata }: ServerCall): void {
   const header = metadata.get(HEADER)
-  if (header !== undefined && header !== name) throw invalid(`the header names ${header}`)
+  if (header !== undefined && header !== name) throw invalidArgument(`the header names ${header}`)
 }
 
 function cut(bytes: Uint8Array): Uint8Array[] {
@@ -30,10 +30,10 @@ export function honestByteStream(store: Store): ByteStreamMethods {
     read({ resourceName, readOffset, readLimit }, call) {
       headerMatches(resourceName, call)
       const { key, compressor } = downloadOf(resourceName)
-      if (readOffset < 0 || readLimit < 0) throw invalid('negative')
-      if (compressor !== undefined && readLimit !== 0) throw invalid('a limit in a compressed read')
+      if (readOffset < 0 || readLimit < 0) throw invalidArgument('negative')
+      if (compressor !== undefined && readLimit !== 0) throw invalidArgument('a limit in a compressed read')
       const bytes = store.get(key)
-      if (bytes === undefined) throw absent(key.text)
+      if (bytes === undefined) throw notFound(key.text)
       if (readOffset > bytes.length) throw new GrpcError(STATUS.outOfRange, `${readOffset} is past the end`)
       const part = bytes.subarray(readOffset, readLimit === 0 ? undefined : readOffset + readLimit)
       return cut(compressor === undefined ? part : compressor.compress(part))
@@ -69,26 +69,26 @@ async function receive({ store, partials, call }: Receiving, requests: AsyncIter
     follows(request, upload, bytes.length)
     bytes = Buffer.concat([bytes, request.data])
     if (!request.finishWrite) continue
-    store.put(upload.key, upload.compressor === undefined ? bytes : unpack(upload.compressor, bytes))
+    store.put(upload.key, upload.compressor === undefined ? bytes : decompressed(upload.compressor, bytes))
     partials.delete(upload.name)
     return { committedSize: bytes.length }
   }
   if (upload !== undefined && upload.compressor === undefined) partials.set(upload.name, bytes)
-  throw invalid('the stream ended without finish_write')
+  throw invalidArgument('the stream ended without finish_write')
 }
 
 function opened({ resourceName }: WriteRequest, call: ServerCall): Opened {
   headerMatches(resourceName, call)
   const upload = uploadOf(resourceName)
-  if (upload.key.digest.sizeBytes > MAX_BLOB_BYTES) throw invalid('too large')
+  if (upload.key.digest.sizeBytes > MAX_BLOB_BYTES) throw invalidArgument('too large')
   return { ...upload, name: resourceName }
 }
 
 function follows({ resourceName, writeOffset, data }: WriteRequest, upload: Opened, committed: number): void {
-  if (resourceName !== '' && resourceName !== upload.name) throw invalid('another name')
-  if (writeOffset !== committed) throw invalid(`offset ${writeOffset} instead of ${committed}`)
+  if (resourceName !== '' && resourceName !== upload.name) throw invalidArgument('another name')
+  if (writeOffset !== committed) throw invalidArgument(`offset ${writeOffset} instead of ${committed}`)
   const isLonger = committed + data.length > upload.key.digest.sizeBytes
-  if (upload.compressor === undefined && isLonger) throw invalid('too long')
+  if (upload.compressor === undefined && isLonger) throw invalidArgument('too long')
 }
 
 const existing = ({ key, compressor }: ResourceName): WriteResponse => ({

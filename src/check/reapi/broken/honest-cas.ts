@@ -1,10 +1,10 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import type { BatchUpdateBlobsRequest_Request } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Status } from '../../../wire/gen/google/rpc/status.ts'
-import { type Compressor, compressorNumbered } from '../probe/compressors.ts'
+import { compressorNumbered, type TestedCompressor } from '../probe/compressors.ts'
 import type { Methods } from './methods.ts'
 import { MAX_BATCH_BYTES } from './profile.ts'
-import { invalid, keyOf, type Store } from './store.ts'
+import { blobKey, invalidArgument, type Store } from './store.ts'
 
 type CasMethods = Pick<Methods, 'findMissingBlobs' | 'batchUpdateBlobs' | 'batchReadBlobs'>
 
@@ -23,28 +23,28 @@ function attempt(action: () => void): Status {
 
 function bounded(sizes: readonly number[]): void {
   const total = sizes.reduce((sum, size) => sum + size, 0)
-  if (total > MAX_BATCH_BYTES) throw invalid(`${total} bytes are more than ${MAX_BATCH_BYTES}`)
+  if (total > MAX_BATCH_BYTES) throw invalidArgument(`${total} bytes are more than ${MAX_BATCH_BYTES}`)
 }
 
-export const unpack = (compressor: Compressor, bytes: Uint8Array): Uint8Array => {
+export const decompressed = (compressor: TestedCompressor, bytes: Uint8Array): Uint8Array => {
   try {
     return compressor.decompress(bytes)
   } catch (error) {
-    throw invalid(String(error))
+    throw invalidArgument(String(error))
   }
 }
 
 function plainBytes({ compressor, data }: BatchUpdateBlobsRequest_Request): Uint8Array {
   if (compressor === 0) return data
   const known = compressorNumbered(compressor)
-  if (known === undefined) throw invalid(`no compressor ${compressor}`)
-  return unpack(known, data)
+  if (known === undefined) throw invalidArgument(`no compressor ${compressor}`)
+  return decompressed(known, data)
 }
 
 export const honestCas = (store: Store): CasMethods => ({
   findMissingBlobs({ blobDigests, digestFunction }) {
-    const keys = new Map(blobDigests.map((digest) => keyOf(digest, digestFunction)).map((key) => [key.text, key]))
-    if (new Set([...keys.values()].map(({ fn }) => fn)).size > 1) throw invalid('digests of several functions')
+    const keys = new Map(blobDigests.map((digest) => blobKey(digest, digestFunction)).map((key) => [key.text, key]))
+    if (new Set([...keys.values()].map(({ fn }) => fn)).size > 1) throw invalidArgument('digests of several functions')
     const missing = [...keys.values()].filter((key) => !store.has(key))
     return { missingBlobDigests: missing.map(({ digest }) => digest) }
   },
@@ -53,7 +53,7 @@ export const honestCas = (store: Store): CasMethods => ({
     return {
       responses: requests.map((request) => ({
         digest: request.digest,
-        status: attempt(() => store.put(keyOf(request.digest, digestFunction), plainBytes(request))),
+        status: attempt(() => store.put(blobKey(request.digest, digestFunction), plainBytes(request))),
       })),
     }
   },
@@ -64,7 +64,7 @@ export const honestCas = (store: Store): CasMethods => ({
       responses: digests.map((digest) => {
         let bytes: Uint8Array | undefined
         const status = attempt(() => {
-          bytes = store.get(keyOf(digest, digestFunction))
+          bytes = store.get(blobKey(digest, digestFunction))
         })
         if (status.code !== STATUS.ok) return { digest, data: new Uint8Array(), compressor: 0, status }
         if (bytes === undefined) {

@@ -2,7 +2,7 @@ import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { type Digest, Directory } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Methods } from './methods.ts'
 import { AVERAGE_CHUNK, type Profile, SMALLEST_CHUNK } from './profile.ts'
-import { absent, invalid, keyOf, type Store } from './store.ts'
+import { blobKey, invalidArgument, notFound, type Store } from './store.ts'
 
 type TreeMethods = Pick<Methods, 'getTree' | 'splitBlob' | 'spliceBlob'>
 
@@ -15,7 +15,7 @@ function walk(store: Store, root: Digest, digestFunction: number): { directory: 
   const seen = new Set<string>()
   const waiting = [root]
   for (let digest = waiting.shift(); digest !== undefined; digest = waiting.shift()) {
-    const key = keyOf(digest, digestFunction)
+    const key = blobKey(digest, digestFunction)
     const bytes = store.get(key)
     if (bytes === undefined || seen.has(key.text)) continue
     seen.add(key.text)
@@ -47,15 +47,15 @@ export const honestTrees = (store: Store, { split, splice }: Profile): TreeMetho
   const layouts = new Map<string, readonly Digest[]>()
   return {
     getTree({ rootDigest, pageSize, pageToken, digestFunction }) {
-      const root = keyOf(rootDigest, digestFunction)
-      if (!store.has(root)) throw absent(`no root ${root.text}`)
+      const root = blobKey(rootDigest, digestFunction)
+      if (!store.has(root)) throw notFound(`no root ${root.text}`)
       const found = walk(store, root.digest, digestFunction)
       const starts = pageStarts(
         found.map(({ bytes }) => bytes),
         pageSize > 0 ? pageSize : PAGE_DIRECTORIES,
       )
       const first = pageToken === '' ? 0 : starts.findIndex((start) => `from-${start}` === pageToken)
-      if (first < 0) throw invalid(`${pageToken} is no page token`)
+      if (first < 0) throw invalidArgument(`${pageToken} is no page token`)
       return starts.slice(first).map((start, index) => {
         const next = starts[first + index + 1]
         const directories = found.slice(start, next).map(({ directory }) => directory)
@@ -64,9 +64,9 @@ export const honestTrees = (store: Store, { split, splice }: Profile): TreeMetho
     },
     splitBlob({ blobDigest, digestFunction, chunkingFunction }) {
       if (!split) throw new GrpcError(STATUS.unimplemented, 'no SplitBlob')
-      const key = keyOf(blobDigest, digestFunction)
+      const key = blobKey(blobDigest, digestFunction)
       const bytes = store.get(key)
-      if (bytes === undefined) throw absent(key.text)
+      if (bytes === undefined) throw notFound(key.text)
       const layout = layouts.get(key.text)
       if (layout !== undefined) return { chunkDigests: layout, chunkingFunction: 0 }
       const size = chunkingFunction === 2 ? SMALLEST_CHUNK : AVERAGE_CHUNK
@@ -74,17 +74,17 @@ export const honestTrees = (store: Store, { split, splice }: Profile): TreeMetho
       for (let at = 0; at < bytes.length; at += size) {
         const chunk = bytes.subarray(at, at + size)
         const digest = { hash: key.fn.hash(chunk), sizeBytes: chunk.length }
-        store.put({ ...keyOf(digest, key.fn.number) }, chunk)
+        store.put({ ...blobKey(digest, key.fn.number) }, chunk)
         chunkDigests.push(digest)
       }
       return { chunkDigests, chunkingFunction }
     },
     spliceBlob({ blobDigest, chunkDigests, digestFunction }) {
       if (!splice) throw new GrpcError(STATUS.unimplemented, 'no SpliceBlob')
-      const key = keyOf(blobDigest, digestFunction)
+      const key = blobKey(blobDigest, digestFunction)
       const chunks = chunkDigests.map((digest) => {
-        const bytes = store.get(keyOf(digest, digestFunction))
-        if (bytes === undefined) throw absent(`chunk ${digest.hash}`)
+        const bytes = store.get(blobKey(digest, digestFunction))
+        if (bytes === undefined) throw notFound(`chunk ${digest.hash}`)
         return bytes
       })
       store.put(key, Buffer.concat(chunks))

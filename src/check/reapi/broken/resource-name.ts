@@ -1,11 +1,11 @@
-import { type Compressor, compressorNamed } from '../probe/compressors.ts'
+import { compressorNamed, type TestedCompressor } from '../probe/compressors.ts'
 import { DIGEST_FNS } from '../probe/digest-functions.ts'
-import { invalid, type Key, keyOf } from './store.ts'
+import { type BlobKey, blobKey, invalidArgument } from './store.ts'
 
 export interface ResourceName {
-  readonly key: Key
+  readonly key: BlobKey
   /** Undefined for bytes as they are. */
-  readonly compressor: Compressor | undefined
+  readonly compressor: TestedCompressor | undefined
 }
 
 const DOWNLOAD = /^(?:.+\/)?(blobs|compressed-blobs\/([^/]+))\/(?:([^/]+)\/)?([^/]+)\/([^/]+)$/
@@ -17,12 +17,12 @@ export const uploadOf = (name: string): ResourceName => partsOf(UPLOAD, name)
 
 function partsOf(shape: RegExp, name: string): ResourceName {
   const parts = shape.exec(name)
-  if (parts === null) throw invalid(`${name} is no resource name`)
+  if (parts === null) throw invalidArgument(`${name} is no resource name`)
   const [, , packed, segment, hash = '', size = ''] = parts
-  if (!/^\d+$/.test(size)) throw invalid(`${size} is no size`)
+  if (!/^\d+$/.test(size)) throw invalidArgument(`${size} is no size`)
   const fn = segment === undefined ? undefined : DIGEST_FNS.find((each) => each.segment === `${segment}/`)
-  if (segment !== undefined && fn === undefined) throw invalid(`${segment} has no place in a name`)
+  if (segment !== undefined && fn === undefined) throw invalidArgument(`${segment} has no place in a name`)
   const compressor = packed === undefined ? undefined : compressorNamed(packed)
-  if (packed !== undefined && compressor === undefined) throw invalid(`${packed} is no compressor`)
-  return { key: keyOf({ hash, sizeBytes: Number(size) }, fn?.number), compressor }
+  if (packed !== undefined && compressor === undefined) throw invalidArgument(`${packed} is no compressor`)
+  return { key: blobKey({ hash, sizeBytes: Number(size) }, fn?.number), compressor }
 }

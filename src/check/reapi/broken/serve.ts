@@ -115,14 +115,17 @@ const byteStream = ({ read, write, queryWriteStatus, below }: Methods): Service 
   },
 })
 
-export interface Serving {
+export interface RunningServer {
   readonly timing: Timing
   /** A free port of this machine, unless told otherwise. */
   readonly address?: ListenAddress
   readonly tls?: ServerTls
 }
 
-export async function serve(methods: Methods, { timing, tls, address = { host: '127.0.0.1', port: 0 } }: Serving) {
+export async function serve(
+  methods: Methods,
+  { timing, tls, address = { host: '127.0.0.1', port: 0 } }: RunningServer,
+) {
   const server = createServer({
     services: [capabilities, cas, actionCache, byteStream].map((service) => service(methods)),
     timing,

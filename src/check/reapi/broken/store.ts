@@ -2,46 +2,48 @@ import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import type { Digest } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { DIGEST_FNS, type DigestFn } from '../probe/digest-functions.ts'
 
-export const invalid = (what: string): GrpcError => new GrpcError(STATUS.invalidArgument, what)
-export const absent = (what: string): GrpcError => new GrpcError(STATUS.notFound, what)
+export const invalidArgument = (what: string): GrpcError => new GrpcError(STATUS.invalidArgument, what)
+export const notFound = (what: string): GrpcError => new GrpcError(STATUS.notFound, what)
 
 /** A digest that makes sense, with its function. */
-export interface Key {
+export interface BlobKey {
   readonly fn: DigestFn
   readonly digest: Digest
   readonly text: string
 }
 
 /** The function that is named, or the one that the length tells. */
-export function keyOf(digest: Digest | undefined, functionNumber = 0): Key {
-  if (digest === undefined) throw invalid('a digest is not set')
+export function blobKey(digest: Digest | undefined, functionNumber = 0): BlobKey {
+  if (digest === undefined) throw invalidArgument('a digest is not set')
   const { hash, sizeBytes } = digest
   const fn = DIGEST_FNS.find(({ number, segment, hexLength }) =>
     functionNumber === 0 ? segment === '' && hexLength === hash.length : number === functionNumber,
   )
-  if (fn === undefined) throw invalid(`no digest function ${functionNumber} for ${hash.length} digits`)
-  if (hash.length !== fn.hexLength || !/^[0-9a-f]*$/.test(hash)) throw invalid(`${hash} is no hash of ${fn.name}`)
-  if (sizeBytes < 0) throw invalid(`${sizeBytes} is no size`)
+  if (fn === undefined) throw invalidArgument(`no digest function ${functionNumber} for ${hash.length} digits`)
+  if (hash.length !== fn.hexLength || !/^[0-9a-f]*$/.test(hash))
+    throw invalidArgument(`${hash} is no hash of ${fn.name}`)
+  if (sizeBytes < 0) throw invalidArgument(`${sizeBytes} is no size`)
   return { fn, digest, text: `${fn.name}/${hash}/${sizeBytes}` }
 }
 
 /** Blobs in memory. */
 export interface Store {
-  has(key: Key): boolean
-  get(key: Key): Uint8Array | undefined
+  has(key: BlobKey): boolean
+  get(key: BlobKey): Uint8Array | undefined
   /** Throws when the bytes are not what the digest says. */
-  put(key: Key, bytes: Uint8Array): void
+  put(key: BlobKey, bytes: Uint8Array): void
   /** Whatever they are: for servers that are wrong on purpose. */
-  force(key: Key, bytes: Uint8Array): void
+  force(key: BlobKey, bytes: Uint8Array): void
   /** A blob with this hash, whatever its size: for the same. */
-  sameHash(key: Key): Uint8Array | undefined
+  sameHash(key: BlobKey): Uint8Array | undefined
 }
 
 export function createStore(): Store {
   const blobs = new Map<string, Uint8Array>()
   const byHash = new Map<string, Uint8Array>()
-  const isEmpty = ({ digest, fn }: Key): boolean => digest.sizeBytes === 0 && digest.hash === fn.hash(new Uint8Array())
-  const force = (key: Key, bytes: Uint8Array): void => {
+  const isEmpty = ({ digest, fn }: BlobKey): boolean =>
+    digest.sizeBytes === 0 && digest.hash === fn.hash(new Uint8Array())
+  const force = (key: BlobKey, bytes: Uint8Array): void => {
     const copy = Buffer.from(bytes)
     blobs.set(key.text, copy)
     byHash.set(`${key.fn.name}/${key.digest.hash}`, copy)
@@ -50,8 +52,8 @@ export function createStore(): Store {
     has: (key) => blobs.has(key.text) || isEmpty(key),
     get: (key) => blobs.get(key.text) ?? (isEmpty(key) ? new Uint8Array() : undefined),
     put(key, bytes) {
-      if (bytes.length !== key.digest.sizeBytes) throw invalid(`${bytes.length} bytes for ${key.text}`)
-      if (key.fn.hash(bytes) !== key.digest.hash) throw invalid(`other bytes than ${key.text}`)
+      if (bytes.length !== key.digest.sizeBytes) throw invalidArgument(`${bytes.length} bytes for ${key.text}`)
+      if (key.fn.hash(bytes) !== key.digest.hash) throw invalidArgument(`other bytes than ${key.text}`)
       force(key, bytes)
     },
     force,

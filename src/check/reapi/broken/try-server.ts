@@ -7,7 +7,7 @@ import { honest } from './honest.ts'
 import { EVERYTHING, type Profile } from './profile.ts'
 import { serve } from './serve.ts'
 
-export interface Trial {
+export interface ServerTrial {
   readonly behaviours: readonly ReapiBehaviour[]
   readonly clock: Clock
   readonly profile?: Profile
@@ -19,7 +19,12 @@ export interface Trial {
 const DEADLINE_MS = 10_000
 
 /** Runs checks against a server of our own that makes one mistake at most. */
-export async function tryServer({ behaviours, clock, profile = EVERYTHING, mistake }: Trial): Promise<ReapiReport> {
+export async function tryServer({
+  behaviours,
+  clock,
+  profile = EVERYTHING,
+  mistake,
+}: ServerTrial): Promise<ReapiReport> {
   const right = honest(profile)
   const methods = { ...right.methods, ...mistake?.(right) }
   const { server, address } = await serve(methods, { timing: { now: clock.monotonic, after: clock.after } })

@@ -1,6 +1,6 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
-import { ensure, refused, same, sameBytes } from '../../unmet.ts'
-import { resultOf, storedAction, storedResult, treeBytes } from '../probe/actions.ts'
+import { ensure, expectRefusal, same, sameBytes } from '../../unmet.ts'
+import { actionResult, encodedTree, storedAction, storedResult } from '../probe/actions.ts'
 import type { Blob } from '../probe/blob.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
@@ -9,20 +9,20 @@ const MiB = 1024 * 1024
 
 /** A server may refuse to store a result whose outputs are not there; that keeps the promise as well. */
 const missesWithout =
-  (resultFor: (probe: Probe) => Promise<Parameters<typeof resultOf>[0]>): Check =>
+  (resultFor: (probe: Probe) => Promise<Parameters<typeof actionResult>[0]>): Check =>
   async (probe) => {
     const parts = await resultFor(probe)
     const { action } = await storedAction(probe)
-    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultOf(parts) })
+    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
     const codes = [STATUS.failedPrecondition, STATUS.invalidArgument, STATUS.notFound] as const
-    await update.catch((error: unknown) => refused('the update', codes, Promise.reject(error)))
-    await refused('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
+    await update.catch((error: unknown) => expectRefusal('the update', codes, Promise.reject(error)))
+    await expectRefusal('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
   }
 
 /** A tree with a file in its root and one in its only child. */
 function treeOf({ blobOf }: Probe, inRoot: Blob, inChild: Blob) {
   const child = { files: [{ name: 'inner', digest: inChild.digest }] }
-  const bytes = treeBytes({ root: { files: [{ name: 'outer', digest: inRoot.digest }] }, children: [child] })
+  const bytes = encodedTree({ root: { files: [{ name: 'outer', digest: inRoot.digest }] }, children: [child] })
   return blobOf(bytes)
 }
 
@@ -56,7 +56,7 @@ function unasked(seen: Uint8Array, expected: Blob, digest: { readonly hash: stri
 
 export const getResultChecks = {
   async 'action-cache.get.miss'({ api, blob }) {
-    await refused('the lookup', STATUS.notFound, api.getResult(blob().digest))
+    await expectRefusal('the lookup', STATUS.notFound, api.getResult(blob().digest))
   },
   'action-cache.get.missing-file': missesWithout(async ({ blob }) => ({
     outputFiles: [{ path: 'gone', digest: blob().digest }],
@@ -131,16 +131,16 @@ export const getResultChecks = {
   },
   async 'action-cache.get.failed-not-served'(probe) {
     const { action } = await storedAction(probe)
-    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultOf({ exitCode: 1 }) })
+    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult({ exitCode: 1 }) })
     await update.catch((error: unknown) => {
       if (!(error instanceof GrpcError)) throw error
     })
-    await refused('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
+    await expectRefusal('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
   },
   async 'action-cache.get.per-instance'(probe) {
     const { actionDigest } = await storedResult(probe, {})
     const other = probe.elsewhere(`${probe.offer.instance === '' ? 'other' : `${probe.offer.instance}-other`}`)
     const codes = [STATUS.notFound, STATUS.invalidArgument, STATUS.permissionDenied, STATUS.unauthenticated] as const
-    await refused('the lookup under another instance', codes, other.getResult(actionDigest))
+    await expectRefusal('the lookup under another instance', codes, other.getResult(actionDigest))
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -1,7 +1,7 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { ActionResult, DeepPartial } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { refused } from '../../unmet.ts'
-import { directoryBytes, resultOf, storedAction, treeBytes } from '../probe/actions.ts'
+import { expectRefusal } from '../../unmet.ts'
+import { actionResult, encodedDirectory, encodedTree, storedAction } from '../probe/actions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -13,10 +13,10 @@ const neverServed =
   async (probe) => {
     const parts = await resultFor(probe)
     const { action } = await storedAction(probe)
-    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultOf(parts) })
+    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
     const codes = [STATUS.invalidArgument, STATUS.failedPrecondition] as const
-    await update.catch((error: unknown) => refused('the update', codes, Promise.reject(error)))
-    await refused('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
+    await update.catch((error: unknown) => expectRefusal('the update', codes, Promise.reject(error)))
+    await expectRefusal('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
   }
 
 const files = (...paths: readonly string[]): Check =>
@@ -25,9 +25,9 @@ const files = (...paths: readonly string[]): Check =>
     return { outputFiles: paths.map((path) => ({ path, digest })) }
   })
 
-const tree = (partsFor: (probe: Probe) => Promise<Parameters<typeof treeBytes>[0]>, more: object = {}): Check =>
+const tree = (partsFor: (probe: Probe) => Promise<Parameters<typeof encodedTree>[0]>, more: object = {}): Check =>
   neverServed(async (probe) => {
-    const { digest } = await probe.put(probe.blobOf(treeBytes(await partsFor(probe))))
+    const { digest } = await probe.put(probe.blobOf(encodedTree(await partsFor(probe))))
     return { outputDirectories: [{ path: 'out', treeDigest: digest, ...more }] }
   })
 
@@ -35,10 +35,10 @@ const nodeNamed = (name: string): Check =>
   tree(async ({ put, blob }) => ({ root: { files: [{ name, digest: (await put(blob())).digest }] } }))
 
 /** Three levels, the lowest before the one that names it. */
-async function childFirst({ put, blob, blobOf }: Probe): Promise<Parameters<typeof treeBytes>[0]> {
+async function childFirst({ put, blob, blobOf }: Probe): Promise<Parameters<typeof encodedTree>[0]> {
   const lowest = { files: [{ name: 'f', digest: (await put(blob())).digest }] }
-  const middle = { directories: [{ name: 'e', digest: blobOf(directoryBytes(lowest)).digest }] }
-  const root = { directories: [{ name: 'd', digest: blobOf(directoryBytes(middle)).digest }] }
+  const middle = { directories: [{ name: 'e', digest: blobOf(encodedDirectory(lowest)).digest }] }
+  const root = { directories: [{ name: 'd', digest: blobOf(encodedDirectory(middle)).digest }] }
   return { root, children: [lowest, middle] }
 }
 
@@ -55,7 +55,7 @@ export const malformedResultChecks = {
     outputSymlinks: [{ path: 'link', target: '/tmp' }],
   })),
   'action-cache.malformed.directory-outside': neverServed(async ({ put, blobOf }) => ({
-    outputDirectories: [{ path: '..', treeDigest: (await put(blobOf(treeBytes({ root: {} })))).digest }],
+    outputDirectories: [{ path: '..', treeDigest: (await put(blobOf(encodedTree({ root: {} })))).digest }],
   })),
   'action-cache.malformed.symlink-outside': neverServed(async () => ({
     outputSymlinks: [{ path: '../link', target: 'x' }],

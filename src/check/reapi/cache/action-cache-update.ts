@@ -1,6 +1,6 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { refused, same } from '../../unmet.ts'
-import { resultOf, storedAction, storedResult, treeBytes } from '../probe/actions.ts'
+import { expectRefusal, same } from '../../unmet.ts'
+import { actionResult, encodedTree, storedAction, storedResult } from '../probe/actions.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -21,7 +21,7 @@ export const updateResultChecks = {
     const { blob, put, api } = probe
     const { actionDigest } = await storedResult(probe, { stdoutDigest: (await put(blob())).digest })
     const { digest } = await put(blob())
-    await api.updateResult({ actionDigest, actionResult: resultOf({ stdoutDigest: digest }) })
+    await api.updateResult({ actionDigest, actionResult: actionResult({ stdoutDigest: digest }) })
     same('stdout', (await api.getResult(actionDigest)).stdoutDigest?.hash ?? 'not set', digest.hash)
   },
   async 'action-cache.update.keeps-files'(probe) {
@@ -41,7 +41,7 @@ export const updateResultChecks = {
   },
   async 'action-cache.update.keeps-directories'(probe) {
     const tree = await probe.put(
-      probe.blobOf(treeBytes({ root: { symlinks: [{ name: probe.random.word(), target: 'x' }] } })),
+      probe.blobOf(encodedTree({ root: { symlinks: [{ name: probe.random.word(), target: 'x' }] } })),
     )
     const { actionDigest } = await storedResult(probe, {
       outputDirectories: [{ path: 'out/dir', treeDigest: tree.digest }],
@@ -65,24 +65,24 @@ export const updateResultChecks = {
     same('nanoseconds', kept?.queuedTimestamp?.nanos ?? 0, 7)
   },
   async 'action-cache.update.missing-action'({ api, blob }) {
-    const call = api.updateResult({ actionDigest: blob().digest, actionResult: resultOf({}) })
-    await call.catch((error: unknown) => refused('the update', STATUS.failedPrecondition, Promise.reject(error)))
+    const call = api.updateResult({ actionDigest: blob().digest, actionResult: actionResult({}) })
+    await call.catch((error: unknown) => expectRefusal('the update', STATUS.failedPrecondition, Promise.reject(error)))
   },
   async 'action-cache.update.malformed-digest'({ api, blob }) {
     const { hash, sizeBytes } = blob().digest
     const actionDigest = { hash: hash.slice(1), sizeBytes }
-    const call = api.updateResult({ actionDigest, actionResult: resultOf({}) })
-    await refused('the update', STATUS.invalidArgument, call)
+    const call = api.updateResult({ actionDigest, actionResult: actionResult({}) })
+    await expectRefusal('the update', STATUS.invalidArgument, call)
   },
   async 'action-cache.update.no-result'(probe) {
     const { action } = await storedAction(probe)
     const call = probe.api.updateResult({ actionDigest: action.digest })
-    await refused('the update', STATUS.invalidArgument, call)
+    await expectRefusal('the update', STATUS.invalidArgument, call)
   },
   async 'action-cache.update.denied'(probe) {
     const { action } = await storedAction(probe)
     const codes = [STATUS.permissionDenied, STATUS.unimplemented, STATUS.failedPrecondition, STATUS.unauthenticated]
-    const call = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultOf({}) })
-    await refused('the update', codes, call)
+    const call = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult({}) })
+    await expectRefusal('the update', codes, call)
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -1,8 +1,8 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
-import { ensure, refused, sameBytes, sameStatus, told, Unmet } from '../../unmet.ts'
-import { resultOf, storedAction } from '../probe/actions.ts'
+import { ensure, expectRefusal, sameBytes, sameStatus, statusText, Unmet } from '../../unmet.ts'
+import { actionResult, storedAction } from '../probe/actions.ts'
 import { advertised, advertisedForBatches } from '../probe/compressors.ts'
-import { digestOf } from '../probe/digest-functions.ts'
+import { digestWith } from '../probe/digest-functions.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -11,7 +11,7 @@ export const advertisedWorksChecks = {
   async 'capabilities.digest-functions-work'({ api, offer, random }) {
     for (const fn of offer.functions) {
       const data = random.bytes(500)
-      const digest = digestOf(fn, data)
+      const digest = digestWith(fn, data)
       const [answer] = await api.batchUpdate([{ digest, data }], { digestFunction: fn.number })
       sameStatus(`a blob under ${fn.name}`, answer?.status?.code, STATUS.ok)
       const missing = await api.findMissing([digest], { digestFunction: fn.number })
@@ -35,7 +35,7 @@ export const advertisedWorksChecks = {
   },
   async 'capabilities.update-works'(probe) {
     const { action } = await storedAction(probe)
-    await probe.api.updateResult({ actionDigest: action.digest, actionResult: resultOf({}) })
+    await probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult({}) })
   },
   async 'capabilities.split-works'({ api, blob, put }) {
     const { digest } = await put(blob())
@@ -47,12 +47,12 @@ export const advertisedWorksChecks = {
   },
   async 'capabilities.split-declared'({ api, blob, put }) {
     const { digest } = await put(blob())
-    await refused('SplitBlob', STATUS.unimplemented, api.split({ blobDigest: digest }))
+    await expectRefusal('SplitBlob', STATUS.unimplemented, api.split({ blobDigest: digest }))
   },
   async 'capabilities.splice-declared'({ api, blob, put }) {
     const { digest } = await put(blob())
     const call = api.splice({ blobDigest: digest, chunkDigests: [digest] })
-    await refused('SpliceBlob', STATUS.unimplemented, call)
+    await expectRefusal('SpliceBlob', STATUS.unimplemented, call)
   },
 } satisfies Partial<Record<BehaviourId, Check>>
 
@@ -62,6 +62,6 @@ async function implemented(what: string, call: Promise<unknown>): Promise<void> 
     await call
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error
-    if (error.code === STATUS.unimplemented) throw new Unmet(`${what} to be implemented`, told(error))
+    if (error.code === STATUS.unimplemented) throw new Unmet(`${what} to be implemented`, statusText(error))
   }
 }

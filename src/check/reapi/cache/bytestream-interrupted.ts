@@ -1,5 +1,5 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
-import { ensure, refused, sameBytes } from '../../unmet.ts'
+import { ensure, expectRefusal, sameBytes } from '../../unmet.ts'
 import { implemented } from '../probe/implemented.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
@@ -32,7 +32,7 @@ export const interruptedChecks = {
   },
   async 'bytestream.write.no-message'({ bytestream }) {
     const codes = [STATUS.invalidArgument, STATUS.internal, STATUS.unknown, STATUS.cancelled] as const
-    await refused('a stream without a message', codes, bytestream.send([]))
+    await expectRefusal('a stream without a message', codes, bytestream.send([]))
   },
   async 'bytestream.write.cancelled'({ bytestream, names, blob, isMissing, pause }) {
     const { bytes, digest } = blob(100_000)
@@ -62,7 +62,7 @@ export const interruptedChecks = {
     upload.cancel()
     ensure(ending !== undefined, 'a refusal after the first message', 'no answer while the stream was open')
     const call = ending instanceof Error ? Promise.reject(ending) : Promise.resolve()
-    await refused('the write', STATUS.invalidArgument, call)
+    await expectRefusal('the write', STATUS.invalidArgument, call)
   },
   async 'bytestream.query.implemented'({ bytestream, names, blob }) {
     await implemented(bytestream.query(names.write(blob().digest)))

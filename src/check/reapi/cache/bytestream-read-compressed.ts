@@ -1,13 +1,13 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { NotOffered, refused, sameBytes } from '../../unmet.ts'
-import { advertised, BROTLI, type Compressor, DEFLATE, ZSTD } from '../probe/compressors.ts'
+import { expectRefusal, NotOffered, sameBytes } from '../../unmet.ts'
+import { advertised, BROTLI, DEFLATE, type TestedCompressor, ZSTD } from '../probe/compressors.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
 const INVALID = STATUS.invalidArgument
 
 const readsAs =
-  ({ name, decompress }: Compressor): Check =>
+  ({ name, decompress }: TestedCompressor): Check =>
   async ({ bytestream, names, textBlob, put }) => {
     const { bytes, digest } = await put(textBlob())
     const read = await bytestream.read(names.read(digest, { compressor: name }))
@@ -15,7 +15,7 @@ const readsAs =
   }
 
 /** Behaviours that are the same for every compressor are checked with the first that is advertised. */
-export function anyCompressor({ offer }: Probe): Compressor {
+export function anyCompressor({ offer }: Probe): TestedCompressor {
   const [first] = advertised(offer.cache)
   if (first === undefined) throw new NotOffered('needs a compressor that this suite knows')
   return first
@@ -33,7 +33,7 @@ export const compressedReadChecks = {
   },
   async 'bytestream.read.compressed-absent'(probe) {
     const name = probe.names.read(probe.blob().digest, { compressor: anyCompressor(probe).name })
-    await refused('the read', STATUS.notFound, probe.bytestream.read(name))
+    await expectRefusal('the read', STATUS.notFound, probe.bytestream.read(name))
   },
   async 'bytestream.read.compressed-offset'(probe) {
     const { name, decompress } = anyCompressor(probe)
@@ -45,17 +45,17 @@ export const compressedReadChecks = {
     const { bytes, digest } = await probe.put(probe.textBlob())
     const name = probe.names.read(digest, { compressor: anyCompressor(probe).name })
     const call = probe.bytestream.read(name, { offset: bytes.length + 1 })
-    await refused('the read', STATUS.outOfRange, call)
+    await expectRefusal('the read', STATUS.outOfRange, call)
   },
   async 'bytestream.read.compressed-offset-negative'(probe) {
     const { digest } = await probe.put(probe.textBlob())
     const name = probe.names.read(digest, { compressor: anyCompressor(probe).name })
-    await refused('the read', [STATUS.outOfRange, INVALID], probe.bytestream.read(name, { offset: -1 }))
+    await expectRefusal('the read', [STATUS.outOfRange, INVALID], probe.bytestream.read(name, { offset: -1 }))
   },
   async 'bytestream.read.compressed-limit'(probe) {
     const { digest } = await probe.put(probe.textBlob())
     const name = probe.names.read(digest, { compressor: anyCompressor(probe).name })
-    await refused('the read', INVALID, probe.bytestream.read(name, { limit: 100 }))
+    await expectRefusal('the read', INVALID, probe.bytestream.read(name, { limit: 100 }))
   },
   async 'bytestream.read.plain-of-compressed'(probe) {
     const { name, compress } = anyCompressor(probe)

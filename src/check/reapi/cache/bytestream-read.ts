@@ -1,5 +1,5 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { ensure, refused, same, sameBytes } from '../../unmet.ts'
+import { ensure, expectRefusal, same, sameBytes } from '../../unmet.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -23,7 +23,7 @@ export const readChecks = {
     ensure(largest < 4 * MiB, `messages below ${4 * MiB} bytes`, `one with ${largest} bytes of data`)
   },
   async 'bytestream.read.absent'({ bytestream, names, blob }) {
-    await refused('the read', STATUS.notFound, bytestream.read(names.read(blob().digest)))
+    await expectRefusal('the read', STATUS.notFound, bytestream.read(names.read(blob().digest)))
   },
   async 'bytestream.read.offset'({ bytestream, names, blob, put }) {
     const { bytes, digest } = await put(blob())
@@ -36,11 +36,11 @@ export const readChecks = {
   async 'bytestream.read.offset-past-end'({ bytestream, names, blob, put }) {
     const { bytes, digest } = await put(blob())
     const call = bytestream.read(names.read(digest), { offset: bytes.length + 1 })
-    await refused('the read', STATUS.outOfRange, call)
+    await expectRefusal('the read', STATUS.outOfRange, call)
   },
   async 'bytestream.read.offset-negative'({ bytestream, names, blob, put }) {
     const { digest } = await put(blob())
-    await refused('the read', REFUSALS, bytestream.read(names.read(digest), { offset: -1 }))
+    await expectRefusal('the read', REFUSALS, bytestream.read(names.read(digest), { offset: -1 }))
   },
   async 'bytestream.read.limit'({ bytestream, names, blob, put }) {
     const { bytes, digest } = await put(blob())
@@ -52,7 +52,7 @@ export const readChecks = {
   },
   async 'bytestream.read.limit-negative'({ bytestream, names, blob, put }) {
     const { digest } = await put(blob())
-    await refused('the read', REFUSALS, bytestream.read(names.read(digest), { limit: -1 }))
+    await expectRefusal('the read', REFUSALS, bytestream.read(names.read(digest), { limit: -1 }))
   },
   async 'bytestream.read.offset-and-limit'({ bytestream, names, blob, put }) {
     const { bytes, digest } = await put(blob())

@@ -1,7 +1,7 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { ensure, refused, same, sameBytes } from '../../unmet.ts'
+import { ensure, expectRefusal, same, sameBytes } from '../../unmet.ts'
 import type { Blob } from '../probe/blob.ts'
-import { BROTLI, type Compressor, DEFLATE, ZSTD } from '../probe/compressors.ts'
+import { BROTLI, DEFLATE, type TestedCompressor, ZSTD } from '../probe/compressors.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import { pieces } from '../probe/streams.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
@@ -11,7 +11,7 @@ import { halfOfExisting } from './bytestream-write.ts'
 const INVALID = STATUS.invalidArgument
 
 const writesAs =
-  ({ name, compress }: Compressor): Check =>
+  ({ name, compress }: TestedCompressor): Check =>
   async ({ bytestream, names, textBlob }) => {
     const { bytes, digest } = textBlob()
     await bytestream.write(names.write(digest, { compressor: name }), compress(bytes))
@@ -40,7 +40,7 @@ export const compressedWriteChecks = {
       index === 0 ? each : { ...each, writeOffset: (each.writeOffset ?? 0) + 1 },
     )
     const codes = [INVALID, STATUS.failedPrecondition, STATUS.outOfRange, STATUS.unknown, STATUS.aborted]
-    await refused('a second message one byte too far', codes, probe.bytestream.send(messages))
+    await expectRefusal('a second message one byte too far', codes, probe.bytestream.send(messages))
   },
   async 'bytestream.write.compressed-committed-size'(probe) {
     const { data, resourceName } = packed(probe)
@@ -57,24 +57,24 @@ export const compressedWriteChecks = {
   async 'bytestream.write.compressed-hash-mismatch'(probe) {
     const { resourceName, digest } = packed(probe)
     const other = packed(probe)
-    await refused('the write', INVALID, probe.bytestream.write(resourceName, other.data))
+    await expectRefusal('the write', INVALID, probe.bytestream.write(resourceName, other.data))
     ensure(await probe.isMissing(digest), 'the blob not to be there', 'it is said to be there')
   },
   async 'bytestream.write.compressed-corrupt'(probe) {
     const { resourceName } = packed(probe)
-    await refused('the write', INVALID, probe.bytestream.write(resourceName, probe.random.bytes(2_000)))
+    await expectRefusal('the write', INVALID, probe.bytestream.write(resourceName, probe.random.bytes(2_000)))
   },
   async 'bytestream.write.compressed-truncated'(probe) {
     const { data, resourceName } = packed(probe)
     const call = probe.bytestream.write(resourceName, data.subarray(0, data.length - 20))
-    await refused('the write', INVALID, call)
+    await expectRefusal('the write', INVALID, call)
   },
   async 'bytestream.write.compressed-too-long'(probe) {
     const { bytes, digest } = probe.textBlob()
     const { name, compress } = anyCompressor(probe)
     const longer = compress(Buffer.concat([bytes, new Uint8Array(5_000_000)]))
     const call = probe.bytestream.write(probe.names.write(digest, { compressor: name }), longer)
-    await refused('the write', INVALID, call)
+    await expectRefusal('the write', INVALID, call)
   },
   async 'bytestream.query.compressed'(probe) {
     const { digest } = await probe.put(probe.textBlob())

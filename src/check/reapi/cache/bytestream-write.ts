@@ -1,6 +1,6 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { WriteResponse } from '../../../wire/gen/google/bytestream/bytestream.ts'
-import { ensure, refused, same, sameBytes } from '../../unmet.ts'
+import { ensure, expectRefusal, same, sameBytes } from '../../unmet.ts'
 import type { Blob } from '../probe/blob.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import { pieces } from '../probe/streams.ts'
@@ -60,7 +60,7 @@ export const writeChecks = {
     const [one, other] = [blob(), blob()]
     const messages = pieces(names.write(one.digest), one.bytes, 500)
     const call = bytestream.send(messages.map((each, index) => rename(each, index, names.write(other.digest))))
-    await refused('the write', ERRORS, call)
+    await expectRefusal('the write', ERRORS, call)
   },
   async 'bytestream.write.empty-message'(probe) {
     const blob = probe.blob()
@@ -81,14 +81,14 @@ export const writeChecks = {
     const { bytes, digest } = blob()
     const [first, second] = pieces(names.write(digest), bytes, 500)
     const call = bytestream.send([first ?? {}, { ...second, writeOffset: 600 }])
-    await refused('a second message at 600 instead of 500', ERRORS, call)
+    await expectRefusal('a second message at 600 instead of 500', ERRORS, call)
   },
   async 'bytestream.write.offset-first'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
     const call = bytestream.send([
       { resourceName: names.write(digest), writeOffset: 100, data: bytes.subarray(100), finishWrite: true },
     ])
-    await refused('a first message at 100', ERRORS, call)
+    await expectRefusal('a first message at 100', ERRORS, call)
   },
   async 'bytestream.write.existing-answers-at-once'(probe) {
     const blob = await probe.put(probe.blob(MiB))
@@ -130,7 +130,7 @@ export const writeChecks = {
   },
   async 'bytestream.write.hash-mismatch'({ bytestream, names, blob }) {
     const [named, sent] = [blob(), blob()]
-    await refused('the write', INVALID, bytestream.write(names.write(named.digest), sent.bytes))
+    await expectRefusal('the write', INVALID, bytestream.write(names.write(named.digest), sent.bytes))
   },
   async 'bytestream.write.hash-mismatch-not-stored'({ bytestream, names, blob, isMissing }) {
     const [named, sent] = [blob(), blob()]
@@ -139,12 +139,12 @@ export const writeChecks = {
   },
   async 'bytestream.write.too-short'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
-    await refused('the write', INVALID, bytestream.write(names.write(digest), bytes.subarray(0, 600)))
+    await expectRefusal('the write', INVALID, bytestream.write(names.write(digest), bytes.subarray(0, 600)))
   },
   async 'bytestream.write.too-long'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
     const longer = Buffer.concat([bytes, new Uint8Array(400)])
-    await refused('the write', INVALID, bytestream.write(names.write(digest), longer, { pieceBytes: 500 }))
+    await expectRefusal('the write', INVALID, bytestream.write(names.write(digest), longer, { pieceBytes: 500 }))
   },
 } satisfies Partial<Record<BehaviourId, Check>>
 

@@ -4,7 +4,7 @@ import type {
   ServerCapabilities,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { SemVer } from '../../../wire/gen/build/bazel/semver/semver.ts'
-import { ensure, refused, Unmet } from '../../unmet.ts'
+import { ensure, expectRefusal, Unmet } from '../../unmet.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import { RPC } from '../probe/rpcs.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
@@ -148,7 +148,7 @@ export const capabilitiesChecks = {
   async 'capabilities.garbage-refused'({ api }) {
     const garbage = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
     const codes = [STATUS.invalidArgument, STATUS.internal, STATUS.unknown, STATUS.unimplemented]
-    await refused('a request that is no message', codes, api.raw(RPC.getCapabilities.path, garbage))
+    await expectRefusal('a request that is no message', codes, api.raw(RPC.getCapabilities.path, garbage))
   },
   async 'capabilities.garbage-metadata-tolerated'({ api, random }) {
     const garbage = Buffer.from([0xff, 0xff, ...random.bytes(32)])

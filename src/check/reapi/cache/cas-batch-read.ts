@@ -1,6 +1,6 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { Compressor_Value } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { ensure, NotOffered, refused, same, sameBytes, sameStatus, Unmet } from '../../unmet.ts'
+import { ensure, expectRefusal, NotOffered, same, sameBytes, sameStatus, Unmet } from '../../unmet.ts'
 import type { Blob } from '../probe/blob.ts'
 import { compressorNumbered } from '../probe/compressors.ts'
 import type { Check, Probe } from '../probe/probe.ts'
@@ -93,6 +93,6 @@ export const batchReadChecks = {
   },
   async 'batch-read.over-limit'(probe) {
     const blobs = await putOf(probe.offer.cache.maxBatchTotalSizeBytes + 1, probe)
-    await refused('the batch', STATUS.invalidArgument, probe.api.batchRead(digests(blobs)))
+    await expectRefusal('the batch', STATUS.invalidArgument, probe.api.batchRead(digests(blobs)))
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -1,8 +1,8 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { Compressor_Value } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { ensure, NotOffered, refused, same, sameBytes, sameStatus } from '../../unmet.ts'
+import { ensure, expectRefusal, NotOffered, same, sameBytes, sameStatus } from '../../unmet.ts'
 import type { Blob } from '../probe/blob.ts'
-import { advertisedForBatches, BROTLI, type Compressor, DEFLATE, ZSTD } from '../probe/compressors.ts'
+import { advertisedForBatches, BROTLI, DEFLATE, type TestedCompressor, ZSTD } from '../probe/compressors.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -25,7 +25,7 @@ export const blobsOf = (total: number, { blob }: Probe): Blob[] => {
 }
 
 const storesAs =
-  ({ name, number, compress }: Compressor): Check =>
+  ({ name, number, compress }: TestedCompressor): Check =>
   async ({ api, textBlob, bytestream, names }) => {
     const { bytes, digest } = textBlob()
     const [answer] = await api.batchUpdate([{ digest, data: compress(bytes), compressor: number }])
@@ -33,7 +33,7 @@ const storesAs =
     sameBytes('the blob', await bytestream.read(names.read(digest)), bytes)
   }
 
-function anyBatchCompressor({ offer }: Probe): Compressor {
+function anyBatchCompressor({ offer }: Probe): TestedCompressor {
   const [first] = advertisedForBatches(offer.cache)
   if (first === undefined) throw new NotOffered('needs a compressor that this suite knows')
   return first
@@ -94,7 +94,7 @@ export const batchUpdateChecks = {
   },
   async 'batch-update.over-limit'(probe) {
     const blobs = blobsOf(batchLimit(probe) + 1, probe)
-    await refused('the batch', INVALID, probe.api.batchUpdate(blobs.map(upload)))
+    await expectRefusal('the batch', INVALID, probe.api.batchUpdate(blobs.map(upload)))
   },
   'batch-update.zstd': storesAs(ZSTD),
   'batch-update.deflate': storesAs(DEFLATE),
@@ -124,7 +124,7 @@ export const batchUpdateChecks = {
   async 'batch-update.unknown-compressor'({ api, blob }) {
     const { bytes, digest } = blob()
     const batch = api.batchUpdate([{ digest, data: bytes, compressor: 99 as Compressor_Value }])
-    const answers = await batch.catch((error: unknown) => refused('the blob', INVALID, Promise.reject(error)))
+    const answers = await batch.catch((error: unknown) => expectRefusal('the blob', INVALID, Promise.reject(error)))
     if (answers !== undefined) sameStatus('the blob', answers[0]?.status?.code, INVALID)
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -1,7 +1,7 @@
 import { STATUS, type StatusCode } from '../../../grpc/status.ts'
 import type { Digest } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { ensure, refused, sameStatus } from '../../unmet.ts'
-import { directoryBytes, storedResult } from '../probe/actions.ts'
+import { ensure, expectRefusal, sameStatus } from '../../unmet.ts'
+import { encodedDirectory, storedResult } from '../probe/actions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -17,7 +17,7 @@ const odd = ({ hash, sizeBytes }: Digest): Digest => ({ hash: hash.slice(1), siz
 async function refusedInBatch(what: string, codes: readonly StatusCode[], batch: Promise<readonly Item[]>) {
   const settled = await batch.then(
     (answers) => answers,
-    (error: unknown) => refused(what, codes, Promise.reject(error)),
+    (error: unknown) => expectRefusal(what, codes, Promise.reject(error)),
   )
   if (settled !== undefined) for (const { status } of settled) sameStatus(what, status?.code, codes)
 }
@@ -36,7 +36,7 @@ export const digestMistakeChecks = {
   async 'digests.size.find-missing'({ api, blob, put }) {
     const wrong = resized((await put(blob())).digest)
     const missing = await api.findMissing([wrong]).catch(async (error: unknown) => {
-      await refused('a wrong size', INVALID, Promise.reject(error))
+      await expectRefusal('a wrong size', INVALID, Promise.reject(error))
       return [wrong]
     })
     ensure(missing.length === 1, 'the digest to be reported missing', 'it is said to be there')
@@ -51,37 +51,37 @@ export const digestMistakeChecks = {
   },
   async 'digests.size.read'({ bytestream, names, blob, put }) {
     const { digest } = await put(blob())
-    await refused('a read with a wrong size', GONE_OR_INVALID, bytestream.read(names.read(resized(digest))))
+    await expectRefusal('a read with a wrong size', GONE_OR_INVALID, bytestream.read(names.read(resized(digest))))
   },
   async 'digests.size.write'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
-    await refused('a write with a wrong size', INVALID, bytestream.write(names.write(resized(digest)), bytes))
+    await expectRefusal('a write with a wrong size', INVALID, bytestream.write(names.write(resized(digest)), bytes))
   },
   async 'digests.size.query'({ bytestream, names, blob, put }) {
     const { digest } = await put(blob())
     const query = bytestream.query(names.write(resized(digest)))
     const { complete } = await query.catch(async (error: unknown) => {
-      await refused('a wrong size', GONE_OR_INVALID, Promise.reject(error))
+      await expectRefusal('a wrong size', GONE_OR_INVALID, Promise.reject(error))
       return { complete: false }
     })
     ensure(!complete, 'incomplete', 'complete')
   },
   async 'digests.size.get-tree'({ api, blobOf, put, random }) {
-    const { digest } = await put(blobOf(directoryBytes({ symlinks: [{ name: random.word(), target: 'x' }] })))
-    await refused('a tree with a wrong size', GONE_OR_INVALID, api.getTree(resized(digest)))
+    const { digest } = await put(blobOf(encodedDirectory({ symlinks: [{ name: random.word(), target: 'x' }] })))
+    await expectRefusal('a tree with a wrong size', GONE_OR_INVALID, api.getTree(resized(digest)))
   },
   async 'digests.size.action-cache'(probe) {
     const { actionDigest } = await storedResult(probe, {})
-    await refused('an action with a wrong size', GONE_OR_INVALID, probe.api.getResult(resized(actionDigest)))
+    await expectRefusal('an action with a wrong size', GONE_OR_INVALID, probe.api.getResult(resized(actionDigest)))
   },
   async 'digests.size.splice'({ api, blob, blobOf, put }) {
     const [one, two] = [await put(blob()), await put(blob())]
     const whole = blobOf(Buffer.concat([one.bytes, two.bytes])).digest
     const call = api.splice({ blobDigest: resized(whole), chunkDigests: [one.digest, two.digest] })
-    await refused('a splice with a wrong size', INVALID, call)
+    await expectRefusal('a splice with a wrong size', INVALID, call)
   },
   async 'digests.uppercase.find-missing'(probe) {
-    await refused('capitals', INVALID, probe.api.findMissing([capital(lettered(probe).digest)]))
+    await expectRefusal('capitals', INVALID, probe.api.findMissing([capital(lettered(probe).digest)]))
   },
   async 'digests.uppercase.batch-update'(probe) {
     const { bytes, digest } = lettered(probe)
@@ -89,14 +89,14 @@ export const digestMistakeChecks = {
   },
   async 'digests.uppercase.read'(probe) {
     const { digest } = await probe.put(lettered(probe))
-    await refused('capitals', INVALID, probe.bytestream.read(probe.names.read(capital(digest))))
+    await expectRefusal('capitals', INVALID, probe.bytestream.read(probe.names.read(capital(digest))))
   },
   async 'digests.uppercase.write'(probe) {
     const { bytes, digest } = lettered(probe)
-    await refused('capitals', INVALID, probe.bytestream.write(probe.names.write(capital(digest)), bytes))
+    await expectRefusal('capitals', INVALID, probe.bytestream.write(probe.names.write(capital(digest)), bytes))
   },
   async 'digests.odd-length.find-missing'({ api, blob }) {
-    await refused('an odd hash', INVALID, api.findMissing([odd(blob().digest)]))
+    await expectRefusal('an odd hash', INVALID, api.findMissing([odd(blob().digest)]))
   },
   async 'digests.odd-length.batch-update'({ api, blob }) {
     const { bytes, digest } = blob()
@@ -106,24 +106,24 @@ export const digestMistakeChecks = {
     await refusedInBatch('an odd hash', [INVALID], api.batchRead([odd(blob().digest)]))
   },
   async 'digests.odd-length.read'({ bytestream, names, blob }) {
-    await refused('an odd hash', INVALID, bytestream.read(names.read(odd(blob().digest))))
+    await expectRefusal('an odd hash', INVALID, bytestream.read(names.read(odd(blob().digest))))
   },
   async 'digests.odd-length.write'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
-    await refused('an odd hash', INVALID, bytestream.write(names.write(odd(digest)), bytes))
+    await expectRefusal('an odd hash', INVALID, bytestream.write(names.write(odd(digest)), bytes))
   },
   async 'digests.odd-length.action-cache'({ api, blob }) {
-    await refused('an odd hash', INVALID, api.getResult(odd(blob().digest)))
+    await expectRefusal('an odd hash', INVALID, api.getResult(odd(blob().digest)))
   },
   async 'digests.not-hex'({ api, blob }) {
     const { hash, sizeBytes } = blob().digest
-    await refused('a hash with a z', INVALID, api.findMissing([{ hash: `z${hash.slice(1)}`, sizeBytes }]))
+    await expectRefusal('a hash with a z', INVALID, api.findMissing([{ hash: `z${hash.slice(1)}`, sizeBytes }]))
   },
   async 'digests.negative-size'({ api, blob }) {
     const { hash } = blob().digest
-    await refused('a size of -1', INVALID, api.findMissing([{ hash, sizeBytes: -1 }]))
+    await expectRefusal('a size of -1', INVALID, api.findMissing([{ hash, sizeBytes: -1 }]))
   },
   async 'digests.unset'({ api }) {
-    await refused('an action digest that is not set', INVALID, api.getResult(undefined))
+    await expectRefusal('an action digest that is not set', INVALID, api.getResult(undefined))
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -1,8 +1,8 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { DigestFunction_Value } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { ensure, NotOffered, refused, sameBytes, sameStatus } from '../../unmet.ts'
-import { directoryBytes } from '../probe/actions.ts'
-import { DIGEST_FNS, digestOf, fieldOf } from '../probe/digest-functions.ts'
+import { ensure, expectRefusal, NotOffered, sameBytes, sameStatus } from '../../unmet.ts'
+import { encodedDirectory } from '../probe/actions.ts'
+import { DIGEST_FNS, digestWith, fieldOf } from '../probe/digest-functions.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -14,7 +14,7 @@ const roundTrip =
     if (fn === undefined) throw new NotOffered(`this suite cannot compute ${name}`)
     const digestFunction = fieldOf(fn)
     const [inBatch, inStream] = [random.bytes(3_000), random.bytes(3_000)]
-    const [digest, streamed] = [digestOf(fn, inBatch), digestOf(fn, inStream)]
+    const [digest, streamed] = [digestWith(fn, inBatch), digestWith(fn, inStream)]
     const [stored] = await api.batchUpdate([{ digest, data: inBatch }], { digestFunction })
     sameStatus(`a ${name} blob in a batch`, stored?.status?.code, STATUS.ok)
     await bytestream.write(names.write(streamed, { fn }), inStream)
@@ -29,9 +29,9 @@ export const digestChecks = {
   async 'digests.bytes-as-sent'({ bytestream, names, api, blobOf, put, random }) {
     // Fields in the wrong order, one of them unknown: what a decoder and encoder would put straight.
     const unknown = Buffer.from([0xc2, 0x3e, 3, 0x6e, 0x65, 0x77])
-    const file = directoryBytes({ files: [{ name: random.word(), digest: { hash: 'a'.repeat(64), sizeBytes: 1 } }] })
+    const file = encodedDirectory({ files: [{ name: random.word(), digest: { hash: 'a'.repeat(64), sizeBytes: 1 } }] })
     const { bytes, digest } = await put(
-      blobOf(Buffer.concat([unknown, directoryBytes({ symlinks: [{ name: 'link', target: 'x' }] }), file])),
+      blobOf(Buffer.concat([unknown, encodedDirectory({ symlinks: [{ name: 'link', target: 'x' }] }), file])),
     )
     sameBytes('the message as a stream', await bytestream.read(names.read(digest)), bytes)
     const [answer] = await api.batchRead([digest])
@@ -52,21 +52,21 @@ export const digestChecks = {
     const { hash, sizeBytes } = blob().digest
     const short = { hash: hash.slice(0, -2), sizeBytes }
     const call = api.findMissing([short], { digestFunction: fn.number })
-    await refused(`${short.hash.length} digits as ${fn.name}`, STATUS.invalidArgument, call)
+    await expectRefusal(`${short.hash.length} digits as ${fn.name}`, STATUS.invalidArgument, call)
   },
   async 'digests.undefined-function'({ api, blob }) {
     const call = api.findMissing([blob().digest], { digestFunction: 99 as DigestFunction_Value })
-    await refused('digest function 99', STATUS.invalidArgument, call)
+    await expectRefusal('digest function 99', STATUS.invalidArgument, call)
   },
   async 'digests.one-function'({ api, blob, fn, random }) {
     const other = DIGEST_FNS.find(({ segment, hexLength }) => segment === '' && hexLength !== fn.hexLength) ?? fn
-    const digests = [blob().digest, digestOf(other, random.bytes(100))]
-    await refused(`${fn.name} and ${other.name} together`, STATUS.invalidArgument, api.findMissing(digests))
+    const digests = [blob().digest, digestWith(other, random.bytes(100))]
+    await expectRefusal(`${fn.name} and ${other.name} together`, STATUS.invalidArgument, api.findMissing(digests))
   },
   async 'digests.namespaces'({ api, offer, random }) {
     const [one, other] = sameLength(offer.functions)
     const data = random.bytes(3_000)
-    const digest = digestOf(one, data)
+    const digest = digestWith(one, data)
     await api.batchUpdate([{ digest, data }], { digestFunction: one.number })
     const missing = await api.findMissing([digest], { digestFunction: other.number })
     ensure(missing.length === 1, `a ${one.name} blob to be missing under ${other.name}`, 'it is there')

@@ -1,5 +1,5 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { ensure, refused, sameBytes } from '../../unmet.ts'
+import { ensure, expectRefusal, sameBytes } from '../../unmet.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -14,7 +14,7 @@ const refusesReadAs =
   (compressor: string): Check =>
   async ({ bytestream, names, blob, put }) => {
     const { digest } = await put(blob())
-    await refused(`a read as ${compressor}`, REFUSALS, bytestream.read(names.read(digest, { compressor })))
+    await expectRefusal(`a read as ${compressor}`, REFUSALS, bytestream.read(names.read(digest, { compressor })))
   }
 
 const refusesWriteAs =
@@ -22,7 +22,7 @@ const refusesWriteAs =
   async ({ bytestream, names, blob }) => {
     const { bytes, digest } = blob()
     const call = bytestream.write(names.write(digest, { compressor }), bytes)
-    await refused(`a write as ${compressor}`, REFUSALS, call)
+    await expectRefusal(`a write as ${compressor}`, REFUSALS, call)
   }
 
 export const resourceNameChecks = {
@@ -45,26 +45,26 @@ export const resourceNameChecks = {
   async 'names.needless-segment'(probe) {
     const { digest } = await probe.put(probe.blob())
     const name = `${prefixOf(probe)}blobs/sha256/${digest.hash}/${digest.sizeBytes}`
-    await refused('a name with sha256/ in it', INVALID, probe.bytestream.read(name))
+    await expectRefusal('a name with sha256/ in it', INVALID, probe.bytestream.read(name))
   },
   'names.identity-read': refusesReadAs('identity'),
   'names.identity-write': refusesWriteAs('identity'),
   'names.unknown-compressor-read': refusesReadAs('shrink'),
   'names.unknown-compressor-write': refusesWriteAs('shrink'),
   async 'names.malformed-read'(probe) {
-    await refused('a read', INVALID, probe.bytestream.read(`${prefixOf(probe)}no/such/name`))
+    await expectRefusal('a read', INVALID, probe.bytestream.read(`${prefixOf(probe)}no/such/name`))
   },
   async 'names.malformed-write'(probe) {
     const { bytes, digest } = probe.blob()
     const name = `${prefixOf(probe)}downloads/${probe.random.uuid()}/blobs/${digest.hash}/${digest.sizeBytes}`
-    await refused('a write', INVALID, probe.bytestream.write(name, bytes))
+    await expectRefusal('a write', INVALID, probe.bytestream.write(name, bytes))
   },
   async 'names.malformed-query'(probe) {
-    await refused('a query', INVALID, probe.bytestream.query(`${prefixOf(probe)}no/such/name`))
+    await expectRefusal('a query', INVALID, probe.bytestream.query(`${prefixOf(probe)}no/such/name`))
   },
   async 'names.size-not-a-number'(probe) {
     const { digest } = probe.blob()
-    await refused('a read', INVALID, probe.bytestream.read(`${prefixOf(probe)}blobs/${digest.hash}/many`))
+    await expectRefusal('a read', INVALID, probe.bytestream.read(`${prefixOf(probe)}blobs/${digest.hash}/many`))
   },
   async 'names.header-accepted'({ bytestream, names, blob }) {
     const { bytes, digest } = blob()
@@ -75,6 +75,6 @@ export const resourceNameChecks = {
   async 'names.header-mismatch'({ bytestream, names, blob, put }) {
     const [one, other] = [await put(blob()), await put(blob())]
     const call = bytestream.read(names.read(one.digest), { metadata: { [HEADER]: names.read(other.digest) } })
-    await refused('a read under two names', INVALID, call)
+    await expectRefusal('a read under two names', INVALID, call)
   },
 } satisfies Partial<Record<BehaviourId, Check>>

@@ -3,7 +3,7 @@ import type {
   ChunkingFunction_Value,
   SplitBlobResponse,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { ensure, NotOffered, refused, same, sameBytes } from '../../unmet.ts'
+import { ensure, expectRefusal, NotOffered, same, sameBytes } from '../../unmet.ts'
 import type { Blob } from '../probe/blob.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
@@ -69,17 +69,17 @@ export const splitChecks = {
     for (const { hash } of answer.chunkDigests) same('digits:', hash.length, probe.fn.hexLength)
   },
   async 'split.absent'({ api, blob }) {
-    await refused('the call', STATUS.notFound, api.split({ blobDigest: blob().digest }))
+    await expectRefusal('the call', STATUS.notFound, api.split({ blobDigest: blob().digest }))
   },
   async 'split.any-chunking'(probe) {
     const { digest } = await probe.put(probe.blob(50_000))
     for (const chunkingFunction of [0, FAST_CDC, REP_MAX_CDC] as const) {
       const call = probe.api.split({ blobDigest: digest, chunkingFunction })
-      await call.catch((error: unknown) => refused('the call', STATUS.notFound, Promise.reject(error)))
+      await call.catch((error: unknown) => expectRefusal('the call', STATUS.notFound, Promise.reject(error)))
     }
   },
   async 'split.no-digest'({ api }) {
-    await refused('the call', STATUS.invalidArgument, api.split({}))
+    await expectRefusal('the call', STATUS.invalidArgument, api.split({}))
   },
   async 'split.fast-cdc-sizes'(probe) {
     const average = probe.offer.cache.fastCdc2020Params?.avgChunkSizeBytes ?? 0
@@ -112,7 +112,7 @@ export const spliceChecks = {
   async 'splice.mismatch'(probe) {
     const { whole, chunks } = await threeChunks(probe)
     const call = probe.api.splice({ blobDigest: whole.digest, chunkDigests: digests(chunks.toReversed()) })
-    await refused('the call', STATUS.invalidArgument, call)
+    await expectRefusal('the call', STATUS.invalidArgument, call)
   },
   async 'splice.mismatch-not-stored'(probe) {
     const { whole, chunks } = await threeChunks(probe)
@@ -124,17 +124,17 @@ export const spliceChecks = {
     const [one, two] = [await put(blob()), blob()]
     const { digest } = blobOf(Buffer.concat([one.bytes, two.bytes]))
     const call = api.splice({ blobDigest: digest, chunkDigests: [one.digest, two.digest] })
-    await refused('the call', STATUS.notFound, call)
+    await expectRefusal('the call', STATUS.notFound, call)
   },
   async 'splice.existing'(probe) {
     const { whole, chunks } = await threeChunks(probe)
     await probe.put(whole)
     const call = probe.api.splice({ blobDigest: whole.digest, chunkDigests: digests(chunks) })
-    await call.catch((error: unknown) => refused('the call', STATUS.alreadyExists, Promise.reject(error)))
+    await call.catch((error: unknown) => expectRefusal('the call', STATUS.alreadyExists, Promise.reject(error)))
   },
   async 'splice.no-digest'(probe) {
     const { chunks } = await threeChunks(probe)
-    await refused('the call', STATUS.invalidArgument, probe.api.splice({ chunkDigests: digests(chunks) }))
+    await expectRefusal('the call', STATUS.invalidArgument, probe.api.splice({ chunkDigests: digests(chunks) }))
   },
   async 'splice.then-split'(probe) {
     const { whole, chunks } = await threeChunks(probe)

@@ -5,8 +5,8 @@ import type {
   GetTreeRequest,
   GetTreeResponse,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { ensure, NotOffered, refused, same } from '../../unmet.ts'
-import { directoryBytes } from '../probe/actions.ts'
+import { ensure, expectRefusal, NotOffered, same } from '../../unmet.ts'
+import { encodedDirectory } from '../probe/actions.ts'
 import type { Blob } from '../probe/blob.ts'
 import { implemented } from '../probe/implemented.ts'
 import type { Check, Probe } from '../probe/probe.ts'
@@ -24,7 +24,7 @@ function directory(
 ): Blob {
   const directories = children.map(({ digest }, index) => ({ name: `d${index}`, digest }))
   const files = [{ name: random.word(), digest: { hash: 'a'.repeat(fn.hexLength), sizeBytes: 1 } }]
-  return blobOf(directoryBytes({ files, directories, ...more }))
+  return blobOf(encodedDirectory({ files, directories, ...more }))
 }
 
 /** root → a, b; a → c, d; b → e, f. */
@@ -38,7 +38,7 @@ async function sevenDirectories(probe: Probe) {
 }
 
 const hashesIn = (pages: readonly GetTreeResponse[], { blobOf }: Probe): string[] =>
-  pages.flatMap((page) => page.directories.map((each) => blobOf(directoryBytes(each)).digest.hash))
+  pages.flatMap((page) => page.directories.map((each) => blobOf(encodedDirectory(each)).digest.hash))
 
 function sameSet(what: string, seen: readonly string[], expected: readonly Blob[]): void {
   const wanted = new Set(expected.map(({ digest }) => digest.hash))
@@ -84,7 +84,7 @@ export const treeChecks = {
     sameSet('what is there', hashesIn(await wholeTree(probe, root), probe), [root, there])
   },
   async 'get-tree.missing-root'(probe) {
-    await refused('the call', STATUS.notFound, probe.api.getTree(directory(probe).digest))
+    await expectRefusal('the call', STATUS.notFound, probe.api.getTree(directory(probe).digest))
   },
   async 'get-tree.deep'(probe) {
     const levels = [directory(probe)]
@@ -126,7 +126,7 @@ export const treeChecks = {
   async 'get-tree.bad-token'(probe) {
     const { root } = await sevenDirectories(probe)
     const call = probe.api.getTree(root.digest, { pageToken: `no-such-page-${probe.random.word()}` })
-    await refused('the call', STATUS.invalidArgument, call)
+    await expectRefusal('the call', STATUS.invalidArgument, call)
   },
 } satisfies Partial<Record<BehaviourId, Check>>
 
@@ -136,7 +136,7 @@ const bulkyLink = ({ random }: Probe) => ({
 })
 
 const pageBytes = ({ directories }: GetTreeResponse): number =>
-  directories.reduce((sum, each) => sum + directoryBytes(each).length, 0)
+  directories.reduce((sum, each) => sum + encodedDirectory(each).length, 0)
 
 /** As many requests as it takes: a server may end its stream with a token for more. */
 async function wholeTree({ api }: Probe, root: Blob, more: Partial<GetTreeRequest> = {}): Promise<GetTreeResponse[]> {

@@ -1,10 +1,10 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { ensure, NotOffered, refused, same } from '../../unmet.ts'
-import { ranTo } from '../probe/executions.ts'
+import { ensure, expectRefusal, NotOffered, same } from '../../unmet.ts'
+import { completed } from '../probe/executions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
-import { endsWith, NONCE, textOf } from './read-result.ts'
+import { endsWith, NONCE, stdoutText } from './read-result.ts'
 
 const UNCACHED = { doNotCache: true }
 
@@ -20,12 +20,12 @@ function ranOnce(one: string, other: string): void {
 async function together(probe: Probe, seconds: number, doNotCache: boolean): Promise<[string, string]> {
   const { executions } = probe
   const digest = await executions.store({ script: `sleep ${seconds}; ${NONCE}`, action: { doNotCache } })
-  const outputs = await Promise.all([0, 1].map(async () => textOf(probe, (await executions.run(digest)).result)))
+  const outputs = await Promise.all([0, 1].map(async () => stdoutText(probe, (await executions.run(digest)).result)))
   return outputs as [string, string]
 }
 
 const notStored = ({ api }: Probe, digest: Parameters<Probe['api']['getResult']>[0]): Promise<void> =>
-  refused('the lookup', STATUS.notFound, api.getResult(digest))
+  expectRefusal('the lookup', STATUS.notFound, api.getResult(digest))
 
 export const cacheChecks = {
   async 'exec-cache.hit'({ executions }) {
@@ -38,7 +38,7 @@ export const cacheChecks = {
     const first = await probe.executions.run(digest)
     const again = await probe.executions.run(digest)
     if (!again.response.cachedResult) throw new NotOffered('the server has not cached it')
-    ranOnce(await textOf(probe, first.result), await textOf(probe, again.result))
+    ranOnce(await stdoutText(probe, first.result), await stdoutText(probe, again.result))
   },
   async 'exec-cache.fresh'({ executions }) {
     same('cached_result', (await executions.run({})).response.cachedResult, false)
@@ -46,19 +46,19 @@ export const cacheChecks = {
   async 'exec-cache.stored'(probe) {
     const digest = await probe.executions.store({ script: NONCE })
     const { result } = await probe.executions.run(digest)
-    ranOnce(await textOf(probe, result), await textOf(probe, await probe.api.getResult(digest)))
+    ranOnce(await stdoutText(probe, result), await stdoutText(probe, await probe.api.getResult(digest)))
   },
   async 'exec-cache.skip-lookup'(probe) {
     const digest = await probe.executions.store({ script: NONCE })
     const first = await probe.executions.run(digest)
     const again = await probe.executions.run(digest, { skipCacheLookup: true })
-    ranTwice(await textOf(probe, first.result), await textOf(probe, again.result))
+    ranTwice(await stdoutText(probe, first.result), await stdoutText(probe, again.result))
   },
   async 'exec-cache.skip-overwrites'(probe) {
     const digest = await probe.executions.store({ script: NONCE })
     await probe.executions.run(digest)
     const again = await probe.executions.run(digest, { skipCacheLookup: true })
-    ranOnce(await textOf(probe, again.result), await textOf(probe, await probe.api.getResult(digest)))
+    ranOnce(await stdoutText(probe, again.result), await stdoutText(probe, await probe.api.getResult(digest)))
   },
   async 'exec-cache.do-not-cache'(probe) {
     const digest = await probe.executions.store({ action: UNCACHED })
@@ -69,7 +69,7 @@ export const cacheChecks = {
     const digest = await probe.executions.store({ script: NONCE, action: UNCACHED })
     const first = await probe.executions.run(digest)
     const again = await probe.executions.run(digest)
-    ranTwice(await textOf(probe, first.result), await textOf(probe, again.result))
+    ranTwice(await stdoutText(probe, first.result), await stdoutText(probe, again.result))
   },
   async 'exec-cache.do-not-cache-unmerged'(probe) {
     ranTwice(...(await together(probe, 1, true)))
@@ -83,7 +83,7 @@ export const cacheChecks = {
     const [name, otherName] = [(await mine.next())?.name ?? '', (await other.next())?.name ?? '']
     if (name === otherName) throw new NotOffered('both have one operation')
     await operations.cancel(otherName)
-    await Promise.all([ranTo(mine), executions.end(other)])
+    await Promise.all([completed(mine), executions.end(other)])
   }),
   async 'exec-cache.failure'(probe) {
     const digest = await probe.executions.store({ script: 'exit 1' })
@@ -95,7 +95,7 @@ export const cacheChecks = {
     const first = await probe.executions.run(digest)
     const again = await probe.executions.run(digest)
     same('cached_result', again.response.cachedResult, false)
-    ranTwice(await textOf(probe, first.result), await textOf(probe, again.result))
+    ranTwice(await stdoutText(probe, first.result), await stdoutText(probe, again.result))
   },
   async 'exec-cache.expired'(probe) {
     const digest = await probe.executions.store({ script: 'sleep 5', action: { timeout: { seconds: 1 } } })

@@ -1,11 +1,11 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, same } from '../../unmet.ts'
-import { directoryBytes } from '../probe/actions.ts'
-import type { Ending } from '../probe/executions.ts'
+import { encodedDirectory } from '../probe/actions.ts'
+import type { ExecutionEnd } from '../probe/executions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import { PATH } from '../probe/upload-action.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
-import { endsWith, printed, putText } from './read-result.ts'
+import { endsWith, putText, runForStdout } from './read-result.ts'
 
 const AWKWARD = ['two words', '', "it's", '"$HOME"', 'line\nbreak', 'ünï', '*', '--', '\\']
 const UNKNOWN = (probe: Probe) => ({ properties: [{ name: `check-${probe.random.word()}`, value: 'x' }] })
@@ -13,13 +13,13 @@ const UNKNOWN = (probe: Probe) => ({ properties: [{ name: `check-${probe.random.
 /** A program in the directory `sub`, that says where it was started. */
 async function withProgram(probe: Probe) {
   const program = await putText(probe, '#!/bin/sh\nprintf started\n')
-  const sub = directoryBytes({ files: [{ name: 'tool', digest: program.digest, isExecutable: true }] })
+  const sub = encodedDirectory({ files: [{ name: 'tool', digest: program.digest, isExecutable: true }] })
   const { digest } = await probe.put(probe.blobOf(sub))
   return { root: { directories: [{ name: 'sub', digest }] } }
 }
 
 /** A result that failed, or a refusal that no client would try again after. */
-function clientsMistake(ending: Ending): void {
+function clientsMistake(ending: ExecutionEnd): void {
   const codes = [STATUS.ok, STATUS.invalidArgument, STATUS.failedPrecondition, STATUS.notFound] as const
   endsWith('it', ending, ...codes)
   const exitCode = ending.last?.response?.result?.exitCode ?? 0
@@ -28,7 +28,7 @@ function clientsMistake(ending: Ending): void {
 
 export const commandChecks = {
   async 'command.arguments'(probe) {
-    const seen = await printed(probe, { script: `for each; do printf '<%s>' "$each"; done`, args: AWKWARD })
+    const seen = await runForStdout(probe, { script: `for each; do printf '<%s>' "$each"; done`, args: AWKWARD })
     same('arguments', seen, AWKWARD.map((each) => `<${each}>`).join(''))
   },
   async 'command.environment'(probe) {
@@ -39,20 +39,24 @@ export const commandChecks = {
       PATH,
     ]
     const script = `printf '<%s><%s><%s>' "\${CHECK_EMPTY-unset}" "$CHECK_ONE" "$CHECK_TWO"`
-    same('variables', await printed(probe, { script, command: { environmentVariables } }), '<><a=b c\nd><$CHECK_ONE>')
+    same(
+      'variables',
+      await runForStdout(probe, { script, command: { environmentVariables } }),
+      '<><a=b c\nd><$CHECK_ONE>',
+    )
   },
   async 'command.no-environment'(probe) {
-    same('stdout', await printed(probe, { script: 'printf run', command: { environmentVariables: [] } }), 'run')
+    same('stdout', await runForStdout(probe, { script: 'printf run', command: { environmentVariables: [] } }), 'run')
   },
   async 'command.stdin'(probe) {
-    same('stdin', await printed(probe, { script: `printf '<%s>' "$(cat)"` }), '<>')
+    same('stdin', await runForStdout(probe, { script: `printf '<%s>' "$(cat)"` }), '<>')
   },
   async 'command.relative-program'(probe) {
     const command = { arguments: ['./tool'], workingDirectory: 'sub' }
-    same('stdout', await printed(probe, { ...(await withProgram(probe)), command }), 'started')
+    same('stdout', await runForStdout(probe, { ...(await withProgram(probe)), command }), 'started')
   },
   async 'command.path-program'(probe) {
-    same('stdout', await printed(probe, { command: { arguments: ['sh', '-c', 'printf found'] } }), 'found')
+    same('stdout', await runForStdout(probe, { command: { arguments: ['sh', '-c', 'printf found'] } }), 'found')
   },
   async 'command.no-program'({ executions }) {
     clientsMistake(await executions.try({ command: { arguments: ['./no-such-program'] } }))
@@ -60,13 +64,13 @@ export const commandChecks = {
   async 'command.working-directory'(probe) {
     const command = { workingDirectory: 'sub' }
     const script = `[ -x tool ] && printf '%s' "\${PWD##*/}"`
-    same('directory', await printed(probe, { ...(await withProgram(probe)), script, command }), 'sub')
+    same('directory', await runForStdout(probe, { ...(await withProgram(probe)), script, command }), 'sub')
   },
   async 'command.no-working-directory'({ executions }) {
     clientsMistake(await executions.try({ command: { workingDirectory: 'no/such/directory' } }))
   },
   async 'command.platform-of-action'(probe) {
-    same('stdout', await printed(probe, { script: 'printf run', command: { platform: UNKNOWN(probe) } }), 'run')
+    same('stdout', await runForStdout(probe, { script: 'printf run', command: { platform: UNKNOWN(probe) } }), 'run')
   },
   async 'command.platform-of-command'(probe) {
     const { executions, soon } = probe

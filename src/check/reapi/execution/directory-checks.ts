@@ -6,7 +6,7 @@ import {
 import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
-import { outputDirectory, read, treeIn } from './read-result.ts'
+import { findOutputDirectory, read, treeIn } from './read-result.ts'
 
 const TREE_OF_THREE = `
 mkdir -p out/a/deep out/b/deep out/none
@@ -67,7 +67,7 @@ async function count(probe: Probe, digest: DirectoryNode['digest']): Promise<num
 
 /** The bytes of a Tree that says that it is sorted. */
 async function sortedBytes(probe: Probe): Promise<Uint8Array> {
-  const { isTopologicallySorted, treeDigest } = outputDirectory(await made(probe), 'out')
+  const { isTopologicallySorted, treeDigest } = findOutputDirectory(await made(probe), 'out')
   if (!isTopologicallySorted || treeDigest === undefined) throw new NotOffered('the server gives no sorted Tree')
   return read(probe, treeDigest)
 }
@@ -120,7 +120,7 @@ export const directoryChecks = {
   },
   async 'outputs.tree-stable'(probe) {
     const [one, other] = [await made(probe), await made(probe)]
-    const hash = (result: typeof one) => outputDirectory(result, 'out').treeDigest?.hash ?? 'none'
+    const hash = (result: typeof one) => findOutputDirectory(result, 'out').treeDigest?.hash ?? 'none'
     same('tree', hash(one), hash(other))
   },
   async 'outputs.tree-once'(probe) {
@@ -141,7 +141,7 @@ export const directoryChecks = {
     same('tags', tagsOf(bytes), ['0x0a', ...Array.from({ length: children }, () => '0x12')].join(' '))
   },
   async 'outputs.directory-only'(probe) {
-    const { rootDirectoryDigest, treeDigest } = outputDirectory(await made(probe, DIRECTORY_ONLY), 'out')
+    const { rootDirectoryDigest, treeDigest } = findOutputDirectory(await made(probe, DIRECTORY_ONLY), 'out')
     // A worker that does not know the field gives a Tree.
     if (rootDirectoryDigest === undefined && treeDigest !== undefined) throw new NotOffered(TREES_ONLY)
     ensure(rootDirectoryDigest !== undefined, 'a root_directory_digest', 'none')
@@ -149,7 +149,7 @@ export const directoryChecks = {
   },
   async 'outputs.tree-and-directory'(probe) {
     const result = await made(probe, TREE_AND_DIRECTORY)
-    const { rootDirectoryDigest } = outputDirectory(result, 'out')
+    const { rootDirectoryDigest } = findOutputDirectory(result, 'out')
     if (rootDirectoryDigest === undefined) throw new NotOffered(TREES_ONLY)
     const { root } = await treeIn(probe, result, 'out')
     if (root === undefined) throw new Unmet('a root', 'none')

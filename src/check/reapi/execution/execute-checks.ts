@@ -2,20 +2,20 @@ import { STATUS } from '../../../grpc/status.ts'
 import { ExecuteRequest, RequestMetadata } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { ensure, NotOffered, same, sameBytes, Unmet } from '../../unmet.ts'
 import { fieldOf } from '../probe/digest-functions.ts'
-import { ranTo } from '../probe/executions.ts'
-import { METADATA_TYPE, RESPONSE_TYPE, STAGE, STAGE_NAMES, type Told } from '../probe/operation-message.ts'
+import { completed } from '../probe/executions.ts'
+import { METADATA_TYPE, type OperationMessage, RESPONSE_TYPE, STAGE, STAGE_NAMES } from '../probe/operation-message.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
-import { endsWith, outputFile, putText, read, stderrOf, stdoutOf, textOf } from './read-result.ts'
+import { endsWith, findOutputFile, putText, read, stderrOf, stdoutOf, stdoutText } from './read-result.ts'
 
 const MiB = 1024 * 1024
 const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 
-const all = async ({ executions }: Probe): Promise<readonly Told[]> => (await executions.run({})).all
+const all = async ({ executions }: Probe): Promise<readonly OperationMessage[]> => (await executions.run({})).all
 
 /** Where there are none at all, that is one failure, and told elsewhere. */
-function withMetadata(told: readonly Told[]): readonly Told[] {
+function withMetadata(told: readonly OperationMessage[]): readonly OperationMessage[] {
   if (told.every(({ metadataType }) => metadataType === '')) throw new NotOffered('the server sends no metadata')
   return told
 }
@@ -24,7 +24,7 @@ function withMetadata(told: readonly Told[]): readonly Told[] {
 const differing = (one: string, other: string): number =>
   Array.from({ length: Math.max(one.length, other.length) }, (_, at) => one[at] !== other[at]).filter(Boolean).length
 
-const stageOf = ({ metadata }: Told): string => STAGE_NAMES[metadata.stage] ?? `${metadata.stage}`
+const stageOf = ({ metadata }: OperationMessage): string => STAGE_NAMES[metadata.stage] ?? `${metadata.stage}`
 
 /** What the command wrote, whatever bytes they are: 0 and 255 among them, and no line end after the last. */
 const BYTES = Buffer.from([0, 255, 10, 97, 13, 0, 98])
@@ -127,8 +127,8 @@ export const executeChecks = {
     const command = { outputPaths: ['out'], outputFiles: ['out'] }
     const { result } = await probe.executions.run({ script: 'printf made > out; printf said; exit 1', command })
     same('exit code', result.exitCode, 1)
-    same('output', Buffer.from(await read(probe, outputFile(result, 'out').digest)).toString(), 'made')
-    same('stdout', await textOf(probe, result), 'said')
+    same('output', Buffer.from(await read(probe, findOutputFile(result, 'out').digest)).toString(), 'made')
+    same('stdout', await stdoutText(probe, result), 'said')
   },
   async 'execute.status-message'({ executions }) {
     const { message } = await executions.try({ script: 'sleep 5', action: { timeout: { seconds: 1 } } })
@@ -149,7 +149,7 @@ export const executeChecks = {
     const parts = { instanceName: offer.instance, actionDigest, digestFunction: fieldOf(fn) }
     const bytes = ExecuteRequest.encode(ExecuteRequest.fromPartial(parts)).finish()
     // Field 1000 as text: a later version of the API could have it.
-    await ranTo(executions.openRaw(Buffer.concat([bytes, Buffer.from([0xc2, 0x3e, 3, 0x6e, 0x65, 0x77])])))
+    await completed(executions.openRaw(Buffer.concat([bytes, Buffer.from([0xc2, 0x3e, 3, 0x6e, 0x65, 0x77])])))
   },
   async 'execute.request-metadata'({ executions, random }) {
     const parts = { toolDetails: { toolName: 'check', toolVersion: '1' }, toolInvocationId: random.uuid() }
@@ -163,14 +163,14 @@ export const executeChecks = {
   async 'execute.inline-stdout'(probe) {
     const { result } = await probe.executions.run({ script: 'printf wanted' }, { inlineStdout: true })
     if (result.stdoutRaw.length > 0) same('what is inlined:', Buffer.from(result.stdoutRaw).toString(), 'wanted')
-    same('stdout', await textOf(probe, result), 'wanted')
+    same('stdout', await stdoutText(probe, result), 'wanted')
   },
   async 'execute.inline-files'(probe) {
     const { result } = await probe.executions.run(
       { script: 'printf wanted > out', command: { outputPaths: ['out'], outputFiles: ['out'] } },
       { inlineOutputFiles: ['out'] },
     )
-    const { contents, digest } = outputFile(result, 'out')
+    const { contents, digest } = findOutputFile(result, 'out')
     if (contents.length > 0) same('what is inlined:', Buffer.from(contents).toString(), 'wanted')
     same('digest', digest.hash, (await putText(probe, 'wanted')).digest.hash)
   },
@@ -180,7 +180,7 @@ export const executeChecks = {
     for (const fn of probe.offer.functions.filter(({ number }) => named.has(number))) {
       const order = { script: 'printf wanted > out', command: { outputPaths: ['out'], outputFiles: ['out'] } }
       const { result } = await probe.under(fn).executions.run(order)
-      same(`digest by ${fn.name}`, outputFile(result, 'out').digest.hash, fn.hash(Buffer.from('wanted')))
+      same(`digest by ${fn.name}`, findOutputFile(result, 'out').digest.hash, fn.hash(Buffer.from('wanted')))
     }
   },
   async 'execute.priority'({ executions, offer }) {

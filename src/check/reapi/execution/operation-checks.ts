@@ -1,12 +1,12 @@
 import { STATUS } from '../../../grpc/status.ts'
-import { ensure, NotOffered, refused, same } from '../../unmet.ts'
+import { ensure, expectRefusal, NotOffered, same } from '../../unmet.ts'
 import { implemented } from '../probe/implemented.ts'
-import type { Told } from '../probe/operation-message.ts'
+import type { OperationMessage } from '../probe/operation-message.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
 import { endsWith } from './read-result.ts'
-import { inSeconds, nobodys, underWay } from './wait-checks.ts'
+import { sleepScript, startedExecution, unknownOperation } from './wait-checks.ts'
 
 const LONG = 'sleep 20'
 
@@ -22,13 +22,13 @@ async function cancelled(probe: Probe) {
 }
 
 async function nobody(probe: Probe): Promise<string> {
-  const { name, stream } = await underWay(probe, ':')
+  const { name, stream } = await startedExecution(probe, ':')
   await stream.rest()
-  return nobodys(name)
+  return unknownOperation(name)
 }
 
 /** Page after page, until one has it. */
-async function findListed(probe: Probe, name: string): Promise<Told | undefined> {
+async function findListed(probe: Probe, name: string): Promise<OperationMessage | undefined> {
   let token = ''
   for (let page = 0; page < 200; page++) {
     const { operations, nextPageToken } = await probe.operations.list(probe.offer.instance, { token })
@@ -44,21 +44,21 @@ export const operationChecks = {
     await implemented(probe.operations.get(await nobody(probe)))
   },
   'operations.get': patiently(async (probe, seconds) => {
-    const { name, stream } = await underWay(probe, inSeconds(seconds))
+    const { name, stream } = await startedExecution(probe, sleepScript(seconds))
     const { done, name: told } = await probe.operations.get(name)
     await stream.rest()
     same('name', told, name)
     same('done', done, false)
   }),
   async 'operations.get-ended'(probe) {
-    const { name, stream } = await underWay(probe, 'exit 3')
+    const { name, stream } = await startedExecution(probe, 'exit 3')
     await stream.rest()
     const { done, response } = await probe.operations.get(name)
     same('done', done, true)
     same('exit code', response?.result?.exitCode ?? 0, 3)
   },
   async 'operations.get-unknown'(probe) {
-    await refused('it', STATUS.notFound, probe.operations.get(await nobody(probe)))
+    await expectRefusal('it', STATUS.notFound, probe.operations.get(await nobody(probe)))
   },
   async 'operations.cancel'(probe) {
     const { ending } = await cancelled(probe)
@@ -66,10 +66,10 @@ export const operationChecks = {
     same('done', ending.last?.done ?? false, true)
   },
   async 'operations.cancel-unknown'(probe) {
-    await refused('it', STATUS.notFound, probe.operations.cancel(await nobody(probe)))
+    await expectRefusal('it', STATUS.notFound, probe.operations.cancel(await nobody(probe)))
   },
   async 'operations.cancel-ended'(probe) {
-    const { name, stream } = await underWay(probe, 'exit 3')
+    const { name, stream } = await startedExecution(probe, 'exit 3')
     await stream.rest()
     await probe.operations.cancel(name)
     const ending = await probe.executions.end(probe.executions.wait(name))
@@ -77,10 +77,10 @@ export const operationChecks = {
   },
   async 'operations.cancel-uncached'(probe) {
     const { digest } = await cancelled(probe)
-    await refused('the lookup', STATUS.notFound, probe.api.getResult(digest))
+    await expectRefusal('the lookup', STATUS.notFound, probe.api.getResult(digest))
   },
   'operations.list': patiently(async (probe, seconds) => {
-    const { name, stream } = await underWay(probe, inSeconds(seconds))
+    const { name, stream } = await startedExecution(probe, sleepScript(seconds))
     const found = await findListed(probe, name)
     await stream.rest()
     ensure(found !== undefined, `${name} in the list`, 'that it is not')
@@ -104,22 +104,22 @@ export const operationChecks = {
     ensure(seen.size > 1, 'more than one page', 'no next_page_token on the first')
   },
   async 'operations.delete'(probe) {
-    const { name, stream } = await underWay(probe, ':')
+    const { name, stream } = await startedExecution(probe, ':')
     await stream.rest()
     await probe.operations.delete(name)
   },
   async 'operations.delete-unknown'(probe) {
-    await refused('it', STATUS.notFound, probe.operations.delete(await nobody(probe)))
+    await expectRefusal('it', STATUS.notFound, probe.operations.delete(await nobody(probe)))
   },
   async 'operations.wait'(probe) {
-    const { name, stream } = await underWay(probe)
+    const { name, stream } = await startedExecution(probe)
     same('done', (await probe.operations.wait(name, 15)).done, true)
     await stream.rest()
   },
   'operations.wait-late': patiently(async (probe, seconds) => {
-    const { name, stream } = await underWay(probe, inSeconds(seconds + 1))
+    const { name, stream } = await startedExecution(probe, sleepScript(seconds + 1))
     const { done } = await probe.operations.wait(name, 1)
-    stream.leave()
+    stream.close()
     same('done', done, false)
   }),
 } satisfies Partial<Record<ExecutionId, Check>>

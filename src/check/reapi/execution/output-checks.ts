@@ -1,9 +1,9 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { ensure, same, sameBytes, Unmet } from '../../unmet.ts'
-import { directoryBytes } from '../probe/actions.ts'
+import { encodedDirectory } from '../probe/actions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
-import { endsWith, listed, outputDirectory, outputFile, printed, read, textBlob } from './read-result.ts'
+import { endsWith, findOutputDirectory, findOutputFile, listed, read, runForStdout, textBlob } from './read-result.ts'
 
 const ALLOWED = 2
 
@@ -19,28 +19,28 @@ const resultOf = async (
 export const outputChecks = {
   async 'outputs.files'(probe) {
     const result = await resultOf(probe, 'printf content > out', paths('out'))
-    same('digest', outputFile(result, 'out').digest.hash, textBlob(probe, 'content').digest.hash)
+    same('digest', findOutputFile(result, 'out').digest.hash, textBlob(probe, 'content').digest.hash)
   },
   async 'outputs.in-cas'(probe) {
     const word = probe.random.word()
     const result = await resultOf(probe, `printf ${word} > out`, paths('out'))
-    const { digest } = outputFile(result, 'out')
+    const { digest } = findOutputFile(result, 'out')
     ensure(!(await probe.isMissing(digest)), 'the output in the CAS', 'that it is missing')
     sameBytes('content', await read(probe, digest), Buffer.from(word))
   },
   async 'outputs.executable'(probe) {
     const result = await resultOf(probe, 'printf a > tool; printf b > text; chmod +x tool', paths('text', 'tool'))
-    same('is_executable of the tool', outputFile(result, 'tool').isExecutable, true)
-    same('is_executable of the text', outputFile(result, 'text').isExecutable, false)
+    same('is_executable of the tool', findOutputFile(result, 'tool').isExecutable, true)
+    same('is_executable of the text', findOutputFile(result, 'text').isExecutable, false)
   },
   async 'outputs.parents'(probe) {
     const result = await resultOf(probe, 'printf x > a/b/out', paths('a/b/out'))
     same('exit code', result.exitCode, 0)
-    outputFile(result, 'a/b/out')
+    findOutputFile(result, 'a/b/out')
   },
   async 'outputs.not-made'(probe) {
     const script = '[ -e a/out ] && printf there || printf nothing'
-    same('before it starts:', await printed(probe, { script, command: paths('a/out') }), 'nothing')
+    same('before it starts:', await runForStdout(probe, { script, command: paths('a/out') }), 'nothing')
   },
   async 'outputs.missing'(probe) {
     const result = await resultOf(probe, 'printf x > made', paths('made', 'not-made'))
@@ -52,7 +52,7 @@ export const outputChecks = {
     same('outputs', listed(result.outputFiles), '"one"')
   },
   async 'outputs.relative'(probe) {
-    const { digest } = await probe.put(probe.blobOf(directoryBytes({})))
+    const { digest } = await probe.put(probe.blobOf(encodedDirectory({})))
     const root = { directories: [{ name: 'sub', digest }] }
     const command = { ...paths('a/out'), workingDirectory: 'sub' }
     const { result } = await probe.executions.run({ script: 'printf x > a/out', root, command })
@@ -65,11 +65,11 @@ export const outputChecks = {
   },
   async 'outputs.legacy-files'(probe) {
     const result = await resultOf(probe, 'printf content > a/out', { outputFiles: ['a/out'] })
-    same('digest', outputFile(result, 'a/out').digest.hash, textBlob(probe, 'content').digest.hash)
+    same('digest', findOutputFile(result, 'a/out').digest.hash, textBlob(probe, 'content').digest.hash)
   },
   async 'outputs.legacy-directories'(probe) {
     const result = await resultOf(probe, 'mkdir -p a/out; printf x > a/out/f', { outputDirectories: ['a/out'] })
-    ensure(outputDirectory(result, 'a/out').treeDigest !== undefined, 'a tree_digest', 'none')
+    ensure(findOutputDirectory(result, 'a/out').treeDigest !== undefined, 'a tree_digest', 'none')
   },
   async 'outputs.legacy-mismatch'({ executions }) {
     const ending = await executions.try({ script: 'mkdir out', command: { outputFiles: ['out'] } })
@@ -99,7 +99,7 @@ export const outputChecks = {
   },
   async 'outputs.unix-mode'(probe) {
     const command = { ...paths('out'), outputNodeProperties: ['unix_mode'] }
-    const { nodeProperties } = outputFile(await resultOf(probe, 'printf x > out; chmod 640 out', command), 'out')
+    const { nodeProperties } = findOutputFile(await resultOf(probe, 'printf x > out; chmod 640 out', command), 'out')
     if (nodeProperties?.unixMode === undefined) throw new Unmet('unix_mode', 'none')
     // With or without the kind of file, as stat has it.
     same('mode', (nodeProperties.unixMode & 0o777).toString(8), '640')
@@ -107,7 +107,7 @@ export const outputChecks = {
   async 'outputs.mtime'(probe) {
     const command = { ...paths('out'), outputNodeProperties: ['mtime'] }
     const result = await resultOf(probe, 'printf x > out; touch -t 200102030405.06 out', command)
-    const seconds = outputFile(result, 'out').nodeProperties?.mtime?.seconds ?? 0
+    const seconds = findOutputFile(result, 'out').nodeProperties?.mtime?.seconds ?? 0
     // A day to either side: who knows what time it is where the worker is.
     ensure(Math.abs(seconds - 981_173_106) < 86_400, 'mtime 981173106, give or take a day', `${seconds}`)
   },

@@ -6,7 +6,7 @@ import {
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { ensure, Unmet } from '../../unmet.ts'
 import type { Blob } from '../probe/blob.ts'
-import type { Ending } from '../probe/executions.ts'
+import type { ExecutionEnd } from '../probe/executions.ts'
 import type { Probe } from '../probe/probe.ts'
 
 /** Something that is another each time a command runs. */
@@ -28,14 +28,14 @@ export async function stderrOf(probe: Probe, { stderrRaw, stderrDigest }: Action
   return stderrRaw.length > 0 || stderrDigest === undefined ? stderrRaw : await read(probe, stderrDigest)
 }
 
-export const textOf = async (probe: Probe, result: ActionResult): Promise<string> =>
+export const stdoutText = async (probe: Probe, result: ActionResult): Promise<string> =>
   Buffer.from(await stdoutOf(probe, result)).toString()
 
 /** Runs a script, and answers what it printed. */
-export async function printed(probe: Probe, order: Parameters<Probe['executions']['run']>[0]): Promise<string> {
+export async function runForStdout(probe: Probe, order: Parameters<Probe['executions']['run']>[0]): Promise<string> {
   const { result } = await probe.executions.run(order)
   ensure(result.exitCode === 0, 'exit code 0', `exit code ${result.exitCode}: ${await complaint(probe, result)}`)
-  return textOf(probe, result)
+  return stdoutText(probe, result)
 }
 
 const complaint = async (probe: Probe, result: ActionResult): Promise<string> =>
@@ -43,13 +43,13 @@ const complaint = async (probe: Probe, result: ActionResult): Promise<string> =>
     .toString()
     .slice(0, 300) || 'nothing on stderr'
 
-export function outputFile({ outputFiles }: ActionResult, path: string) {
+export function findOutputFile({ outputFiles }: ActionResult, path: string) {
   const file = outputFiles.find((each) => each.path === path)
   if (file?.digest === undefined) throw new Unmet(`an output file ${path}`, listed(outputFiles))
   return { ...file, digest: file.digest }
 }
 
-export function outputDirectory({ outputDirectories }: ActionResult, path: string) {
+export function findOutputDirectory({ outputDirectories }: ActionResult, path: string) {
   const directory = outputDirectories.find((each) => each.path === path)
   if (directory === undefined)
     throw new Unmet(`an output directory ${path || 'with the empty path'}`, listed(outputDirectories))
@@ -60,13 +60,13 @@ export const listed = (items: readonly { readonly path: string }[]): string =>
   items.length === 0 ? 'none' : items.map(({ path }) => JSON.stringify(path)).join(', ')
 
 export async function treeIn(probe: Probe, result: ActionResult, path: string): Promise<Tree> {
-  const { treeDigest } = outputDirectory(result, path)
+  const { treeDigest } = findOutputDirectory(result, path)
   if (treeDigest === undefined) throw new Unmet('a tree_digest', 'none')
   return Tree.decode(await read(probe, treeDigest))
 }
 
 /** The execution must end so, be it by the status of the call or by that of the response. */
-export function endsWith(what: string, { code, message, last }: Ending, ...wanted: readonly StatusCode[]): void {
+export function endsWith(what: string, { code, message, last }: ExecutionEnd, ...wanted: readonly StatusCode[]): void {
   const seen =
     code === STATUS.ok ? `OK, exit code ${last?.response?.result?.exitCode ?? 'not given'}` : STATUS_NAMES[code]
   const names = wanted.map((each) => STATUS_NAMES[each]).join(' or ')

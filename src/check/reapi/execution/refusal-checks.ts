@@ -1,9 +1,9 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { PreconditionFailure } from '../../../wire/gen/google/rpc/error_details.ts'
 import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
-import { directoryBytes } from '../probe/actions.ts'
+import { encodedDirectory } from '../probe/actions.ts'
 import type { Blob } from '../probe/blob.ts'
-import type { Ending, Order } from '../probe/executions.ts'
+import type { ExecutionEnd, TestAction } from '../probe/executions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { endsWith } from './read-result.ts'
@@ -13,23 +13,23 @@ const PRECONDITION_FAILURE = 'type.googleapis.com/google.rpc.PreconditionFailure
 const NOT_THERE = STATUS.failedPrecondition
 
 const refusedFor =
-  (orderOf: (probe: Probe) => Order): Check =>
+  (orderOf: (probe: Probe) => TestAction): Check =>
   async (probe) =>
     endsWith('it', await probe.executions.try(orderOf(probe)), NOT_THERE)
 
-const rootOf = (files: readonly Blob[]): Order => ({
+const rootOf = (files: readonly Blob[]): TestAction => ({
   root: { files: files.map(({ digest }, index) => ({ name: `f${index}`, digest })) },
 })
 
 /** An action with three files that are not there, and how that ended. */
-async function withThreeMissing(probe: Probe): Promise<{ blobs: Blob[]; ending: Ending }> {
+async function withThreeMissing(probe: Probe): Promise<{ blobs: Blob[]; ending: ExecutionEnd }> {
   const blobs = [probe.blob(), probe.blob(), probe.blob()]
   const ending = await probe.executions.try(rootOf(blobs))
   if (ending.code !== NOT_THERE) throw new NotOffered('the server does not say FAILED_PRECONDITION')
   return { blobs, ending }
 }
 
-function violationsIn({ details }: Ending): PreconditionFailure['violations'] {
+function violationsIn({ details }: ExecutionEnd): PreconditionFailure['violations'] {
   const detail = details.find(({ typeUrl }) => typeUrl === PRECONDITION_FAILURE)
   if (detail === undefined) {
     throw new Unmet('a PreconditionFailure', details.map(({ typeUrl }) => typeUrl).join(', ') || 'no detail')
@@ -39,7 +39,7 @@ function violationsIn({ details }: Ending): PreconditionFailure['violations'] {
   return violations
 }
 
-const invalid = (what: string, ending: Ending): void => endsWith(what, ending, STATUS.invalidArgument)
+const invalid = (what: string, ending: ExecutionEnd): void => endsWith(what, ending, STATUS.invalidArgument)
 
 const recordedIn = (seen: Told[], stream: Following): Following => ({
   ...stream,
@@ -66,7 +66,7 @@ export const refusalChecks = {
   'refusal.missing-root': refusedFor(({ blob }) => ({ action: { inputRootDigest: blob().digest } })),
   'refusal.missing-file': refusedFor(({ blob }) => rootOf([blob()])),
   'refusal.missing-directory': refusedFor(({ blobOf, random }) => {
-    const { digest } = blobOf(directoryBytes({ symlinks: [{ name: random.word(), target: 'x' }] }))
+    const { digest } = blobOf(encodedDirectory({ symlinks: [{ name: random.word(), target: 'x' }] }))
     return { root: { directories: [{ name: 'd', digest }] } }
   }),
   async 'refusal.one-detail'(probe) {

@@ -3,7 +3,7 @@ import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { patiently } from './patiently.ts'
-import { endsWith, printed, textOf } from './read-result.ts'
+import { endsWith, runForStdout, stdoutText } from './read-result.ts'
 
 const within = (seconds: number) => ({ timeout: { seconds } })
 const TEN_YEARS_S = 10 * 365 * 24 * 3600
@@ -27,7 +27,7 @@ async function leftRunning(probe: Probe, seconds: number): Promise<string> {
   const file = `/tmp/check-${probe.random.word()}`
   const order = { script: COUNTS, args: [file, '', COUNTS], action: within(seconds) }
   endsWith('it', await probe.executions.try(order), STATUS.deadlineExceeded)
-  return (await printed(probe, { script: LOOKS, args: [file], action: { doNotCache: true } })).trim()
+  return (await runForStdout(probe, { script: LOOKS, args: [file], action: { doNotCache: true } })).trim()
 }
 
 export const timeoutChecks = {
@@ -40,7 +40,7 @@ export const timeoutChecks = {
     const { last } = await probe.executions.try({ script: 'printf begun; sleep 9', action: within(seconds) })
     const result = last?.response?.result
     if (result === undefined) throw new Unmet('a result', 'none')
-    same('stdout', await textOf(probe, result), 'begun')
+    same('stdout', await stdoutText(probe, result), 'begun')
   }),
   async 'timeout.background'({ executions, soon }) {
     const digest = await executions.store({ script: '(sleep 20) & sleep 20', action: within(1) })
@@ -64,6 +64,6 @@ export const timeoutChecks = {
     endsWith('it', await executions.try({ action: within(-1) }), STATUS.invalidArgument)
   },
   async 'timeout.in-time'(probe) {
-    same('stdout', await printed(probe, { script: 'printf done', action: within(60) }), 'done')
+    same('stdout', await runForStdout(probe, { script: 'printf done', action: within(60) }), 'done')
   },
 } satisfies Partial<Record<ExecutionId, Check>>

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 import { GrpcError } from '../../../grpc/status.ts'
-import { told, Unmet } from '../../unmet.ts'
+import { statusText, Unmet } from '../../unmet.ts'
 import type { Probe } from '../probe/probe.ts'
 
 /** Long enough for a worker that has to be woken; a server where nobody works would let every check wait for as long. */
@@ -24,7 +24,7 @@ export async function whyNothingRuns(
     return ran.result.exitCode === 0 ? undefined : `/bin/sh -c 'exit 0' ended with exit code ${ran.result.exitCode}`
   } catch (error) {
     if (error instanceof Unmet) return error.seen
-    if (error instanceof GrpcError) return told(error)
+    if (error instanceof GrpcError) return statusText(error)
     throw error
   } finally {
     cancelLate()

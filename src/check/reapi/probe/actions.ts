@@ -12,25 +12,25 @@ import type { Probe } from './probe.ts'
 /** An action of its own, with its command in the CAS, as the specification asks of whoever stores a result. */
 export async function storedAction({ random, blobOf, put }: Probe): Promise<{ action: Blob; command: Blob }> {
   const command = await put(blobOf(commandBytes({ arguments: ['true', random.word()] })))
-  const root = await put(blobOf(directoryBytes({ files: [{ name: random.word(), digest: command.digest }] })))
+  const root = await put(blobOf(encodedDirectory({ files: [{ name: random.word(), digest: command.digest }] })))
   const parts = { commandDigest: command.digest, inputRootDigest: root.digest, salt: random.bytes(8) }
   return { action: await put(blobOf(Action.encode(Action.fromPartial(parts)).finish())), command }
 }
 
 const commandBytes = (parts: DeepPartial<Command>): Uint8Array => Command.encode(Command.fromPartial(parts)).finish()
 
-export const directoryBytes = (parts: DeepPartial<Directory>): Uint8Array =>
+export const encodedDirectory = (parts: DeepPartial<Directory>): Uint8Array =>
   Directory.encode(Directory.fromPartial(parts)).finish()
 
-export const treeBytes = (parts: DeepPartial<Tree>): Uint8Array => Tree.encode(Tree.fromPartial(parts)).finish()
+export const encodedTree = (parts: DeepPartial<Tree>): Uint8Array => Tree.encode(Tree.fromPartial(parts)).finish()
 
 /** A result with a worker's name, so that it is never an empty message. */
-export const resultOf = (parts: DeepPartial<ActionResult>): ActionResult =>
+export const actionResult = (parts: DeepPartial<ActionResult>): ActionResult =>
   ActionResult.fromPartial({ executionMetadata: { worker: 'conformance' }, ...parts })
 
 /** Stores a result for a new action, and answers the digest of that action. */
 export async function storedResult(probe: Probe, parts: DeepPartial<ActionResult>) {
   const { action } = await storedAction(probe)
-  const answer = await probe.api.updateResult({ actionDigest: action.digest, actionResult: resultOf(parts) })
+  const answer = await probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
   return { actionDigest: action.digest, answer }
 }

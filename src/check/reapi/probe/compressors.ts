@@ -3,7 +3,7 @@ import { zstdDecompressed } from '../../../base/zstd-whole.ts'
 import type { CacheCapabilities } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { Unmet } from '../../unmet.ts'
 
-export interface Compressor {
+export interface TestedCompressor {
   /** As it stands in resource names. */
   readonly name: 'zstd' | 'deflate' | 'brotli'
   readonly number: 1 | 2 | 3
@@ -18,7 +18,11 @@ const BOUNDED = { maxOutputLength: MOST_BYTES }
 
 type Pair = readonly [compress: (bytes: Uint8Array) => Uint8Array, decompress: (bytes: Uint8Array) => Uint8Array]
 
-const compressor = (name: Compressor['name'], number: Compressor['number'], [compress, unpack]: Pair): Compressor => ({
+const compressor = (
+  name: TestedCompressor['name'],
+  number: TestedCompressor['number'],
+  [compress, unpack]: Pair,
+): TestedCompressor => ({
   name,
   number,
   compress,
@@ -34,17 +38,18 @@ const compressor = (name: Compressor['name'], number: Compressor['number'], [com
 export const ZSTD = compressor('zstd', 1, [zstdCompressSync, (bytes) => zstdDecompressed(bytes, MOST_BYTES)])
 export const DEFLATE = compressor('deflate', 2, [deflateRawSync, (bytes) => inflateRawSync(bytes, BOUNDED)])
 export const BROTLI = compressor('brotli', 3, [brotliCompressSync, (bytes) => brotliDecompressSync(bytes, BOUNDED)])
-const COMPRESSORS: readonly Compressor[] = [ZSTD, DEFLATE, BROTLI]
+const COMPRESSORS: readonly TestedCompressor[] = [ZSTD, DEFLATE, BROTLI]
 
-export const compressorNumbered = (number: number): Compressor | undefined =>
+export const compressorNumbered = (number: number): TestedCompressor | undefined =>
   COMPRESSORS.find((each) => each.number === number)
 
-export const compressorNamed = (name: string): Compressor | undefined => COMPRESSORS.find((each) => each.name === name)
+export const compressorNamed = (name: string): TestedCompressor | undefined =>
+  COMPRESSORS.find((each) => each.name === name)
 
 /** Those of compressed-blobs names. */
-export const advertised = (cache: CacheCapabilities): Compressor[] =>
+export const advertised = (cache: CacheCapabilities): TestedCompressor[] =>
   COMPRESSORS.filter(({ number }) => cache.supportedCompressors.includes(number))
 
 /** Those of BatchUpdateBlobs. */
-export const advertisedForBatches = (cache: CacheCapabilities): Compressor[] =>
+export const advertisedForBatches = (cache: CacheCapabilities): TestedCompressor[] =>
   COMPRESSORS.filter(({ number }) => cache.supportedBatchUpdateCompressors.includes(number))

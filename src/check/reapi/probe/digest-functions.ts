@@ -56,4 +56,7 @@ export const DIGEST_FNS: readonly DigestFn[] = [
 /** What a request says in its digest_function field: nothing, for functions that are told by their length. */
 export const fieldOf = ({ number, segment }: DigestFn): DigestFunction_Value => (segment === '' ? 0 : number)
 
-export const digestOf = (fn: DigestFn, bytes: Uint8Array): Digest => ({ hash: fn.hash(bytes), sizeBytes: bytes.length })
+export const digestWith = (fn: DigestFn, bytes: Uint8Array): Digest => ({
+  hash: fn.hash(bytes),
+  sizeBytes: bytes.length,
+})

@@ -1,23 +1,23 @@
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import * as op from '../../../wire/gen/google/longrunning/operations.ts'
 import { Empty } from '../../../wire/gen/google/protobuf/empty.ts'
-import { readTold, type Told, toldOf } from './operation-message.ts'
+import { decodeOperation, type OperationMessage, unpackOperation } from './operation-message.ts'
 import { rpc } from './rpcs.ts'
 
 const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
 const OPERATIONS = '/google.longrunning.Operations'
 
-const TOLD = { decode: readTold }
+const TOLD = { decode: decodeOperation }
 
-export interface ToldPage {
-  readonly operations: readonly Told[]
+export interface OperationPage {
+  readonly operations: readonly OperationMessage[]
   readonly nextPageToken: string
 }
 
 const PAGE = {
-  decode(bytes: Uint8Array): ToldPage {
+  decode(bytes: Uint8Array): OperationPage {
     const { operations, nextPageToken } = op.ListOperationsResponse.decode(bytes)
-    return { operations: operations.map(toldOf), nextPageToken }
+    return { operations: operations.map(unpackOperation), nextPageToken }
   },
 }
 

@@ -4,12 +4,12 @@ import { GrpcError, STATUS, type StatusCode } from '../../../grpc/status.ts'
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Any } from '../../../wire/gen/google/protobuf/any.ts'
 import { Status } from '../../../wire/gen/google/rpc/status.ts'
-import { ensure, told as spelled, Unmet } from '../../unmet.ts'
+import { ensure, statusText as spelled, Unmet } from '../../unmet.ts'
 import { EXECUTION_RPC } from './execution-rpcs.ts'
-import { readTold, type Told } from './operation-message.ts'
+import { decodeOperation, type OperationMessage } from './operation-message.ts'
 
-/** What is to be run. Each order is an action of its own, that no server has seen. */
-export interface Order {
+/** An action that a check runs. Its salt is random, so that no server has seen it before. */
+export interface TestAction {
   /** For /bin/sh, in portable words. */
   readonly script?: string
   /** Its $1, $2 and so on. */
@@ -19,47 +19,47 @@ export interface Order {
   readonly root?: re.DeepPartial<re.Directory>
 }
 
-export type Wish = Partial<Omit<re.ExecuteRequest, 'actionDigest'>>
+export type ExecuteOptions = Partial<Omit<re.ExecuteRequest, 'actionDigest'>>
 
 /** A stream of operations under way. */
-export interface Following {
+export interface OperationStream {
   /** Undefined at the end. */
-  next(): Promise<Told | undefined>
+  next(): Promise<OperationMessage | undefined>
   /** All that is still to come. */
-  rest(): Promise<Told[]>
+  rest(): Promise<OperationMessage[]>
   /** The client goes away. */
-  leave(): void
+  close(): void
 }
 
 /** How an execution ended, in whichever way the server said so. */
-export interface Ending {
+export interface ExecutionEnd {
   readonly code: StatusCode
   readonly message: string
   readonly details: readonly Any[]
-  readonly all: readonly Told[]
-  readonly last: Told | undefined
+  readonly all: readonly OperationMessage[]
+  readonly last: OperationMessage | undefined
 }
 
-export interface Ran {
-  readonly all: readonly Told[]
-  readonly last: Told
+export interface CompletedExecution {
+  readonly all: readonly OperationMessage[]
+  readonly last: OperationMessage
   readonly response: re.ExecuteResponse
   readonly result: re.ActionResult
 }
 
 export interface Executions {
-  /** Uploads an order; answers the digest of its action. */
-  store(order: Order): Promise<re.Digest>
-  open(actionDigest: re.Digest | undefined, wish?: Wish, options?: CallOptions): Following
+  /** Uploads an action with its inputs and returns its digest. */
+  store(action: TestAction): Promise<re.Digest>
+  open(actionDigest: re.Digest | undefined, request?: ExecuteOptions, options?: CallOptions): OperationStream
   /** Bytes as they are, for messages that no codec would make. */
-  openRaw(message: Uint8Array): Following
-  wait(name: string): Following
+  openRaw(message: Uint8Array): OperationStream
+  wait(name: string): OperationStream
   /** Executes to the end, whatever it is. */
-  end(following: Following): Promise<Ending>
-  /** Executes an order, or the action of this digest, to its result; anything else is a failure. */
-  run(order: Order | re.Digest, wish?: Wish, options?: CallOptions): Promise<Ran>
+  end(following: OperationStream): Promise<ExecutionEnd>
+  /** Executes an action, or the action of this digest, to its result; anything else is a failure. */
+  run(action: TestAction | re.Digest, request?: ExecuteOptions, options?: CallOptions): Promise<CompletedExecution>
   /** Uploads, executes, and tells how it ended. */
-  try(order: Order | re.Digest, wish?: Wish): Promise<Ending>
+  try(action: TestAction | re.Digest, request?: ExecuteOptions): Promise<ExecutionEnd>
 }
 
 export interface ExecutionsOptions {
@@ -67,49 +67,49 @@ export interface ExecutionsOptions {
   readonly signal: AbortSignal
   readonly instance: string
   readonly digestFunction: re.DigestFunction_Value
-  readonly store: (order: Order) => Promise<re.Digest>
+  readonly store: (action: TestAction) => Promise<re.Digest>
 }
 
 export function executions({ channel, signal, instance, digestFunction, store }: ExecutionsOptions): Executions {
-  const follow = (path: string, message: Uint8Array, options: CallOptions = {}): Following =>
+  const follow = (path: string, message: Uint8Array, options: CallOptions = {}): OperationStream =>
     following(channel.serverStreaming(path, message, { signal, ...options }))
-  const open: Executions['open'] = (actionDigest, wish, options) => {
-    const whole = re.ExecuteRequest.fromPartial({ instanceName: instance, digestFunction, ...wish })
+  const open: Executions['open'] = (actionDigest, request, options) => {
+    const whole = re.ExecuteRequest.fromPartial({ instanceName: instance, digestFunction, ...request })
     const { path, encode } = EXECUTION_RPC.execute
     return follow(path, encode({ ...whole, actionDigest }), options)
   }
-  const digestOf = async (order: Order | re.Digest) => ('hash' in order ? order : await store(order))
+  const digestOf = async (action: TestAction | re.Digest) => ('hash' in action ? action : await store(action))
   return {
     store,
     open,
     openRaw: (message) => follow(EXECUTION_RPC.execute.path, message),
     wait: (name) => follow(EXECUTION_RPC.waitExecution.path, EXECUTION_RPC.waitExecution.encode({ name })),
     end: endOf,
-    run: async (order, wish, options) => await ranTo(open(await digestOf(order), wish, options)),
-    try: async (order, wish) => await endOf(open(await digestOf(order), wish)),
+    run: async (action, request, options) => await completed(open(await digestOf(action), request, options)),
+    try: async (action, request) => await endOf(open(await digestOf(action), request)),
   }
 }
 
-function following(call: ClientCall): Following {
+function following(call: ClientCall): OperationStream {
   call.trailers.catch(() => {})
-  const next = async (): Promise<Told | undefined> => {
+  const next = async (): Promise<OperationMessage | undefined> => {
     const message = await call.next()
-    return message && readTold(message)
+    return message && decodeOperation(message)
   }
   return {
     next,
     async rest() {
-      const all: Told[] = []
+      const all: OperationMessage[] = []
       for (let one = await next(); one !== undefined; one = await next()) all.push(one)
       return all
     },
-    leave: () => call.cancel(),
+    close: () => call.cancel(),
   }
 }
 
 /** A refusal may be the status of the call, or that of its last message: clients take either. */
-async function endOf(stream: Following): Promise<Ending> {
-  const all: Told[] = []
+async function endOf(stream: OperationStream): Promise<ExecutionEnd> {
+  const all: OperationMessage[] = []
   try {
     for (let one = await stream.next(); one !== undefined; one = await stream.next()) all.push(one)
   } catch (error) {
@@ -123,7 +123,7 @@ async function endOf(stream: Following): Promise<Ending> {
 }
 
 /** The result of an execution that went well. */
-export async function ranTo(stream: Following): Promise<Ran> {
+export async function completed(stream: OperationStream): Promise<CompletedExecution> {
   const { code, message, all, last } = await endOf(stream)
   const response = last?.response
   if (code !== STATUS.ok) throw new Unmet('the action to be run', spelled(new GrpcError(code, message)))

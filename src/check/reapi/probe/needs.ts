@@ -1,10 +1,10 @@
 import type { CacheCapabilities } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { Offer } from './offer.ts'
+import type { Offer, ServerOffer } from './offer.ts'
 
 interface Terms {
   /** What the server has to say for itself; reads after "needs". */
   readonly says: string
-  readonly isMet: (cache: CacheCapabilities, offer: Offer) => boolean
+  readonly isMet: (cache: CacheCapabilities, offer: ServerOffer) => boolean
   /** It came with a later version of the API than 2.0: advertising it says that the server knows that version. */
   readonly isLater?: true
 }
@@ -95,4 +95,4 @@ export const tellsVersion = (need: Need): boolean => (TERMS[need] as Terms).isLa
 
 export const needSays = (need: Need): string => TERMS[need].says
 
-export const isMet = (need: Need, offer: Offer): boolean => (TERMS[need] as Terms).isMet(offer.cache, offer)
+export const isMet = (need: Need, offer: ServerOffer): boolean => (TERMS[need] as Terms).isMet(offer.cache, offer)

@@ -6,7 +6,7 @@ import {
 import { DIGEST_FNS, type DigestFn } from './digest-functions.ts'
 
 /** What the server says it can do, for one instance. */
-export interface Offer {
+export interface ServerOffer {
   readonly instance: string
   readonly capabilities: ServerCapabilities
   readonly cache: CacheCapabilities
@@ -19,7 +19,7 @@ export interface Offer {
   readonly fn: DigestFn
 }
 
-export function offerOf(capabilities: ServerCapabilities, instance: string): Offer {
+export function serverOffer(capabilities: ServerCapabilities, instance: string): ServerOffer {
   const cache = capabilities.cacheCapabilities ?? CacheCapabilities.fromPartial({})
   const functions = DIGEST_FNS.filter(({ number }) => cache.digestFunctions.includes(number))
   const execution = capabilities.executionCapabilities

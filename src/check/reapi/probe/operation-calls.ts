@@ -1,16 +1,16 @@
 import type { RpcClient } from '../../../client/connection/rpc.ts'
 import type { Empty } from '../../../wire/gen/google/protobuf/empty.ts'
-import { EXECUTION_RPC, type ToldPage } from './execution-rpcs.ts'
+import { EXECUTION_RPC, type OperationPage } from './execution-rpcs.ts'
 import { ifImplemented } from './implemented.ts'
-import type { Told } from './operation-message.ts'
+import type { OperationMessage } from './operation-message.ts'
 
 /** google.longrunning.Operations. Each method is not offered, where the server does not implement it. */
 export interface OperationCalls {
-  get(name: string): Promise<Told>
+  get(name: string): Promise<OperationMessage>
   cancel(name: string): Promise<Empty>
   delete(name: string): Promise<Empty>
-  wait(name: string, timeoutSeconds: number): Promise<Told>
-  list(name: string, page?: { readonly size?: number; readonly token?: string }): Promise<ToldPage>
+  wait(name: string, timeoutSeconds: number): Promise<OperationMessage>
+  list(name: string, page?: { readonly size?: number; readonly token?: string }): Promise<OperationPage>
 }
 
 export const operationCalls = (rpcs: RpcClient): OperationCalls => ({

@@ -15,7 +15,7 @@ export const STAGE = { cacheCheck: 1, queued: 2, executing: 3, completed: 4 } as
 export const STAGE_NAMES: readonly string[] = ['UNKNOWN', 'CACHE_CHECK', 'QUEUED', 'EXECUTING', 'COMPLETED']
 
 /** What a server tells of an execution: an Operation, with what is packed in it. */
-export interface Told extends Omit<Operation, 'metadata' | 'response'> {
+export interface OperationMessage extends Omit<Operation, 'metadata' | 'response'> {
   readonly metadataType: string
   readonly metadata: ExecuteOperationMetadata
   readonly responseType: string
@@ -24,7 +24,7 @@ export interface Told extends Omit<Operation, 'metadata' | 'response'> {
 
 const NOTHING = new Uint8Array()
 
-export function toldOf({ metadata, response, ...rest }: Operation): Told {
+export function unpackOperation({ metadata, response, ...rest }: Operation): OperationMessage {
   return {
     ...rest,
     metadataType: metadata?.typeUrl ?? '',
@@ -34,12 +34,18 @@ export function toldOf({ metadata, response, ...rest }: Operation): Told {
   }
 }
 
-export const readTold = (bytes: Uint8Array): Told => toldOf(Operation.decode(bytes))
+export const decodeOperation = (bytes: Uint8Array): OperationMessage => unpackOperation(Operation.decode(bytes))
 
-export const operationOf = ({ metadataType, metadata, responseType, response, ...rest }: Told): Operation => ({
+export const packOperation = ({
+  metadataType,
+  metadata,
+  responseType,
+  response,
+  ...rest
+}: OperationMessage): Operation => ({
   ...rest,
   metadata: { typeUrl: metadataType, value: ExecuteOperationMetadata.encode(metadata).finish() },
   response: response && { typeUrl: responseType, value: ExecuteResponse.encode(response).finish() },
 })
 
-export const toldBytes = (told: Told): Uint8Array => Operation.encode(operationOf(told)).finish()
+export const encodeOperation = (told: OperationMessage): Uint8Array => Operation.encode(packOperation(told)).finish()

@@ -3,20 +3,20 @@ import type { Channel } from '../../../grpc/channel.ts'
 import { GrpcError } from '../../../grpc/status.ts'
 import type { Digest, Platform_Property } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type Random, seededRandom } from '../../random.ts'
-import { told, Unmet } from '../../unmet.ts'
+import { statusText, Unmet } from '../../unmet.ts'
 import { type Api, reapi } from './api.ts'
 import type { Blob } from './blob.ts'
-import { type DigestFn, digestOf, fieldOf } from './digest-functions.ts'
+import { type DigestFn, digestWith, fieldOf } from './digest-functions.ts'
 import { type Executions, executions } from './executions.ts'
 import { type Names, namesIn } from './names.ts'
-import type { Offer } from './offer.ts'
+import type { ServerOffer } from './offer.ts'
 import { type OperationCalls, operationCalls } from './operation-calls.ts'
 import { type Streams, streams } from './streams.ts'
-import { storeOrder } from './upload-action.ts'
+import { uploadAction } from './upload-action.ts'
 
 /** What one check works with: a server, and content of its own. */
 export interface Probe {
-  readonly offer: Offer
+  readonly offer: ServerOffer
   readonly fn: DigestFn
   readonly api: Api
   readonly bytestream: Streams
@@ -46,7 +46,7 @@ export type Check = (probe: Probe) => Promise<void>
 
 export interface ProbeOptions {
   readonly channel: Channel
-  readonly offer: Offer
+  readonly offer: ServerOffer
   readonly seed: string
   readonly id: string
   readonly signal: AbortSignal
@@ -65,12 +65,12 @@ export function createProbe(options: ProbeOptions): Probe {
   const bytestream = streams(rpcs)
   const api = reapi(rpcs, instance, fn)
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
-  const blobOf = (bytes: Uint8Array): Blob => ({ bytes, digest: digestOf(fn, bytes) })
+  const blobOf = (bytes: Uint8Array): Blob => ({ bytes, digest: digestWith(fn, bytes) })
   const put = async <B extends Blob>(blob: B): Promise<B> => {
     await preparing(bytestream.write(names.write(blob.digest), blob.bytes))
     return blob
   }
-  const store = storeOrder({ random, blobOf, put, platform })
+  const store = uploadAction({ random, blobOf, put, platform })
   return {
     offer,
     fn,
@@ -98,6 +98,6 @@ async function preparing(upload: Promise<unknown>): Promise<void> {
     await upload
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error
-    throw new Unmet('an upload that the check starts with to succeed', told(error))
+    throw new Unmet('an upload that the check starts with to succeed', statusText(error))
   }
 }

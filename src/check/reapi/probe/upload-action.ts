@@ -9,9 +9,9 @@ import {
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Random } from '../../random.ts'
 import type { Blob } from './blob.ts'
-import type { Order } from './executions.ts'
+import type { TestAction } from './executions.ts'
 
-export interface OrderTools {
+export interface UploadTools {
   readonly random: Random
   readonly blobOf: (bytes: Uint8Array) => Blob
   readonly put: (blob: Blob) => Promise<Blob>
@@ -32,9 +32,9 @@ const ordered = (properties: readonly Platform_Property[]): Platform => ({
 const compare = (one: string, other: string): number => Number(one > other) - Number(one < other)
 
 /** Uploads a command, its inputs and the action; the salt makes it one that nobody has run. */
-export const storeOrder =
-  ({ random, blobOf, put, platform }: OrderTools) =>
-  async ({ script = ':', args = [], command, action, root }: Order): Promise<Digest> => {
+export const uploadAction =
+  ({ random, blobOf, put, platform }: UploadTools) =>
+  async ({ script = ':', args = [], command, action, root }: TestAction): Promise<Digest> => {
     const where = ordered(platform)
     const commandParts: DeepPartial<Command> = {
       arguments: ['/bin/sh', '-c', script, 'sh', ...args],

@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const UPDATE = { needs: ['update'] } as const
 
@@ -128,4 +128,4 @@ export const ACTION_CACHE = {
       UPDATE,
     ),
   },
-} satisfies Rows
+} satisfies BehaviourTable

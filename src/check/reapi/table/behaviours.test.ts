@@ -3,14 +3,14 @@ import { capabilitiesFor, EVERYTHING } from '../broken/profile.ts'
 import { CHECKS } from '../checks.ts'
 import { docsPage } from '../docs-page.ts'
 import { isMet, needSays } from '../probe/needs.ts'
-import { offerOf } from '../probe/offer.ts'
+import { serverOffer } from '../probe/offer.ts'
 import { RPC } from '../probe/rpcs.ts'
 import { unoffered } from '../unoffered.ts'
 import { BEHAVIOURS, EXECUTION_BEHAVIOURS } from './behaviours.ts'
 
 const offer = (minor: number, splice: boolean) => {
   const capabilities = capabilitiesFor({ update: true, split: false, splice })
-  return offerOf({ ...capabilities, highApiVersion: { major: 2, minor, patch: 0, prerelease: '' } }, '')
+  return serverOffer({ ...capabilities, highApiVersion: { major: 2, minor, patch: 0, prerelease: '' } }, '')
 }
 const behaviour = (id: string) => {
   const found = BEHAVIOURS.find((each) => each.id === id)
@@ -44,13 +44,13 @@ test('what is not advertised is not offered, and the reason says what is needed'
 })
 
 test('a server that only stores is told so once for all of execution', () => {
-  const storing = offerOf({ ...capabilitiesFor(EVERYTHING), executionCapabilities: undefined }, '')
+  const storing = serverOffer({ ...capabilitiesFor(EVERYTHING), executionCapabilities: undefined }, '')
   const reasons = new Set(EXECUTION_BEHAVIOURS.map((each) => unoffered(each, storing)))
   expect([...reasons]).toEqual([`needs ${needSays('exec')}`])
 })
 
 test('where nobody works, only one behaviour is tried', () => {
-  const idle = { ...offerOf(capabilitiesFor(EVERYTHING), ''), idle: 'nobody' }
+  const idle = { ...serverOffer(capabilitiesFor(EVERYTHING), ''), idle: 'nobody' }
   expect(EXECUTION_BEHAVIOURS.filter((each) => unoffered(each, idle) === undefined).map(({ id }) => id)).toEqual([
     'execute.runs',
   ])
@@ -69,7 +69,7 @@ test('but a server that advertises it speaks for itself', () => {
 test('a limit for blobs that is beyond counting is none: what is over it cannot be asked for', () => {
   // What bazel-remote 2.6.2 answers; its limit is the largest int64.
   const answer = '0a1f0a0101120208011a020a0028023201013a010140ffffffffffffffff7f5001220208022a0408021003'
-  const server = offerOf(RPC.getCapabilities.decode(Buffer.from(answer, 'hex')), '')
+  const server = serverOffer(RPC.getCapabilities.decode(Buffer.from(answer, 'hex')), '')
   expect(server.cache).toMatchObject({ digestFunctions: [1], supportedCompressors: [1], spliceBlobSupport: true })
   expect(unoffered(behaviour('bytestream.write.over-limit'), server)).toBe('needs a limit for blobs')
   expect(unoffered(behaviour('splice.joins'), server)).toBeUndefined()

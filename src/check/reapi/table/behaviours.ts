@@ -8,7 +8,7 @@ import { DIGESTS } from './digests.ts'
 import { EXECUTION } from './execution.ts'
 import { EXECUTION_FILES } from './execution-files.ts'
 import { OPERATIONS } from './operations.ts'
-import type { Row, Rows } from './row.ts'
+import type { BehaviourRow, BehaviourTable } from './row.ts'
 
 /**
  * What the Remote Execution API asks of a server, one sentence at a time. Everything else about these behaviours (the
@@ -27,9 +27,9 @@ export interface ReapiBehaviour extends Behaviour {
   readonly needs: readonly Need[]
 }
 
-const listOf = <Id extends BehaviourId>(table: Rows): readonly (ReapiBehaviour & { readonly id: Id })[] =>
+const listOf = <Id extends BehaviourId>(table: BehaviourTable): readonly (ReapiBehaviour & { readonly id: Id })[] =>
   Object.entries(table).flatMap(([service, rows]) =>
-    Object.entries(rows as Record<string, Row>).map(([id, row]) => ({
+    Object.entries(rows as Record<string, BehaviourRow>).map(([id, row]) => ({
       since: '2.0',
       needs: [],
       ...row,

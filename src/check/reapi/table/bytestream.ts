@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const COMPRESSED = { needs: ['compressor'] } as const
 
@@ -154,4 +154,4 @@ export const BYTESTREAM = {
       note: 'NOT_FOUND is accepted: a server need not keep what it has of it.',
     }),
   },
-} satisfies Rows
+} satisfies BehaviourTable

@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const SPLIT = { since: '2.12', needs: ['split'] } as const
 const SPLICE = { since: '2.12', needs: ['splice'] } as const
@@ -80,4 +80,4 @@ export const CAPABILITIES = {
     'capabilities.garbage-refused': should('A request that is no message is refused.'),
     'capabilities.garbage-metadata-tolerated': should('A RequestMetadata header that makes no sense does no harm.'),
   },
-} satisfies Rows
+} satisfies BehaviourTable

@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const SPLIT = { since: '2.12', needs: ['split'] } as const
 const SPLICE = { since: '2.12', needs: ['splice'] } as const
@@ -112,4 +112,4 @@ export const CAS = {
     'splice.no-digest': should('A request without the digest of the blob is INVALID_ARGUMENT.', SPLICE),
     'splice.then-split': must('A blob that was spliced can be split.', { since: '2.12', needs: ['splice', 'split'] }),
   },
-} satisfies Rows
+} satisfies BehaviourTable

@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const V2_5 = { since: '2.5' }
 const SPLICE = { since: '2.12', needs: ['splice'] } as const
@@ -72,4 +72,4 @@ export const DIGESTS = {
     'empty.action-cache': must('A result whose output is the empty blob is a hit though nobody uploaded it.', UPDATE),
     'empty.splice': must('SpliceBlob takes the empty blob as a chunk though nobody uploaded it.', SPLICE),
   },
-} satisfies Rows
+} satisfies BehaviourTable

@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const WORKER = { needs: ['exec', 'worker'] } as const
 /** Later ones may leave it. */
@@ -123,4 +123,4 @@ export const EXECUTION_FILES = {
       needs: ['exec', 'worker'],
     }),
   },
-} satisfies Rows
+} satisfies BehaviourTable

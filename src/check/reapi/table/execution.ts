@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const WORKER = { needs: ['exec', 'worker'] } as const
 
@@ -113,4 +113,4 @@ export const EXECUTION = {
     'timeout.negative': should('A negative timeout is INVALID_ARGUMENT.', WORKER),
     'timeout.in-time': must('A command that ends in time is not touched by its timeout.', WORKER),
   },
-} satisfies Rows
+} satisfies BehaviourTable

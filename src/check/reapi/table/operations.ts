@@ -1,4 +1,4 @@
-import { must, type Rows, should } from './row.ts'
+import { type BehaviourTable, must, should } from './row.ts'
 
 const WORKER = { needs: ['exec', 'worker'] } as const
 
@@ -34,4 +34,4 @@ export const OPERATIONS = {
     'log-stream.stderr': must('Whoever follows stderr_stream_name reads all of stderr.', WORKER),
     'log-stream.live': should('What is written is read while the command still runs.', WORKER),
   },
-} satisfies Rows
+} satisfies BehaviourTable

@@ -1,9 +1,9 @@
-import type { Level } from '../../behaviour.ts'
+import type { BehaviourLevel } from '../../behaviour.ts'
 import type { Need } from '../probe/needs.ts'
 
 /** One line of the table; its id is its key. */
-export interface Row {
-  readonly level: Level
+export interface BehaviourRow {
+  readonly level: BehaviourLevel
   readonly sentence: string
   /** 2.0 where nothing is said. */
   readonly since?: string
@@ -12,10 +12,10 @@ export interface Row {
 }
 
 /** By service, then by id. */
-export type Rows = Readonly<Record<string, Readonly<Record<string, Row>>>>
+export type BehaviourTable = Readonly<Record<string, Readonly<Record<string, BehaviourRow>>>>
 
-type More = Omit<Row, 'level' | 'sentence'>
+type More = Omit<BehaviourRow, 'level' | 'sentence'>
 
-export const must = (sentence: string, more: More = {}): Row => ({ level: 'must', sentence, ...more })
+export const must = (sentence: string, more: More = {}): BehaviourRow => ({ level: 'must', sentence, ...more })
 
-export const should = (sentence: string, more: More = {}): Row => ({ level: 'should', sentence, ...more })
+export const should = (sentence: string, more: More = {}): BehaviourRow => ({ level: 'should', sentence, ...more })

@@ -1,12 +1,20 @@
 import { STATUS } from '../../../../grpc/status.ts'
 import { ActionResult } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { Told } from '../../probe/operation-message.ts'
+import type { OperationMessage } from '../../probe/operation-message.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { type Detour, ending, executing, fails, heard, misleading, misreading } from './detour.ts'
+import {
+  allMessages,
+  changingAction,
+  changingRequest,
+  changingResponse,
+  type Detour,
+  executing,
+  fails,
+} from './detour.ts'
 
 /** Results that are kept although they should not be, or longer than they should. */
-export const remembering: Detour = ({ methods }) => {
-  const results = new Map<string, NonNullable<Told['response']>['result']>()
+export const cachingEveryResult: Detour = ({ methods }) => {
+  const results = new Map<string, NonNullable<OperationMessage['response']>['result']>()
   return {
     async *execute(request, call) {
       for await (const told of methods.execute(request, call)) {
@@ -28,11 +36,11 @@ export const remembering: Detour = ({ methods }) => {
 const answeringOnce =
   (isShared: boolean): Detour =>
   ({ methods }) => {
-    const answers = new Map<string, Promise<Told[]>>()
+    const answers = new Map<string, Promise<OperationMessage[]>>()
     return {
       async *execute(request, call) {
         const hash = request.actionDigest?.hash ?? ''
-        const answer = answers.get(hash) ?? heard(methods.execute(request, call))
+        const answer = answers.get(hash) ?? allMessages(methods.execute(request, call))
         answers.set(hash, answer)
         yield* await answer
         if (isShared) answers.delete(hash)
@@ -58,25 +66,27 @@ const cancellingAll: Detour = ({ methods }) => {
 }
 
 export const cacheBreaks = {
-  'exec-cache.hit': ending((response) => ({ ...response, cachedResult: false })),
+  'exec-cache.hit': changingResponse((response) => ({ ...response, cachedResult: false })),
   'exec-cache.hit-same': executing(async function* (request, call, { methods }) {
     for await (const told of methods.execute({ ...request, skipCacheLookup: true }, call)) {
       yield told.response ? { ...told, response: { ...told.response, cachedResult: true } } : told
     }
   }),
-  'exec-cache.fresh': ending((response) => ({ ...response, cachedResult: true })),
+  'exec-cache.fresh': changingResponse((response) => ({ ...response, cachedResult: true })),
   'exec-cache.stored': () => ({ getActionResult: async () => fails(STATUS.notFound) }),
-  'exec-cache.skip-lookup': misreading((request) => ({ ...request, skipCacheLookup: false })),
-  'exec-cache.skip-overwrites': remembering,
-  'exec-cache.do-not-cache': remembering,
+  'exec-cache.skip-lookup': changingRequest((request) => ({ ...request, skipCacheLookup: false })),
+  'exec-cache.skip-overwrites': cachingEveryResult,
+  'exec-cache.do-not-cache': cachingEveryResult,
   'exec-cache.do-not-cache-runs': answeringOnce(false),
   'exec-cache.do-not-cache-unmerged': answeringOnce(true),
-  'exec-cache.merged': misleading(({ action }, count) => ({ action: { ...action, salt: Buffer.from(`${count}`) } })),
+  'exec-cache.merged': changingAction(({ action }, count) => ({
+    action: { ...action, salt: Buffer.from(`${count}`) },
+  })),
   'exec-cache.merged-cancel': cancellingAll,
-  'exec-cache.failure': remembering,
+  'exec-cache.failure': cachingEveryResult,
   'exec-cache.failure-runs': answeringOnce(false),
-  'exec-cache.expired': remembering,
-  'exec-cache.metadata': ending((response) =>
+  'exec-cache.expired': cachingEveryResult,
+  'exec-cache.metadata': changingResponse((response) =>
     response.cachedResult && response.result?.executionMetadata
       ? {
           ...response,

@@ -1,16 +1,25 @@
 import type { ServerCall } from '../../../../grpc/service.ts'
 import { STATUS } from '../../../../grpc/status.ts'
 import { type Digest, RequestMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { STAGE, type Told } from '../../probe/operation-message.ts'
+import { type OperationMessage, STAGE } from '../../probe/operation-message.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { type Detour, ending, executing, fails, heard, refusing, resulting, telling } from './detour.ts'
+import {
+  allMessages,
+  changingMessages,
+  changingResponse,
+  changingResult,
+  type Detour,
+  executing,
+  fails,
+  refusing,
+} from './detour.ts'
 
 const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 const WRONG = Buffer.from('not what was written')
 const MiB = 1024 * 1024
 
 const onlyTheLast = executing(async function* (request, call, { methods }) {
-  yield* (await heard(methods.execute(request, call))).slice(-1)
+  yield* (await allMessages(methods.execute(request, call))).slice(-1)
 })
 
 const namesInARow: Detour = (right) => {
@@ -30,10 +39,11 @@ const endsTwice = executing(async function* (request, call, { methods }) {
   }
 })
 
-const withMetadata = (change: (metadata: Told['metadata']) => Partial<Told['metadata']>): Detour =>
-  telling((told) => ({ ...told, metadata: { ...told.metadata, ...change(told.metadata) } }))
+const withMetadata = (
+  change: (metadata: OperationMessage['metadata']) => Partial<OperationMessage['metadata']>,
+): Detour => changingMessages((told) => ({ ...told, metadata: { ...told.metadata, ...change(told.metadata) } }))
 
-const errorsOutside = telling((told) =>
+const errorsOutside = changingMessages((told) =>
   told.response !== undefined && (told.response.result?.exitCode !== 0 || told.response.status?.code !== 0)
     ? { ...told, response: undefined, error: { code: STATUS.unknown, message: 'it failed', details: [] } }
     : told,
@@ -47,7 +57,7 @@ const truncated = executing(async function* (request, call, { methods, blob }) {
     else {
       const { response } = told
       const stdoutRaw = (await blob(digest)).subarray(0, MiB)
-      yield { ...told, response: { ...response, result: { ...response?.result, stdoutRaw } } } as Told
+      yield { ...told, response: { ...response, result: { ...response?.result, stdoutRaw } } } as OperationMessage
     }
   }
 })
@@ -65,8 +75,8 @@ function isMetadata(bytes: Uint8Array): boolean {
 export const executeBreaks = {
   'execute.runs': executing(() => fails(STATUS.unimplemented)),
   'execute.first-at-once': onlyTheLast,
-  'execute.name-given': telling((told) => ({ ...told, name: '' })),
-  'execute.name-stable': telling((told, index) => ({ ...told, name: `${told.name}${index}` })),
+  'execute.name-given': changingMessages((told) => ({ ...told, name: '' })),
+  'execute.name-stable': changingMessages((told, index) => ({ ...told, name: `${told.name}${index}` })),
   'execute.name-unguessable': namesInARow,
   'execute.stages-known': withMetadata(({ stage }) => (stage === STAGE.completed ? {} : { stage: 0 })),
   'execute.stage-executing': withMetadata(({ stage }) => (stage === STAGE.executing ? { stage: STAGE.queued } : {})),
@@ -74,27 +84,27 @@ export const executeBreaks = {
     stage === STAGE.completed ? { stage: STAGE.executing } : {},
   ),
   'execute.done-is-last': endsTwice,
-  'execute.metadata-type': telling((told) => ({ ...told, metadataType: 'ExecuteOperationMetadata' })),
-  'execute.response-type': telling((told) => ({ ...told, responseType: 'ExecuteResponse' })),
+  'execute.metadata-type': changingMessages((told) => ({ ...told, metadataType: 'ExecuteOperationMetadata' })),
+  'execute.response-type': changingMessages((told) => ({ ...told, responseType: 'ExecuteResponse' })),
   'execute.metadata-action': withMetadata(() => ({ actionDigest: undefined })),
   'execute.metadata-function': withMetadata(() => ({ digestFunction: 0 })),
   'execute.no-operation-error': errorsOutside,
-  'execute.stdout': resulting(({ stdoutRaw, stdoutDigest }) =>
+  'execute.stdout': changingResult(({ stdoutRaw, stdoutDigest }) =>
     stdoutRaw.length > 0 || stdoutDigest !== undefined ? { stdoutRaw: WRONG } : {},
   ),
-  'execute.stderr': resulting(() => ({ stderrRaw: new Uint8Array(), stderrDigest: undefined })),
+  'execute.stderr': changingResult(() => ({ stderrRaw: new Uint8Array(), stderrDigest: undefined })),
   'execute.large-stdout': truncated,
-  'execute.exit-code': ending((response) =>
+  'execute.exit-code': changingResponse((response) =>
     response.result?.exitCode === 0
       ? response
       : { ...response, status: { code: STATUS.unknown, message: 'it failed', details: [] } },
   ),
-  'execute.failed-outputs': resulting(({ exitCode }) => (exitCode === 0 ? {} : { outputFiles: [] })),
-  'execute.status-message': ending((response) => ({
+  'execute.failed-outputs': changingResult(({ exitCode }) => (exitCode === 0 ? {} : { outputFiles: [] })),
+  'execute.status-message': changingResponse((response) => ({
     ...response,
     status: { code: response.status?.code ?? 0, message: '', details: [] },
   })),
-  'execute.server-logs': ending((response) => ({
+  'execute.server-logs': changingResponse((response) => ({
     ...response,
     serverLogs: { '../../log': { digest: response.result?.stdoutDigest, humanReadable: true } },
   })),
@@ -104,10 +114,10 @@ export const executeBreaks = {
     (_, call) => headerOf(call) !== undefined && !isMetadata(headerOf(call) ?? WRONG),
     STATUS.invalidArgument,
   ),
-  'execute.inline-stdout': resulting(({ stdoutRaw, stdoutDigest }) =>
+  'execute.inline-stdout': changingResult(({ stdoutRaw, stdoutDigest }) =>
     stdoutRaw.length > 0 || stdoutDigest !== undefined ? { stdoutRaw: WRONG } : {},
   ),
-  'execute.inline-files': resulting(({ outputFiles }) => ({
+  'execute.inline-files': changingResult(({ outputFiles }) => ({
     outputFiles: outputFiles.map((file) => ({ ...file, contents: WRONG })),
   })),
   'execute.functions': refusing(({ actionDigest }) => actionDigest?.hash.length === 40, STATUS.invalidArgument),

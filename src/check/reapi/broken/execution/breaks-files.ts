@@ -7,60 +7,70 @@ import {
   Tree,
 } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { commanding, type Detour, ending, executing, fails, misleading, resulting, rooting, wrapped } from './detour.ts'
+import {
+  changingAction,
+  changingCommand,
+  changingResponse,
+  changingResult,
+  changingRoot,
+  type Detour,
+  executing,
+  fails,
+  wrapped,
+} from './detour.ts'
 
 const NOWHERE = { name: 'PATH', value: '/nowhere' }
 
-const blaming = ending((response) =>
+const blaming = changingResponse((response) =>
   response.result?.exitCode === 0
     ? response
     : { ...response, status: { code: STATUS.unavailable, message: 'try again', details: [] } },
 )
 
 export const commandBreaks = {
-  'command.arguments': commanding(({ arguments: argv }) => ({ arguments: argv.filter((each) => each !== '') })),
-  'command.environment': commanding(({ environmentVariables }) => ({
+  'command.arguments': changingCommand(({ arguments: argv }) => ({ arguments: argv.filter((each) => each !== '') })),
+  'command.environment': changingCommand(({ environmentVariables }) => ({
     environmentVariables: environmentVariables.filter(({ value }) => value !== ''),
   })),
-  'command.no-environment': misleading(({ command }) =>
+  'command.no-environment': changingAction(({ command }) =>
     command.environmentVariables.length === 0 ? fails(STATUS.invalidArgument) : {},
   ),
   'command.stdin': wrapped('echo something | "$@"'),
-  'command.relative-program': commanding(({ arguments: [program = '', ...rest] }) => ({
+  'command.relative-program': changingCommand(({ arguments: [program = '', ...rest] }) => ({
     arguments: [program.replace(/^\.\//, '../'), ...rest],
   })),
-  'command.path-program': commanding(({ arguments: [program] }) =>
+  'command.path-program': changingCommand(({ arguments: [program] }) =>
     program === 'sh' ? { environmentVariables: [NOWHERE] } : {},
   ),
   'command.no-program': blaming,
-  'command.working-directory': commanding(() => ({ workingDirectory: '' })),
-  'command.no-working-directory': commanding(() => ({ workingDirectory: '' })),
-  'command.platform-of-action': misleading(({ action, command }) => ({
+  'command.working-directory': changingCommand(() => ({ workingDirectory: '' })),
+  'command.no-working-directory': changingCommand(() => ({ workingDirectory: '' })),
+  'command.platform-of-action': changingAction(({ action, command }) => ({
     action: { ...action, platform: command.platform },
   })),
-  'command.platform-of-command': commanding(() => ({ platform: undefined })),
+  'command.platform-of-command': changingCommand(() => ({ platform: undefined })),
 } satisfies Partial<Record<ExecutionId, Detour>>
 
-const withoutProperties = rooting(({ files }) => ({
+const withoutProperties = changingRoot(({ files }) => ({
   files: files.map((file) => ({ ...file, nodeProperties: undefined })),
 }))
 
 const executable = (isExecutable: boolean): Detour =>
-  rooting(({ files }) => ({ files: files.map((file) => ({ ...file, isExecutable })) }))
+  changingRoot(({ files }) => ({ files: files.map((file) => ({ ...file, isExecutable })) }))
 
 export const inputBreaks = {
-  'inputs.files': rooting(() => ({ directories: [] })),
-  'inputs.empty-file': rooting(({ files }) =>
+  'inputs.files': changingRoot(() => ({ directories: [] })),
+  'inputs.empty-file': changingRoot(({ files }) =>
     files.some(({ digest }) => digest?.sizeBytes === 0) ? fails(STATUS.failedPrecondition) : {},
   ),
   'inputs.executable': executable(false),
   'inputs.not-executable': executable(true),
-  'inputs.symlinks': rooting(() => ({ symlinks: [] })),
-  'inputs.dangling': rooting(({ symlinks }) => ({
+  'inputs.symlinks': changingRoot(() => ({ symlinks: [] })),
+  'inputs.dangling': changingRoot(({ symlinks }) => ({
     symlinks: symlinks.map((link) => ({ ...link, target: '.' })),
   })),
-  'inputs.empty-directory': rooting(() => ({ directories: [] })),
-  'inputs.absolute-link': rooting(({ symlinks }) => ({
+  'inputs.empty-directory': changingRoot(() => ({ directories: [] })),
+  'inputs.absolute-link': changingRoot(({ symlinks }) => ({
     symlinks: symlinks.filter(({ target }) => !target.startsWith('/')),
   })),
   'inputs.unix-mode': withoutProperties,
@@ -68,15 +78,17 @@ export const inputBreaks = {
 } satisfies Partial<Record<ExecutionId, Detour>>
 
 const filing = (change: (file: OutputFile) => Partial<OutputFile>): Detour =>
-  resulting(({ outputFiles }) => ({ outputFiles: outputFiles.map((file) => ({ ...file, ...change(file) })) }))
+  changingResult(({ outputFiles }) => ({ outputFiles: outputFiles.map((file) => ({ ...file, ...change(file) })) }))
 
 const adding = (path: string): Detour =>
-  resulting(({ outputFiles }) => ({
+  changingResult(({ outputFiles }) => ({
     outputFiles: [...outputFiles, ...outputFiles.slice(0, 1).map((file) => ({ ...file, path }))],
   }))
 
 const linking = (change: (link: OutputSymlink) => Partial<OutputSymlink>): Detour =>
-  resulting(({ outputSymlinks }) => ({ outputSymlinks: outputSymlinks.map((link) => ({ ...link, ...change(link) })) }))
+  changingResult(({ outputSymlinks }) => ({
+    outputSymlinks: outputSymlinks.map((link) => ({ ...link, ...change(link) })),
+  }))
 
 /** Nothing that was made is to be found. */
 const losing: Detour = ({ methods }) => ({
@@ -105,7 +117,7 @@ const planting = (change: (tree: Tree) => Uint8Array): Detour =>
   })
 
 const directing = (change: (directory: OutputDirectory) => Partial<OutputDirectory>): Detour =>
-  resulting(({ outputDirectories }) => ({
+  changingResult(({ outputDirectories }) => ({
     outputDirectories: outputDirectories.map((each) => ({ ...each, ...change(each) })),
   }))
 
@@ -123,22 +135,24 @@ export const outputBreaks = {
   'outputs.missing': adding('not-made'),
   'outputs.undeclared': adding('other'),
   'outputs.relative': filing(({ path }) => ({ path: `sub/${path}` })),
-  'outputs.paths-first': commanding(({ outputPaths, outputFiles }) => ({
+  'outputs.paths-first': changingCommand(({ outputPaths, outputFiles }) => ({
     outputPaths: [...outputPaths, ...outputFiles].sort(),
   })),
-  'outputs.legacy-files': commanding(() => ({ outputFiles: [] })),
-  'outputs.legacy-directories': commanding(() => ({ outputDirectories: [] })),
-  'outputs.legacy-mismatch': commanding(({ outputFiles }) => ({ outputPaths: outputFiles })),
-  'outputs.links': resulting(() => ({ outputSymlinks: [] })),
+  'outputs.legacy-files': changingCommand(() => ({ outputFiles: [] })),
+  'outputs.legacy-directories': changingCommand(() => ({ outputDirectories: [] })),
+  'outputs.legacy-mismatch': changingCommand(({ outputFiles }) => ({ outputPaths: outputFiles })),
+  'outputs.links': changingResult(() => ({ outputSymlinks: [] })),
   'outputs.dangling': linking(() => ({ target: '' })),
-  'outputs.legacy-links': resulting(() => ({ outputFileSymlinks: [] })),
-  'outputs.legacy-directory-links': resulting(() => ({ outputDirectorySymlinks: [] })),
+  'outputs.legacy-links': changingResult(() => ({ outputFileSymlinks: [] })),
+  'outputs.legacy-directory-links': changingResult(() => ({ outputDirectorySymlinks: [] })),
   'outputs.absolute-link': linking(({ target }) => ({ target: target.replace(/^\//, '') })),
   'outputs.unix-mode': filing(() => ({ nodeProperties: undefined })),
   'outputs.mtime': filing(() => ({ nodeProperties: undefined })),
-  'outputs.unknown-property': commanding(() => ({ outputNodeProperties: [] })),
+  'outputs.unknown-property': changingCommand(() => ({ outputNodeProperties: [] })),
   'outputs.directory': afterwards('rm out/top'),
-  'outputs.empty-path': commanding(({ outputPaths }) => ({ outputPaths: outputPaths.filter((path) => path !== '') })),
+  'outputs.empty-path': changingCommand(({ outputPaths }) => ({
+    outputPaths: outputPaths.filter((path) => path !== ''),
+  })),
   'outputs.tree-in-cas': losing,
   'outputs.tree-links': afterwards('rm out/a/link'),
   'outputs.tree-empty': afterwards('rmdir out/none'),

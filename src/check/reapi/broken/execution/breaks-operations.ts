@@ -1,12 +1,21 @@
 import { GrpcError, STATUS, type StatusCode } from '../../../../grpc/status.ts'
 import type { ExecutedActionMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { Told } from '../../probe/operation-message.ts'
+import type { OperationMessage } from '../../probe/operation-message.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { remembering } from './breaks-cache.ts'
-import { broken, type Detour, fails, heard, recoded, resulting, streaming, telling } from './detour.ts'
+import { cachingEveryResult } from './breaks-cache.ts'
+import {
+  allMessages,
+  brokenOnPurpose,
+  changingMessages,
+  changingResult,
+  type Detour,
+  fails,
+  recoded,
+  streaming,
+} from './detour.ts'
 
 const measuring = (change: (metadata: ExecutedActionMetadata) => Partial<ExecutedActionMetadata>): Detour =>
-  resulting(({ executionMetadata }) =>
+  changingResult(({ executionMetadata }) =>
     executionMetadata ? { executionMetadata: { ...executionMetadata, ...change(executionMetadata) } } : {},
   )
 
@@ -15,7 +24,7 @@ export const metadataBreaks = {
   'exec-metadata.times': measuring(() => ({ inputFetchStartTimestamp: undefined })),
   'exec-metadata.times-ordered': measuring(() => ({ executionCompletedTimestamp: { seconds: 1, nanos: 0 } })),
   'exec-metadata.virtual-duration': measuring(() => ({ virtualExecutionDuration: { seconds: 3600, nanos: 0 } })),
-  'exec-metadata.partial': telling((told) => ({
+  'exec-metadata.partial': changingMessages((told) => ({
     ...told,
     metadata: { ...told.metadata, partialExecutionMetadata: undefined },
   })),
@@ -24,7 +33,7 @@ export const metadataBreaks = {
 /** Whoever leaves, cancels. */
 const leavingCancels = (name: 'execute' | 'waitExecution'): Detour =>
   streaming(name, async function* (request, call, { methods }) {
-    let last: Told | undefined
+    let last: OperationMessage | undefined
     try {
       for await (const told of methods[name](request as never, call)) {
         last = told
@@ -48,12 +57,12 @@ const oneEach: Detour = ({ methods }) => {
 
 export const waitBreaks = {
   'wait-execution.current': streaming('waitExecution', async function* (request, call, { methods }) {
-    yield* (await heard(methods.waitExecution(request, call))).slice(-1)
+    yield* (await allMessages(methods.waitExecution(request, call))).slice(-1)
   }),
   'wait-execution.until-done': streaming('waitExecution', async function* (request, call, { methods }) {
     for await (const told of methods.waitExecution(request, call)) if (!told.done) yield told
   }),
-  'wait-execution.same-name': telling((told) => ({ ...told, name: `${told.name}-again` }), 'waitExecution'),
+  'wait-execution.same-name': changingMessages((told) => ({ ...told, name: `${told.name}-again` }), 'waitExecution'),
   'wait-execution.after-end': streaming('waitExecution', async function* (request, call, { methods }) {
     if ((await methods.getOperation(request)).done) fails(STATUS.notFound)
     yield* methods.waitExecution(request, call)
@@ -90,11 +99,11 @@ export const operationBreaks = {
   }),
   'operations.cancel-ended': ({ methods }) => ({
     async cancelOperation(request) {
-      if ((await methods.getOperation(request)).done) throw broken(STATUS.failedPrecondition)
+      if ((await methods.getOperation(request)).done) throw brokenOnPurpose(STATUS.failedPrecondition)
       return await methods.cancelOperation(request)
     },
   }),
-  'operations.cancel-uncached': remembering,
+  'operations.cancel-uncached': cachingEveryResult,
   'operations.list': ({ methods }) => ({
     async listOperations(request) {
       const page = await methods.listOperations(request)
@@ -118,7 +127,7 @@ export const operationBreaks = {
 } satisfies Partial<Record<ExecutionId, Detour>>
 
 const naming = (name: string): Detour =>
-  telling((told) => ({
+  changingMessages((told) => ({
     ...told,
     metadata: { ...told.metadata, stdoutStreamName: name, stderrStreamName: name },
   }))

@@ -3,7 +3,7 @@ import { ExecuteOperationMetadata } from '../../../../wire/gen/build/bazel/remot
 import { PreconditionFailure } from '../../../../wire/gen/google/rpc/error_details.ts'
 import { Status } from '../../../../wire/gen/google/rpc/status.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { type Detour, executing, fails, misleading, recoded, refusing, workOf } from './detour.ts'
+import { type Detour, executing, fails, misleading, recoded, refusing, workOf, changingAction } from './detour.ts'
 
 type Details = Status['details']
 
@@ -94,7 +94,7 @@ export const refusalBreaks = {
   'refusal.malformed-digest': refusing(({ actionDigest }) => actionDigest?.hash.length === 63, STATUS.notFound),
   'refusal.not-an-action': invalidIs,
   'refusal.no-arguments': invalidIs,
-  'refusal.unknown-property': misleading(({ action, command }) => ({
+  'refusal.unknown-property': changingAction(({ action, command }) => ({
     action: { ...action, platform: undefined },
     command: { ...command, platform: undefined },
   })),

@@ -1,7 +1,7 @@
 import { STATUS } from '../../../../grpc/status.ts'
-import { RESPONSE_TYPE, STAGE, type Told } from '../../probe/operation-message.ts'
+import { type OperationMessage, RESPONSE_TYPE, STAGE } from '../../probe/operation-message.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { alter, type Detour, ending, executing, misleading, recoded, workOf } from './detour.ts'
+import { alter, changingAction, changingResponse, type Detour, executing, readStoredAction, recoded } from './detour.ts'
 
 /** What has run out of time does not end before the client leaves. */
 const neverEnding = executing(async function* (request, call, { methods }) {
@@ -13,7 +13,7 @@ const neverEnding = executing(async function* (request, call, { methods }) {
 
 /** The client is told that its command has run out of time, and the command goes on. */
 const leavingItRunning = executing(async function* (request, call, right) {
-  const work = await workOf(request, right)
+  const work = await readStoredAction(request, right)
   const isTimed = work.action.timeout !== undefined
   const actionDigest = await alter(work, ({ action }) => ({ action: { ...action, timeout: undefined } }), right)
   for await (const told of right.methods.execute({ ...request, actionDigest }, call)) {
@@ -24,7 +24,7 @@ const leavingItRunning = executing(async function* (request, call, right) {
   }
 })
 
-const expired = (told: Told): Told => ({
+const expired = (told: OperationMessage): OperationMessage => ({
   ...told,
   done: true,
   metadata: { ...told.metadata, stage: STAGE.completed },
@@ -40,19 +40,19 @@ const expired = (told: Told): Told => ({
 
 /** Whatever has a limit is over it. */
 const alwaysLate = executing(async function* (request, call, right) {
-  const { action } = await workOf(request, right)
+  const { action } = await readStoredAction(request, right)
   for await (const told of right.methods.execute(request, call)) {
     yield told.done && action.timeout !== undefined ? expired(told) : told
   }
 })
 
-const takingNegative = misleading(({ action }) => ({
+const takingNegative = changingAction(({ action }) => ({
   action: { ...action, timeout: (action.timeout?.seconds ?? 0) < 0 ? undefined : action.timeout },
 }))
 
 export const timeoutBreaks = {
   'timeout.expired': recoded(STATUS.deadlineExceeded, STATUS.internal),
-  'timeout.partial-output': ending((response) =>
+  'timeout.partial-output': changingResponse((response) =>
     response.status?.code === STATUS.deadlineExceeded ? { ...response, result: undefined } : response,
   ),
   'timeout.background': neverEnding,

@@ -9,29 +9,29 @@ import {
   type ExecuteResponse,
 } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { Status } from '../../../../wire/gen/google/rpc/status.ts'
-import type { Told } from '../../probe/operation-message.ts'
-import type { Passing, Right } from './passing.ts'
+import type { OperationMessage } from '../../probe/operation-message.ts'
+import type { ProxyMethods, UpstreamServer } from './proxy.ts'
 
 /** One mistake: the methods that do not pass on what they should. */
-export type Detour = (right: Right) => Partial<Passing>
+export type Detour = (right: UpstreamServer) => Partial<ProxyMethods>
 
-export const broken = (code: StatusCode): GrpcError => new GrpcError(code, 'broken on purpose')
+export const brokenOnPurpose = (code: StatusCode): GrpcError => new GrpcError(code, 'broken on purpose')
 
 export function fails(code: StatusCode): never {
-  throw broken(code)
+  throw brokenOnPurpose(code)
 }
 
 type Streaming = 'execute' | 'waitExecution'
 type StreamOf<Name extends Streaming> = (
-  request: Parameters<Passing[Name]>[0],
+  request: Parameters<ProxyMethods[Name]>[0],
   call: ServerCall,
-  right: Right,
-) => AsyncIterable<Told>
+  right: UpstreamServer,
+) => AsyncIterable<OperationMessage>
 
 export const streaming =
   <Name extends Streaming>(name: Name, method: StreamOf<Name>): Detour =>
   (right) => ({
-    [name]: (request: Parameters<Passing[Name]>[0], call: ServerCall) => method(request, call, right),
+    [name]: (request: Parameters<ProxyMethods[Name]>[0], call: ServerCall) => method(request, call, right),
   })
 
 export const executing = (method: StreamOf<'execute'>): Detour => streaming('execute', method)
@@ -43,24 +43,27 @@ export const refusing = (isSo: (request: ExecuteRequest, call: ServerCall) => bo
     yield* methods.execute(request, call)
   })
 
-export const misreading = (change: (request: ExecuteRequest) => ExecuteRequest): Detour =>
+export const changingRequest = (change: (request: ExecuteRequest) => ExecuteRequest): Detour =>
   executing((request, call, { methods }) => methods.execute(change(request), call))
 
-type Change<T> = (value: T, told: Told, index: number) => T
+type Change<T> = (value: T, told: OperationMessage, index: number) => T
 
 /** Every message of a stream is spoilt. */
-export const telling = (change: (told: Told, index: number) => Told, name: Streaming = 'execute'): Detour =>
+export const changingMessages = (
+  change: (told: OperationMessage, index: number) => OperationMessage,
+  name: Streaming = 'execute',
+): Detour =>
   streaming(name, async function* (request, call, { methods }) {
     let index = 0
     for await (const told of methods[name](request as never, call)) yield change(told, index++)
   })
 
 /** What it ends with is spoilt. */
-export const ending = (change: Change<ExecuteResponse>): Detour =>
-  telling((told, index) => (told.response ? { ...told, response: change(told.response, told, index) } : told))
+export const changingResponse = (change: Change<ExecuteResponse>): Detour =>
+  changingMessages((told, index) => (told.response ? { ...told, response: change(told.response, told, index) } : told))
 
-export const resulting = (change: (result: ActionResult) => Partial<ActionResult>): Detour =>
-  ending((response) =>
+export const changingResult = (change: (result: ActionResult) => Partial<ActionResult>): Detour =>
+  changingResponse((response) =>
     response.result ? { ...response, result: { ...response.result, ...change(response.result) } } : response,
   )
 
@@ -74,56 +77,63 @@ export const recoded = (from: StatusCode, to: StatusCode, name: Streaming = 'exe
         yield isSo ? { ...told, response: { ...response, status: Status.fromPartial({ code: to }) } } : told
       }
     } catch (error) {
-      throw error instanceof GrpcError && error.code === from ? broken(to) : error
+      throw error instanceof GrpcError && error.code === from ? brokenOnPurpose(to) : error
     }
   })
 
 /** What an action consists of. */
-export interface Work {
+export interface StoredAction {
   readonly action: Action
   readonly command: Command
   readonly root: Directory
 }
 
-type Misled = (work: Work, count: number) => Partial<Work>
+type Misled = (work: StoredAction, count: number) => Partial<StoredAction>
 
 /** Something else is run than the client asked for, and told as if it were that. */
-export const misleading = (change: Misled): Detour => {
+export const changingAction = (change: Misled): Detour => {
   let count = 0
   return executing(async function* (request, call, right) {
-    const actionDigest = await alter(await workOf(request, right), (work) => change(work, count++), right)
+    const actionDigest = await alter(await readStoredAction(request, right), (work) => change(work, count++), right)
     for await (const told of right.methods.execute({ ...request, actionDigest }, call)) {
       yield { ...told, metadata: { ...told.metadata, actionDigest: request.actionDigest } }
     }
   })
 }
 
-export async function workOf({ actionDigest }: ExecuteRequest, { blob }: Right): Promise<Work> {
+export async function readStoredAction(
+  { actionDigest }: ExecuteRequest,
+  { blob }: UpstreamServer,
+): Promise<StoredAction> {
   const action = Action.decode(await blob(actionDigest))
   const command = Command.decode(await blob(action.commandDigest))
   return { action, command, root: Directory.decode(await blob(action.inputRootDigest)) }
 }
 
-export async function alter(work: Work, change: (work: Work) => Partial<Work>, { store }: Right) {
+export async function alter(
+  work: StoredAction,
+  change: (work: StoredAction) => Partial<StoredAction>,
+  { store }: UpstreamServer,
+) {
   const { action, command, root } = { ...work, ...change(work) }
   const commandDigest = await store(Command.encode(command).finish())
   const inputRootDigest = await store(Directory.encode(root).finish())
   return await store(Action.encode({ ...action, commandDigest, inputRootDigest }).finish())
 }
 
-export const commanding = (change: (command: Command) => Partial<Command>): Detour =>
-  misleading(({ command }) => ({ command: { ...command, ...change(command) } }))
+export const changingCommand = (change: (command: Command) => Partial<Command>): Detour =>
+  changingAction(({ command }) => ({ command: { ...command, ...change(command) } }))
 
-export const rooting = (change: (root: Directory) => Partial<Directory>): Detour =>
-  misleading(({ root }) => ({ root: { ...root, ...change(root) } }))
+export const changingRoot = (change: (root: Directory) => Partial<Directory>): Detour =>
+  changingAction(({ root }) => ({ root: { ...root, ...change(root) } }))
 
 /** The command runs within another script, as its "$@". */
 export const wrapped = (script: string): Detour =>
-  commanding(({ arguments: argv }) => ({ arguments: ['/bin/sh', '-c', script, 'sh', ...argv] }))
+  changingCommand(({ arguments: argv }) => ({ arguments: ['/bin/sh', '-c', script, 'sh', ...argv] }))
 
 /** The end of an execution, once all of it was heard. */
-export async function heard(stream: AsyncIterable<Told>): Promise<Told[]> {
-  const all: Told[] = []
+export async function allMessages(stream: AsyncIterable<OperationMessage>): Promise<OperationMessage[]> {
+  const all: OperationMessage[] = []
   for await (const told of stream) all.push(told)
   return all
 }

@@ -5,8 +5,8 @@ import type { Platform_Property } from '../../../../wire/gen/build/bazel/remote/
 import { checkReapi, type ReapiReport } from '../../check-reapi.ts'
 import type { ReapiBehaviour } from '../../table/behaviours.ts'
 import type { Detour } from './detour.ts'
-import { rightOf } from './passing.ts'
-import { servePassing } from './serve-passing.ts'
+import { upstreamServer } from './proxy.ts'
+import { serveProxy } from './serve-proxy.ts'
 
 export interface ExecutionTrial {
   readonly behaviours: readonly ReapiBehaviour[]
@@ -26,9 +26,9 @@ const DEADLINE_MS = 20_000
 /** Runs checks against a server that makes one mistake at most, and has another behind it that makes none. */
 export async function tryExecution(trial: ExecutionTrial): Promise<ReapiReport> {
   const { behaviours, clock, behind, seed, mistake, deadlineMs = DEADLINE_MS, platform = [] } = trial
-  const right = rightOf(behind, clock)
+  const right = upstreamServer(behind, clock)
   const methods = { ...right.methods, ...mistake?.(right) }
-  const { server, address } = await servePassing(methods, behind, { now: clock.monotonic, after: clock.after })
+  const { server, address } = await serveProxy(methods, behind, { now: clock.monotonic, after: clock.after })
   const channel = connect({ text: 'the server in front', address, secure: false }, { clock })
   try {
     return await checkReapi({ channel, instance: '', behaviours, seed, platform, clock, deadlineMs, atOnce: 4 })

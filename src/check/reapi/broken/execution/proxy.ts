@@ -11,20 +11,20 @@ import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote
 import type * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
 import type * as op from '../../../../wire/gen/google/longrunning/operations.ts'
 import type { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
-import { DIGEST_FNS, type DigestFn, digestOf, fieldOf } from '../../probe/digest-functions.ts'
-import { EXECUTION_RPC, type ToldPage } from '../../probe/execution-rpcs.ts'
-import type { Told } from '../../probe/operation-message.ts'
+import { DIGEST_FNS, type DigestFn, digestWith, fieldOf } from '../../probe/digest-functions.ts'
+import { EXECUTION_RPC, type OperationPage } from '../../probe/execution-rpcs.ts'
+import type { OperationMessage } from '../../probe/operation-message.ts'
 import { RPC } from '../../probe/rpcs.ts'
 
 /** The methods that can go wrong, on decoded messages. What goes wrong is a GrpcError. */
-export interface Passing {
-  execute(request: re.ExecuteRequest, call: ServerCall): AsyncIterable<Told>
-  waitExecution(request: re.WaitExecutionRequest, call: ServerCall): AsyncIterable<Told>
-  getOperation(request: op.GetOperationRequest): Promise<Told>
-  listOperations(request: op.ListOperationsRequest): Promise<ToldPage>
+export interface ProxyMethods {
+  execute(request: re.ExecuteRequest, call: ServerCall): AsyncIterable<OperationMessage>
+  waitExecution(request: re.WaitExecutionRequest, call: ServerCall): AsyncIterable<OperationMessage>
+  getOperation(request: op.GetOperationRequest): Promise<OperationMessage>
+  listOperations(request: op.ListOperationsRequest): Promise<OperationPage>
   cancelOperation(request: op.CancelOperationRequest): Promise<Empty>
   deleteOperation(request: op.DeleteOperationRequest): Promise<Empty>
-  waitOperation(request: op.WaitOperationRequest): Promise<Told>
+  waitOperation(request: op.WaitOperationRequest): Promise<OperationMessage>
   getActionResult(request: re.GetActionResultRequest): Promise<re.ActionResult>
   findMissingBlobs(request: re.FindMissingBlobsRequest): Promise<re.FindMissingBlobsResponse>
   read(request: bs.ReadRequest, call: ServerCall): AsyncIterable<bs.ReadResponse>
@@ -33,18 +33,18 @@ export interface Passing {
 }
 
 /** The server behind. */
-export interface Right {
-  readonly methods: Passing
+export interface UpstreamServer {
+  readonly methods: ProxyMethods
   /** Empty, where there is none. */
   blob(digest: re.Digest | undefined): Promise<Uint8Array>
   store(bytes: Uint8Array): Promise<re.Digest>
   pause(ms: number): Promise<void>
 }
 
-export function rightOf(channel: Channel, clock: Clock): Right {
+export function upstreamServer(channel: Channel, clock: Clock): UpstreamServer {
   const rpcs = rpcClient(channel)
   const fn = DIGEST_FNS[0] as DigestFn
-  const methods: Passing = {
+  const methods: ProxyMethods = {
     execute: (request, { signal }) => rpcs.stream(EXECUTION_RPC.execute, request, { signal }),
     waitExecution: (request, { signal }) => rpcs.stream(EXECUTION_RPC.waitExecution, request, { signal }),
     getOperation: (request) => rpcs.unary(EXECUTION_RPC.getOperation, request),
@@ -70,7 +70,7 @@ export function rightOf(channel: Channel, clock: Clock): Right {
     },
     pause: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
     async store(bytes) {
-      const digest = digestOf(fn, bytes)
+      const digest = digestWith(fn, bytes)
       const requests = [re.BatchUpdateBlobsRequest_Request.fromPartial({ digest, data: bytes })]
       await rpcs.unary(RPC.batchUpdateBlobs, { instanceName: '', requests, digestFunction: fieldOf(fn) })
       return digest

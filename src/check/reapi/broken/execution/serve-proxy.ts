@@ -7,9 +7,9 @@ import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote
 import * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
 import * as op from '../../../../wire/gen/google/longrunning/operations.ts'
 import { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
-import type { ToldPage } from '../../probe/execution-rpcs.ts'
-import { operationOf, toldBytes } from '../../probe/operation-message.ts'
-import type { Passing } from './passing.ts'
+import type { OperationPage } from '../../probe/execution-rpcs.ts'
+import { encodeOperation, packOperation } from '../../probe/operation-message.ts'
+import type { ProxyMethods } from './proxy.ts'
 
 interface Reader<T> {
   decode(bytes: Uint8Array): T
@@ -20,9 +20,9 @@ const written =
   (message: T): Uint8Array =>
     codec.encode(message).finish()
 
-const pageBytes = ({ operations, nextPageToken }: ToldPage): Uint8Array =>
+const pageBytes = ({ operations, nextPageToken }: OperationPage): Uint8Array =>
   op.ListOperationsResponse.encode({
-    operations: operations.map(operationOf),
+    operations: operations.map(packOperation),
     nextPageToken,
     unreachable: [],
   }).finish()
@@ -75,23 +75,27 @@ const knownFieldsOnly: Reader<re.ExecuteRequest> = {
 
 const V2 = 'build.bazel.remote.execution.v2'
 
-const servicesOf = (methods: Passing, channel: Channel): Service[] => [
+const servicesOf = (methods: ProxyMethods, channel: Channel): Service[] => [
   { name: `${V2}.Capabilities`, methods: { GetCapabilities: passedOn(channel) } },
   {
     name: `${V2}.Execution`,
     methods: {
-      Execute: stream(methods.refusesUnknownFields ? knownFieldsOnly : re.ExecuteRequest, methods.execute, toldBytes),
-      WaitExecution: stream(re.WaitExecutionRequest, methods.waitExecution, toldBytes),
+      Execute: stream(
+        methods.refusesUnknownFields ? knownFieldsOnly : re.ExecuteRequest,
+        methods.execute,
+        encodeOperation,
+      ),
+      WaitExecution: stream(re.WaitExecutionRequest, methods.waitExecution, encodeOperation),
     },
   },
   {
     name: 'google.longrunning.Operations',
     methods: {
-      GetOperation: unary(op.GetOperationRequest, methods.getOperation, toldBytes),
+      GetOperation: unary(op.GetOperationRequest, methods.getOperation, encodeOperation),
       ListOperations: unary(op.ListOperationsRequest, methods.listOperations, pageBytes),
       CancelOperation: unary(op.CancelOperationRequest, methods.cancelOperation, written(Empty)),
       DeleteOperation: unary(op.DeleteOperationRequest, methods.deleteOperation, written(Empty)),
-      WaitOperation: unary(op.WaitOperationRequest, methods.waitOperation, toldBytes),
+      WaitOperation: unary(op.WaitOperationRequest, methods.waitOperation, encodeOperation),
     },
   },
   {
@@ -116,7 +120,7 @@ const servicesOf = (methods: Passing, channel: Channel): Service[] => [
   },
 ]
 
-export async function servePassing(methods: Passing, channel: Channel, timing: Timing) {
+export async function serveProxy(methods: ProxyMethods, channel: Channel, timing: Timing) {
   const server = createServer({ services: servicesOf(methods, channel), timing })
   return { server, address: await server.listen({ host: '127.0.0.1', port: 0 }) }
 }
