@@ -39,8 +39,8 @@ describe('a server behind another', () => {
       contents: Buffer.alloc(0),
       nodeProperties: undefined,
     }
-    const actionResult = actionResult({ outputFiles: [output], stdoutRaw: Buffer.from('done') })
-    await there.api.updateResult({ actionDigest: action.digest, actionResult })
+    const made = actionResult({ outputFiles: [output], stdoutRaw: Buffer.from('done') })
+    await there.api.updateResult({ actionDigest: action.digest, actionResult: made })
 
     const unknown = here.blob()
     expect(hashesOf(await here.missing([...blobs, unknown]))).toEqual(hashesOf([unknown]))

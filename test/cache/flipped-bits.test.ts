@@ -103,8 +103,8 @@ describe(`bits that flip on disk (WINDLASS_SEED=${seed})`, () => {
     const output = first.blob(9 * MiB)
     await first.write(output)
     const action = first.blob()
-    const actionResult = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
-    await first.api.updateResult({ actionDigest: action.digest, actionResult })
+    const made = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
+    await first.api.updateResult({ actionDigest: action.digest, actionResult: made })
     await server.stop()
     const solo = filesIn(folder).find((path) => path.endsWith('.blob')) as string
     flip(solo, randomFrom(seed), 500)

@@ -47,8 +47,8 @@ describe('spaces', () => {
     const { digest } = of('').blob()
     const names = ['', 'other', 'apart', 'team/one', 'team/two']
     for (const name of ['other', 'team/one']) {
-      const actionResult = actionResult({ executionMetadata: { worker: name } })
-      await of(name).api.updateResult({ actionDigest: digest, actionResult })
+      const made = actionResult({ executionMetadata: { worker: name } })
+      await of(name).api.updateResult({ actionDigest: digest, actionResult: made })
     }
     const found = await Promise.all(
       names.map((name) =>
@@ -70,8 +70,8 @@ describe('spaces', () => {
     const output = apart.blob()
     const { digest } = apart.blob()
     await usual.put(output)
-    const actionResult = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
-    await apart.api.updateResult({ actionDigest: digest, actionResult })
+    const made = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
+    await apart.api.updateResult({ actionDigest: digest, actionResult: made })
     expect((await refusal(apart.api.getResult(digest))).code).toBe(STATUS.notFound)
     await apart.put(output)
     expect((await apart.api.getResult(digest)).outputFiles).toHaveLength(1)

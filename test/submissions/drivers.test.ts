@@ -7,7 +7,7 @@ import type { RunHost, SubmissionDriver } from '../../src/services/workflows/dri
 import { localDriver } from '../../src/services/workflows/driver/local-driver.ts'
 import type { SubmissionRun } from '../../src/services/workflows/driver/run-workflow.ts'
 import { threadDriver } from '../../src/services/workflows/driver/thread-driver.ts'
-import { plainBlobs } from '../../src/services/workflows/driver/tree-blobs.ts'
+import { plainBlobs, treeStore } from '../../src/services/workflows/driver/tree-blobs.ts'
 import { stagersByScheme } from '../../src/stagers/by-scheme.ts'
 import { casStager } from '../../src/stagers/cas-stager.ts'
 import type { Stager } from '../../src/stagers/stager.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { digestOf } from '../base/hashing/hash-of.ts'
-import { fileLocation, treeLocation } from '../model/cas-location.ts'
-import { casStager } from '../stagers/cas-stager.ts'
-import { memoryTrees } from '../stagers/trees.fixture.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import { fileLocation, treeLocation } from '../../model/cas-location.ts'
+import { casStager } from '../../stagers/cas-stager.ts'
+import { memoryTrees } from '../../stagers/trees.fixture.ts'
 import { blobsNamedBy, digestsIn, filesIn } from './named-blobs.ts'
 
 const digest = (text: string) => digestOf('sha256', Buffer.from(text))

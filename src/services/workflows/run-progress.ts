@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { RunHost } from './driver/driver.ts'
 import type { StepYield } from './driver/run-workflow.ts'
-import { plainBlobs } from './driver/tree-blobs.ts'
+import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
 import type { SubmissionEnd, SubmissionOrder } from './driver/workflow-run.ts'
 import { digestsIn } from './named-blobs.ts'
 import type { OpenSubmission } from './open-run.ts'

@@ -1,4 +1,5 @@
 import type { InstanceName } from '../../model/instance-name.ts'
+import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'
 import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
 import type { SubmissionEnd, SubmissionHead, SubmissionOrder } from './driver/workflow-run.ts'

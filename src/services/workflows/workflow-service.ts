@@ -1,8 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
 import type { BlobRoots } from '../../engine/ports.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
+import type { Stager } from '../../stagers/stager.ts'
+import type { TreeStore } from '../../stagers/tree-store.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { SubmissionDriver } from './driver/driver.ts'
 import type { StepGrid } from './driver/step-grid.ts'
@@ -12,7 +15,7 @@ import type { OpenSubmission } from './open-run.ts'
 import type { EventListener } from './run-events.ts'
 import { StepTable } from './step-table.ts'
 import type { StoredEnd, SubmissionStore } from './store/workflow-store.ts'
-import { SubmissionShelf, treesOf } from './workflow-runs.ts'
+import { SubmissionShelf, storeOf } from './workflow-runs.ts'
 
 /** Workflows on the server, from the order to what came of it. */
 export interface Submissions {

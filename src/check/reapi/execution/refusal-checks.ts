@@ -3,11 +3,11 @@ import { PreconditionFailure } from '../../../wire/gen/google/rpc/error_details.
 import { ensure, NotOffered, same, Unmet } from '../../unmet.ts'
 import { encodedDirectory } from '../probe/actions.ts'
 import type { Blob } from '../probe/blob.ts'
-import type { ExecutionEnd, TestAction } from '../probe/executions.ts'
+import type { ExecutionEnd, OperationStream, TestAction } from '../probe/executions.ts'
+import { type OperationMessage, STAGE_NAMES } from '../probe/operation-message.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { ExecutionId } from '../table/behaviours.ts'
 import { endsWith } from './read-result.ts'
-import { STAGE_NAMES, type Told } from './told.ts'
 
 const PRECONDITION_FAILURE = 'type.googleapis.com/google.rpc.PreconditionFailure'
 const NOT_THERE = STATUS.failedPrecondition
@@ -41,7 +41,7 @@ function violationsIn({ details }: ExecutionEnd): PreconditionFailure['violation
 
 const invalid = (what: string, ending: ExecutionEnd): void => endsWith(what, ending, STATUS.invalidArgument)
 
-const recordedIn = (seen: Told[], stream: Following): Following => ({
+const recordedIn = (seen: OperationMessage[], stream: OperationStream): OperationStream => ({
   ...stream,
   async next() {
     const one = await stream.next()
@@ -51,7 +51,7 @@ const recordedIn = (seen: Told[], stream: Following): Following => ({
 })
 
 /** A server may keep an action for workers that do not exist yet; it must report it as queued, and not run it. */
-function isQueued(seen: readonly Told[]): void {
+function isQueued(seen: readonly OperationMessage[]): void {
   const stages = seen.map(({ metadata }) => STAGE_NAMES[metadata.stage] ?? `${metadata.stage}`)
   same('done', seen.at(-1)?.done ?? false, false)
   ensure(stages.at(-1) === 'QUEUED', 'an end, or an operation at stage QUEUED', stages.at(-1) ?? 'no operation')
@@ -123,10 +123,10 @@ export const refusalChecks = {
     const property = `check-${random.word()}`
     const platform = { properties: [{ name: property, value: 'x' }] }
     const stream = executions.open(await executions.store({ command: { platform }, action: { platform } }))
-    const seen: Told[] = []
+    const seen: OperationMessage[] = []
     const ending = await soon(executions.end(recordedIn(seen, stream)))
     if (ending === undefined) {
-      stream.leave()
+      stream.close()
       isQueued(seen)
       await operations.cancel(seen.at(-1)?.name ?? '').catch(() => {}) // optional, and the action never gets a worker anyway
     } else {

@@ -1,3 +1,5 @@
+import type { RpcClient } from '../../../client/connection/rpc.ts'
+import { gather } from '../../../client/connection/rpc.ts'
 import type { CallOptions } from '../../../grpc/channel.ts'
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type DigestFn, fieldOf } from './digest-functions.ts'

@@ -1,5 +1,6 @@
 import type { CacheCapabilities } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { Offer, ServerOffer } from './offer.ts'
+import { isRealLimit } from '../../../wire/messages/within-count.ts'
+import type { ServerOffer } from './offer.ts'
 
 interface Terms {
   /** What the server has to say for itself; reads after "needs". */

@@ -1,5 +1,7 @@
+import type { Rpc } from '../../../client/connection/rpc.ts'
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import * as bs from '../../../wire/gen/google/bytestream/bytestream.ts'
+import { withinCount } from '../../../wire/messages/within-count.ts'
 
 interface Encoder<T> {
   encode(message: T): { finish(): Uint8Array }

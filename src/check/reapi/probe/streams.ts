@@ -1,3 +1,5 @@
+import type { RpcClient, Upload } from '../../../client/connection/rpc.ts'
+import { gather } from '../../../client/connection/rpc.ts'
 import type { CallOptions } from '../../../grpc/channel.ts'
 import type {
   QueryWriteStatusResponse,

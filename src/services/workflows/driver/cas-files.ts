@@ -2,6 +2,7 @@ import { invalid } from '../../../base/fault.ts'
 import type { Stager } from '../../../stagers/stager.ts'
 import type { TreeStore } from '../../../stagers/tree-store.ts'
 import type { Entry, Files } from '../../../workflow/values/files.ts'
+import { escapePath } from '../../../workflow/values/uri.ts'
 
 /** What a workflow on the server can see: the store of its instance, and nothing of the machine. */
 export const casFiles = (stager: Stager, trees: TreeStore): Files => ({

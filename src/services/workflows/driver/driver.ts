@@ -1,3 +1,4 @@
+import type { Stager } from '../../../stagers/stager.ts'
 import type { Outcome } from '../../../workflow/run/state.ts'
 import type { StepEnded, SubmissionRun } from './run-workflow.ts'
 import type { StepResult, StepTask } from './step-grid.ts'

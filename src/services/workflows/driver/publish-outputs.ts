@@ -1,6 +1,6 @@
 import { invalid } from '../../../base/fault.ts'
-import { fileLocation, treeLocation } from '../../../model/cas-location.ts'
 import type { Stager } from '../../../stagers/stager.ts'
+import { BLOB_STORE } from '../../../stagers/stager.ts'
 import type { TreeStore } from '../../../stagers/tree-store.ts'
 import { type DataValue, isFile, mapDataSlowly } from '../../../workflow/values/file-value.ts'
 import type { Value, ValueRecord } from '../../../workflow/values/value.ts'

@@ -1,6 +1,7 @@
-import { treeLocation } from '../../../model/cas-location.ts'
 import type { Stager } from '../../../stagers/stager.ts'
+import { BLOB_STORE } from '../../../stagers/stager.ts'
 import type { ToolCommand } from '../../../workflow/tool/tool-command.ts'
+import { escapePath } from '../../../workflow/values/uri.ts'
 import type { StepEnd } from './step-grid.ts'
 
 /** From the location of an input to where it is as the command left it. */

@@ -1,5 +1,4 @@
 import { FaultError, invalid } from '../../../base/fault.ts'
-import { casStager } from '../../../stagers/cas-stager.ts'
 import type { Stager } from '../../../stagers/stager.ts'
 import type { TreeStore } from '../../../stagers/tree-store.ts'
 import type { ExpressionPool } from '../../../workflow/expressions/expression-pool.ts'

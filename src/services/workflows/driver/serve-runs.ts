@@ -1,6 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
+import type { StagedNode, Stager } from '../../../stagers/stager.ts'
+import type { TreeStore } from '../../../stagers/tree-store.ts'
 import type { ExpressionPool } from '../../../workflow/expressions/expression-pool.ts'
 import { gatheredLists, isInNoHurry } from './message-batches.ts'
 import { type RunPorts, runSubmission, type SubmissionRun } from './run-workflow.ts'

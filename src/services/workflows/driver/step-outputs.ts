@@ -1,6 +1,7 @@
 import { type FaultError, invalid } from '../../../base/fault.ts'
 import { digestOf } from '../../../base/hashing/hash-of.ts'
-import { treeLocation } from '../../../model/cas-location.ts'
+import type { Stager } from '../../../stagers/stager.ts'
+import { BLOB_STORE } from '../../../stagers/stager.ts'
 import type { CommandLineTool } from '../../../workflow/process/process.ts'
 import type { Call } from '../../../workflow/run/drive.ts'
 import { collectOutputs } from '../../../workflow/tool/collect.ts'

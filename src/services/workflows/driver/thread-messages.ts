@@ -1,5 +1,6 @@
 import type { Digest } from '../../../base/digest.ts'
 import type { Fault } from '../../../base/fault.ts'
+import type { StagedNode } from '../../../stagers/stager.ts'
 import type { Outcome } from '../../../workflow/run/state.ts'
 import type { StepEnded, SubmissionRun } from './run-workflow.ts'
 import type { StepTask } from './step-grid.ts'

@@ -2,8 +2,9 @@ import { GrpcError, STATUS } from '../../../../grpc/status.ts'
 import { ExecuteOperationMetadata } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { PreconditionFailure } from '../../../../wire/gen/google/rpc/error_details.ts'
 import { Status } from '../../../../wire/gen/google/rpc/status.ts'
+import { METADATA_TYPE } from '../../probe/operation-message.ts'
 import type { ExecutionId } from '../../table/behaviours.ts'
-import { type Detour, executing, fails, misleading, recoded, refusing, workOf, changingAction } from './detour.ts'
+import { changingAction, type Detour, executing, fails, readStoredAction, recoded, refusing } from './detour.ts'
 
 type Details = Status['details']
 
@@ -62,7 +63,7 @@ const sizeless = executing(async function* (request, call, { methods }) {
 /** Reports an action with a platform property at one stage and never runs it. */
 export const keptAt = (stage: ExecuteOperationMetadata['stage']): Detour =>
   executing(async function* (request, call, right) {
-    const { action } = await workOf(request, right)
+    const { action } = await readStoredAction(request, right)
     if ((action.platform?.properties.length ?? 0) === 0) return yield* right.methods.execute(request, call)
     const metadata = ExecuteOperationMetadata.fromPartial({ stage })
     const open = { done: false, error: undefined, responseType: '', response: undefined }
