@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { invalid } from '../base/fault.ts'
 import { companions, type DataValue, isData, isFile, listingOf, nameParts } from '../workflow/values/file-value.ts'
 import { isList, isRecord, type Value, type ValueRecord } from '../workflow/values/value.ts'
-import { checksumOf } from './checksum.ts'
-import { addressOf, isWithin, pathOf } from './file-address.ts'
-import type { LocalFiles } from './local-files.ts'
+import { checksumOf } from './files/checksum.ts'
+import { addressOf, isWithin, pathOf } from './files/file-address.ts'
+import type { LocalFiles } from './files/local-files.ts'
 import { openPlaces, type Places, type Wish } from './places.ts'
 
 export interface Delivery {

@@ -1,7 +1,7 @@
 import type { Runtime } from '../runtimes/run/runtime.ts'
 import type { Expressions } from '../workflow/expressions/expressions.ts'
 import type { Containers } from './container/containers.ts'
-import type { LocalFiles } from './local-files.ts'
+import type { LocalFiles } from './files/local-files.ts'
 import type { Slots } from './slots.ts'
 
 /** What commands are run with. */

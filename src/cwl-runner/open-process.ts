@@ -8,8 +8,8 @@ import type { Process } from '../workflow/process/process.ts'
 import { withCallerRequirements } from '../workflow/process/requirement.ts'
 import { hasScheme } from '../workflow/values/uri.ts'
 import type { ValueRecord } from '../workflow/values/value.ts'
-import { fetchLocal } from './fetch-local.ts'
-import { addressOf } from './file-address.ts'
+import { fetchLocal } from './files/fetch-local.ts'
+import { addressOf } from './files/file-address.ts'
 
 /** What is to run, and with what; read, checked and ready. */
 export interface OpenedProcess {

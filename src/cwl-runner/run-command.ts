@@ -11,11 +11,11 @@ import { exitClass, type ToolCommand, toolCommand } from '../workflow/tool/tool-
 import type { ValueRecord } from '../workflow/values/value.ts'
 import { asFault } from './as-fault.ts'
 import { containerPaths, openContainerRoom } from './container/container-room.ts'
-import { addressOf } from './file-address.ts'
+import { machineCommand } from './container/machine-command.ts'
+import { addressOf } from './files/file-address.ts'
+import type { RoomFolders } from './files/room-folders.ts'
+import { mustBeWithin, stage } from './files/stage.ts'
 import type { Machine } from './machine.ts'
-import { plainCommand } from './plain-command.ts'
-import type { RoomFolders } from './room-folders.ts'
-import { mustBeWithin, stage } from './stage.ts'
 
 /** Timers know no more milliseconds than these; who may take longer may take for ever. */
 const MOST_WALL_MS = 2 ** 31 - 1
@@ -143,7 +143,7 @@ async function launch({ call, command, machine, folders }: Attempt, { argv, env 
   const room = { name: folders.name, path: folders.outdir, tmp: undefined }
   const limits = wallMs > MOST_WALL_MS ? {} : { wallMs }
   return runtime.run(
-    { command: plainCommand(argv, env), room, limits, hooks: { stdout: printed, stderr: printed } },
+    { command: machineCommand(argv, env), room, limits, hooks: { stdout: printed, stderr: printed } },
     signal,
   )
 }

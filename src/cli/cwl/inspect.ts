@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Terminal } from '../../app/process/terminal.ts'
 import { FaultError } from '../../base/fault.ts'
-import { fetchLocal } from '../../cwl-runner/fetch-local.ts'
+import { fetchLocal } from '../../cwl-runner/files/fetch-local.ts'
 import { addressFor } from '../../cwl-runner/open-process.ts'
 import { loadProcess } from '../../workflow/loading/load.ts'
 import { checkProcess } from '../../workflow/process/check.ts'

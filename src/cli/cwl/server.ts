@@ -11,7 +11,7 @@ import type { JsonRecord, RemoteSubmission } from '../../client/workflows/client
 import { submissionsClient } from '../../client/workflows/client.ts'
 import { type HttpCaller, httpCaller } from '../../client/workflows/http.ts'
 import { inputUploads } from '../../client/workflows/upload.ts'
-import { localFiles } from '../../cwl-runner/local-files.ts'
+import { localFiles } from '../../cwl-runner/files/local-files.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
 import type { OpenedProcess } from '../../cwl-runner/open-process.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'

@@ -13,8 +13,8 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Staged } from '../../workflow/tool/room.ts'
 import type { ToolCommand } from '../../workflow/tool/tool-command.ts'
-import { addressOf } from '../file-address.ts'
-import { localFiles } from '../local-files.ts'
+import { addressOf } from '../files/file-address.ts'
+import { localFiles } from '../files/local-files.ts'
 import { containerPaths, openContainerRoom } from './container-room.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-container-')))

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Runtime } from '../../runtimes/run/runtime.ts'
 import type { Docker } from '../../workflow/tool/docker.ts'
-import { plainCommand } from '../plain-command.ts'
 import { type ContainerOrder, containerArgv, mustBeImage, type User } from './container-argv.ts'
+import { machineCommand } from './machine-command.ts'
 
 /** Commands in containers, by the `docker` or `podman` of this machine. */
 export interface Containers {
@@ -72,7 +72,7 @@ function asker({ runtime, folder, env }: ContainerOptions) {
   let asked = 0
   return async (argv: readonly string[], { signal, input }: Asking = {}): Promise<Answer> => {
     const room = { name: `containers-${++asked}`, path: folder, tmp: undefined }
-    const command = plainCommand(argv, env)
+    const command = machineCommand(argv, env)
     const limits = { outputBytes: 64 << 10 }
     const hooks = input === undefined ? {} : { stdin: Readable.from([Buffer.from(input)]) }
     const end = await runtime.run({ command, room, limits, hooks }, signal ?? new AbortController().signal)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { invalid } from '../base/fault.ts'
-import type { Fetch } from '../workflow/loading/fetch.ts'
+import { invalid } from '../../base/fault.ts'
+import type { Fetch } from '../../workflow/loading/fetch.ts'
 import { pathOf } from './file-address.ts'
 
 /** Documents of this machine. Nothing is fetched from elsewhere: a vocabulary with an http address must not cost a wait. */

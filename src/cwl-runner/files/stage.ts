@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { invalid } from '../base/fault.ts'
-import type { Staged } from '../workflow/tool/room.ts'
+import { invalid } from '../../base/fault.ts'
+import type { Staged } from '../../workflow/tool/room.ts'
 import { isWithin, pathOf } from './file-address.ts'
 import type { LocalFiles } from './local-files.ts'
 

@@ -1,4 +1,4 @@
-import { escapePath } from '../workflow/values/uri.ts'
+import { escapePath } from '../../workflow/values/uri.ts'
 
 /** A path of this machine as a location. */
 export const addressOf = (path: string): string => `file://${escapePath(path)}`

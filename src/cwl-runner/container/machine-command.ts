@@ -1,7 +1,7 @@
-import type { Command } from '../model/command.ts'
+import type { Command } from '../../model/command.ts'
 
 /** A command that is where it runs already: nothing to bring, nothing to fetch. */
-export const plainCommand = (argv: readonly string[], env: Readonly<Record<string, string>>): Command => ({
+export const machineCommand = (argv: readonly string[], env: Readonly<Record<string, string>>): Command => ({
   argv,
   env: Object.entries(env).map(([name, value]) => ({ name, value })),
   workingDirectory: '',
