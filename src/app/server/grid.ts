@@ -21,8 +21,6 @@ import { runLimits } from '../config/cwl.ts'
 import { openCodeDoor } from './code-door.ts'
 import { openCwlSubmissions } from './cwl-submissions.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
-import { isForLackOfSpace, lateGrid } from './late-grid.ts'
-import type { Readiness } from './readiness.ts'
 
 /** What runs tasks: the engine over its journal, and the doors to it. */
 export interface Grid {
@@ -41,25 +39,7 @@ export interface Grid {
   close(): Promise<void>
 }
 
-export interface GridStart extends GridTools {
-  readonly readiness: Readiness
-}
-
-/** A full disk keeps the grid from its journal, and must not keep callers from the cache: then the grid opens later. */
-export async function openGridIfPossible(config: Config, start: GridStart): Promise<Grid | undefined> {
-  if (!config.capabilities.exec_enabled) return undefined
-  const { readiness, ...tools } = start
-  const open = (): Promise<Grid> => openGrid(config, tools)
-  try {
-    return await open()
-  } catch (error) {
-    if (!isForLackOfSpace(error)) throw error
-    const { makeSpace } = tools.storage
-    return lateGrid({ open, makeSpace, first: error, readiness, clock: tools.clock, log: tools.log })
-  }
-}
-
-async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
+export async function openGrid(config: Config, tools: GridTools): Promise<Grid> {
   const { clock, log, storage } = tools
   const { engine: unnamed, tally, close } = await openEngine(config, tools)
   const engine = namingInstance(unnamed, config.server.instance_name)
