@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/app/process/clock.ts'
-import type { Launcher, LaunchOrder } from '../../src/runtimes/launcher/launcher.ts'
+import type { Launcher, LaunchSpec } from '../../src/runtimes/launcher/launcher.ts'
 import { spawner } from '../../src/runtimes/spawner/spawner.ts'
 import { quantile } from '../middle.ts'
 import { paced } from './generator/pace.ts'
@@ -51,7 +51,7 @@ export async function measureBare({ folder, slots, seconds }: BareOptions): Prom
 let orders = 0
 const start = (launcher: Launcher, cwd: string): Promise<void> =>
   new Promise((resolve) => {
-    const order: LaunchOrder = {
+    const order: LaunchSpec = {
       name: `o${++orders}`,
       argv: ['/bin/true'],
       env: [],

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Launcher, LaunchOrder } from '../../src/runtimes/launcher/launcher.ts'
+import type { Launcher, LaunchSpec } from '../../src/runtimes/launcher/launcher.ts'
 import { localLauncher } from '../../src/runtimes/launcher/local-launcher.ts'
 import { spawner } from '../../src/runtimes/spawner/spawner.ts'
 import { startChild } from '../child.ts'
@@ -102,7 +102,7 @@ let orders = 0
 const launched =
   (launcher: Launcher): Way =>
   () => {
-    const order: LaunchOrder = {
+    const order: LaunchSpec = {
       name: `o${++orders}`,
       argv: ['/bin/true'],
       env: [],

@@ -16,7 +16,7 @@ import { taskCommand } from './grid/task.ts'
 import type { Stdio } from './output/run-stdio.ts'
 import { run } from './program.ts'
 import { runCommand } from './run/run.ts'
-import { Verdict } from './session/verdict.ts'
+import { ExitRequest } from './session/verdict.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-grid-'))
 chmodSync(folder, 0o755) // commands may run as another user
@@ -115,7 +115,7 @@ async function ran(command: Command, argv: readonly string[], { err }: Terminal)
     await command.exitOverride().parseAsync(argv, { from: 'user' })
     return 0
   } catch (error) {
-    if (error instanceof Verdict) return error.exitCode
+    if (error instanceof ExitRequest) return error.exitCode
     if (!(error instanceof FaultError)) throw error
     err(`windlass: ${error.message}\n`)
     return error.fault.kind === 'invalid' ? 2 : 1

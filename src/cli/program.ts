@@ -3,7 +3,7 @@ import type { Terminal } from '../app/process/terminal.ts'
 import { version } from '../app/process/version.ts'
 import { FaultError } from '../base/fault.ts'
 import { nearest } from '../base/nearest.ts'
-import { Verdict } from './session/verdict.ts'
+import { ExitRequest } from './session/verdict.ts'
 
 /** A command file makes the command with its flags and help; what it does is imported when it is run. */
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
@@ -36,7 +36,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     else await program.parseAsync(argv, { from: 'user' })
     return EXIT.ok
   } catch (error) {
-    if (error instanceof Verdict) return error.exitCode
+    if (error instanceof ExitRequest) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     terminal.err(tell(error, argv.includes('--verbose')))
     return error instanceof FaultError && error.fault.kind === 'invalid' ? EXIT.usage : EXIT.failed

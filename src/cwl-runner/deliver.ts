@@ -5,11 +5,11 @@ import { invalid } from '../base/fault.ts'
 import { companions, type DataValue, isData, isFile, listingOf, nameParts } from '../workflow/values/file-value.ts'
 import { isList, isRecord, type Value, type ValueRecord } from '../workflow/values/value.ts'
 import { checksumOf } from './files/checksum.ts'
-import { addressOf, isWithin, pathOf } from './files/file-address.ts'
+import { fileAddress, isWithin, pathOfAddress } from './files/file-address.ts'
 import type { LocalFiles } from './files/local-files.ts'
-import { openPlaces, type Places, type Wish } from './places.ts'
+import { openPlaces, type PlaceRequest, type Places } from './places.ts'
 
-export interface Delivery {
+export interface OutputDelivery {
   /** Where outputs go, by its real path. */
   readonly outdir: string
   /** Where they are now, those that a command made. */
@@ -21,12 +21,12 @@ export interface Delivery {
  * Brings the outputs of a run to where its owner wants them, each under a name of its own, and tells where they are now,
  * how large, and with what checksum. Inputs that are passed on are copied: they stay where they are.
  */
-export async function deliver(outputs: ValueRecord, delivery: Delivery): Promise<ValueRecord> {
+export async function deliverOutputs(outputs: ValueRecord, delivery: OutputDelivery): Promise<ValueRecord> {
   const places = openPlaces(delivery.outdir, delivery.files)
   return (await deliverValue(outputs, { ...delivery, places, told: new Map() })) as ValueRecord
 }
 
-interface Delivering extends Delivery {
+interface Delivering extends OutputDelivery {
   readonly places: Places
   /** What was said of those that are there already: one that comes out twice is there once. */
   readonly told: Map<string, ValueRecord>
@@ -60,15 +60,15 @@ async function deliverData(data: DataValue, delivering: Delivering): Promise<Val
 /** Equal for what is the same files under the same names; undefined for a literal, which is nowhere yet. */
 function sameness(group: readonly DataValue[], { files }: Delivering): string | undefined {
   const reals = group.map(({ location }) =>
-    typeof location === 'string' ? files.look(pathOf(location) ?? '')?.real : undefined,
+    typeof location === 'string' ? files.look(pathOfAddress(location) ?? '')?.real : undefined,
   )
   return reals.includes(undefined) ? undefined : JSON.stringify([reals, group.map(nameFor)])
 }
 
-const placed = (data: DataValue): Wish => ({
+const placed = (data: DataValue): PlaceRequest => ({
   name: nameFor(data),
   isDirectory: data.class === 'Directory',
-  source: typeof data.location === 'string' ? pathOf(data.location) : undefined,
+  source: typeof data.location === 'string' ? pathOfAddress(data.location) : undefined,
 })
 
 /** Literals may have no name of their own. */
@@ -83,7 +83,7 @@ interface Spot {
 async function put(data: DataValue, { folder, name }: Spot, delivering: Delivering): Promise<ValueRecord> {
   const target = join(folder, name)
   const { contents: _, listing: __, secondaryFiles: ___, dirname: ____, ...rest } = data
-  const told = { ...rest, location: addressOf(target), path: target, basename: name }
+  const told = { ...rest, location: fileAddress(target), path: target, basename: name }
   if (!isFile(data)) return { ...told, listing: await putDirectory(data, target, delivering) }
   await putFile(data, target, delivering)
   const others: Value[] = []
@@ -101,7 +101,7 @@ async function putFile(data: DataValue, target: string, delivering: Delivering):
 }
 
 function sourceOf(location: string): string {
-  const path = pathOf(location)
+  const path = pathOfAddress(location)
   if (path === undefined) throw invalid(`${location} is not a file of this machine`, 'unsupported')
   return path
 }
@@ -144,6 +144,6 @@ function membersOf(folder: string, { files }: Delivering): readonly DataValue[] 
       // A directory that holds itself, by a link, would have no end.
       if (looked === undefined || (own !== undefined && isWithin(own, looked.real))) return []
       const kind = looked.stats.isDirectory() ? 'Directory' : 'File'
-      return [{ class: kind, basename, location: addressOf(`${folder}/${basename}`) } as DataValue]
+      return [{ class: kind, basename, location: fileAddress(`${folder}/${basename}`) } as DataValue]
     })
 }

@@ -2,7 +2,7 @@ import type { Runtime } from '../runtimes/run/runtime.ts'
 import type { Expressions } from '../workflow/expressions/expressions.ts'
 import type { Containers } from './container/containers.ts'
 import type { LocalFiles } from './files/local-files.ts'
-import type { Slots } from './slots.ts'
+import type { MachineSlots } from './slots.ts'
 
 /** What commands are run with. */
 export interface Machine {
@@ -14,7 +14,7 @@ export interface Machine {
   readonly outputJsonBytes: number
   /** A folder of this run alone, by its real path. */
   readonly rooms: string
-  readonly slots: Slots
+  readonly slots: MachineSlots
   /** Undefined when nothing is to run in a container. */
   readonly containers: Containers | undefined
   readonly watch: RunWatch

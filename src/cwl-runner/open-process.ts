@@ -9,7 +9,7 @@ import { withCallerRequirements } from '../workflow/process/requirement.ts'
 import { hasScheme } from '../workflow/values/uri.ts'
 import type { ValueRecord } from '../workflow/values/value.ts'
 import { fetchLocal } from './files/fetch-local.ts'
-import { addressOf } from './files/file-address.ts'
+import { fileAddress } from './files/file-address.ts'
 
 /** What is to run, and with what; read, checked and ready. */
 export interface OpenedProcess {
@@ -50,6 +50,6 @@ export function addressFor(named: string, cwd: string): string {
   if (hasScheme(named)) return named
   const path = resolve(cwd, named)
   const hash = path.lastIndexOf('#')
-  if (hash < 0 || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return addressOf(path)
-  return `${addressOf(path.slice(0, hash))}${path.slice(hash)}`
+  if (hash < 0 || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return fileAddress(path)
+  return `${fileAddress(path.slice(0, hash))}${path.slice(hash)}`
 }

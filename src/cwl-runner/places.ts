@@ -6,17 +6,17 @@ import type { LocalFiles } from './files/local-files.ts'
 /** Names in the output directory, each given away once. */
 export interface Places {
   /** A folder for a group that belongs together, and the name that each has in it. */
-  reserve(group: readonly Wish[]): Place
+  reserve(group: readonly PlaceRequest[]): ReservedPlace
 }
 
-export interface Wish {
+export interface PlaceRequest {
   readonly name: string
   /** Where it is now; undefined for a literal. */
   readonly source: string | undefined
   readonly isDirectory: boolean
 }
 
-export interface Place {
+export interface ReservedPlace {
   readonly folder: string
   nameOf(wished: string): string
 }
@@ -30,12 +30,12 @@ export function openPlaces(outdir: string, files: LocalFiles): Places {
   const given = new Set<string>()
   /** Where to begin: a scatter of ten thousand may want the same name ten thousand times. */
   const turns = new Map<string, number>()
-  const isFree = (wish: Wish, folder: string): boolean => {
+  const isFree = (wish: PlaceRequest, folder: string): boolean => {
     const path = join(folder, wish.name)
     return !given.has(path) && (path === wish.source || isReplaceable(path, wish, files))
   }
   /** The group as it would be in its so manieth turn, or undefined when something is in the way. */
-  const settle = (group: readonly Wish[], turn: number): Place | undefined => {
+  const settle = (group: readonly PlaceRequest[], turn: number): ReservedPlace | undefined => {
     const isAlone = group.length === 1
     const folder = turn === 1 || isAlone ? outdir : join(outdir, String(turn))
     const nameOf = (wished: string): string => (turn === 1 || !isAlone ? wished : numbered(wished, turn))
@@ -63,7 +63,7 @@ function numbered(name: string, turn: number): string {
   return `${nameroot}_${turn}${nameext}`
 }
 
-function isReplaceable(path: string, { isDirectory }: Wish, files: LocalFiles): boolean {
+function isReplaceable(path: string, { isDirectory }: PlaceRequest, files: LocalFiles): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return true
   return stats.isDirectory() === isDirectory && !files.isAdmitted(path)

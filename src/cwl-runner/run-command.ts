@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { FaultError, invalid } from '../base/fault.ts'
 import type { RunEnd } from '../runtimes/run/runtime.ts'
-import type { Call } from '../workflow/run/drive.ts'
-import { collectOutputs } from '../workflow/tool/collect.ts'
+import type { ToolCall } from '../workflow/run/drive.ts'
+import { collectToolOutputs } from '../workflow/tool/collect.ts'
 import { dockerOf } from '../workflow/tool/docker.ts'
 import { type Redirections, redirected } from '../workflow/tool/redirected.ts'
 import { exitClass, type ToolCommand, toolCommand } from '../workflow/tool/tool-command.ts'
@@ -12,7 +12,7 @@ import type { ValueRecord } from '../workflow/values/value.ts'
 import { asFault } from './as-fault.ts'
 import { containerPaths, openContainerRoom } from './container/container-room.ts'
 import { machineCommand } from './container/machine-command.ts'
-import { addressOf } from './files/file-address.ts'
+import { fileAddress } from './files/file-address.ts'
 import type { RoomFolders } from './files/room-folders.ts'
 import { mustBeWithin, stage } from './files/stage.ts'
 import type { Machine } from './machine.ts'
@@ -21,7 +21,7 @@ import type { Machine } from './machine.ts'
 const MOST_WALL_MS = 2 ** 31 - 1
 
 /** Runs the commands of a workflow here: each in a room of its own, as many at a time as there are processors. */
-export function commandRunner(machine: Machine): (call: Call) => Promise<ValueRecord> {
+export function commandRunner(machine: Machine): (call: ToolCall) => Promise<ValueRecord> {
   let rooms = 0
   return async (call) => {
     machine.watch.queued(call.path)
@@ -44,7 +44,7 @@ const foldersOf = (rooms: string, name: string): RoomFolders => {
   return { name, base, outdir: `${base}/out`, tmpdir: `${base}/tmp`, inputsDir: `${base}/in` }
 }
 
-async function runOne(call: Call, machine: Machine, folders: RoomFolders): Promise<ValueRecord> {
+async function runOne(call: ToolCall, machine: Machine, folders: RoomFolders): Promise<ValueRecord> {
   const { tool, scope, evaluator } = call
   const image = await imageFor(call, machine)
   for (const folder of [folders.outdir, folders.tmpdir, folders.inputsDir]) mkdirSync(folder, { recursive: true })
@@ -63,18 +63,21 @@ async function runOne(call: Call, machine: Machine, folders: RoomFolders): Promi
     const end = await attempt({ call, command, machine, folders })
     mustHaveSucceeded(call, end)
     await rm(folders.tmpdir, { recursive: true, force: true })
-    const outdirLocation = addressOf(folders.outdir)
+    const outdirLocation = fileAddress(folders.outdir)
     const { exitCode } = end
     const { files, outputJsonBytes } = machine
     const collection = { tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes }
-    return await collectOutputs(collection)
+    return await collectToolOutputs(collection)
   } finally {
     giveBack()
   }
 }
 
 /** The image that the command runs in; undefined to run it as it is. */
-async function imageFor({ scope, path }: Call, { containers, watch, signal }: Machine): Promise<string | undefined> {
+async function imageFor(
+  { scope, path }: ToolCall,
+  { containers, watch, signal }: Machine,
+): Promise<string | undefined> {
   const docker = dockerOf(scope)
   if (docker === undefined) return undefined
   const got =
@@ -86,7 +89,7 @@ async function imageFor({ scope, path }: Call, { containers, watch, signal }: Ma
 }
 
 interface Attempt {
-  readonly call: Call
+  readonly call: ToolCall
   readonly command: ToolCommand
   readonly machine: Machine
   readonly folders: RoomFolders
@@ -148,7 +151,7 @@ async function launch({ call, command, machine, folders }: Attempt, { argv, env 
   )
 }
 
-function mustHaveSucceeded({ tool }: Call, { cause, exitCode, reason }: RunEnd): void {
+function mustHaveSucceeded({ tool }: ToolCall, { cause, exitCode, reason }: RunEnd): void {
   if (cause === 'cancelled') throw new FaultError({ kind: 'cancelled', what: 'it was cancelled' })
   const isExit = cause === 'ok' || cause === 'exit' || cause === 'signal'
   if (!isExit) throw invalid(reason ?? cause)

@@ -1,8 +1,8 @@
 import { drive } from '../workflow/run/drive.ts'
 import { loadOntology } from '../workflow/run/ontologies.ts'
-import type { Outcome } from '../workflow/run/state.ts'
+import type { StepOutcome } from '../workflow/run/state.ts'
 import { asFault } from './as-fault.ts'
-import { deliver } from './deliver.ts'
+import { deliverOutputs } from './deliver.ts'
 import { fetchLocal } from './files/fetch-local.ts'
 import type { Machine } from './machine.ts'
 import type { OpenedProcess } from './open-process.ts'
@@ -15,7 +15,7 @@ export interface LocalRun extends OpenedProcess {
 }
 
 /** Takes a workflow from its inputs to outputs in their directory, on this machine and without a server. */
-export async function runLocally({ process: opened, inputs, machine, outdir }: LocalRun): Promise<Outcome> {
+export async function runLocally({ process: opened, inputs, machine, outdir }: LocalRun): Promise<StepOutcome> {
   const { expressions, files, rooms } = machine
   const ontology = await loadOntology(opened, fetchLocal)
   const outcome = await drive(opened, inputs, {
@@ -26,7 +26,7 @@ export async function runLocally({ process: opened, inputs, machine, outdir }: L
   })
   if (outcome.kind === 'failed') return outcome
   try {
-    return { kind: 'done', outputs: await deliver(outcome.outputs, { outdir, rooms, files }) }
+    return { kind: 'done', outputs: await deliverOutputs(outcome.outputs, { outdir, rooms, files }) }
   } catch (cause) {
     throw asFault(cause)
   }

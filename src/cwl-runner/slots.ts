@@ -1,10 +1,10 @@
 /** So many processors: who asks for some waits until they are free, first come, first served. */
-export interface Slots {
+export interface MachineSlots {
   /** Resolves with the way to give them back. More than there are counts as all. */
   take(count: number): Promise<() => void>
 }
 
-export function slots(total: number): Slots {
+export function slots(total: number): MachineSlots {
   let free = total
   const waiting: { readonly count: number; readonly go: () => void }[] = []
   const next = (): void => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isolatesAs } from '../model/isolation.ts'
 import { launcherBy, launcherOptions } from './bare/bare.fixture.ts'
-import { openRuntime, type RuntimeDeps, type RuntimeWish } from './open-runtime.ts'
+import { openRuntime, type RuntimeDeps, type RuntimeOptions } from './open-runtime.ts'
 import { emptyRoom, realClock, runOf, shell, testWhere } from './run/rooms.fixture.ts'
 
 const isRoot = process.getuid?.() === 0
 const asRoot = testWhere(isRoot, 'only root can give rooms to another user')
 
-async function opened(wish: RuntimeWish, more: Partial<RuntimeDeps> = {}) {
+async function opened(wish: RuntimeOptions, more: Partial<RuntimeDeps> = {}) {
   const options = launcherOptions(true)
   const launcher = launcherBy('direct', options)
   const folder = mkdtempSync(join(tmpdir(), 'windlass-open-'))

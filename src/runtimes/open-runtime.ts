@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { FaultError } from '../base/fault.ts'
 import { bareRuntime } from './bare/bare.ts'
 import type { RoomRuntimeOptions } from './namespaces/room-runtime.ts'
-import type { Probe, Runtime, RuntimeName } from './run/runtime.ts'
+import type { Runtime, RuntimeName, RuntimeProbe } from './run/runtime.ts'
 import { sandboxRuntime } from './sandbox/sandbox.ts'
 import { unshareRuntime } from './unshare/unshare.ts'
 
 /** One by name, or the strongest that works here: rooms with namespaces only, for `bare` is asked for by name. */
-export type RuntimeWish = 'strongest' | 'bare' | 'unshare' | 'sandbox'
+export type RuntimeOptions = 'strongest' | 'bare' | 'unshare' | 'sandbox'
 
 export interface RuntimeDeps extends Omit<RoomRuntimeOptions, 'user' | 'isRoot'> {
   /** Of this machine, as Node names it. */
@@ -28,12 +28,12 @@ export interface RuntimeReport {
   readonly name: RuntimeName
   /** Who its rooms would have belonged to. */
   readonly user: RoomUser | undefined
-  readonly probe: Probe
+  readonly probe: RuntimeProbe
 }
 
 export interface OpenRuntime {
   readonly runtime: Runtime
-  readonly probe: Extract<Probe, { works: true }>
+  readonly probe: Extract<RuntimeProbe, { works: true }>
   /** Who rooms belong to: they and what is placed in them must be made for that user. */
   readonly user: RoomUser | undefined
   /** Of all that were tried, in order, this one last. */
@@ -47,7 +47,7 @@ export const OWN_USER: RoomUser = { uid: 65_521, gid: 65_521 }
  * Opens a runtime that works here, or tells why none does. Where we are root a room belongs to another user if that
  * one can reach the folder (not below /root, say), and to root under another number else, which is weaker and noted.
  */
-export async function openRuntime(wish: RuntimeWish, deps: RuntimeDeps): Promise<OpenRuntime> {
+export async function openRuntime(wish: RuntimeOptions, deps: RuntimeDeps): Promise<OpenRuntime> {
   const tried: RuntimeReport[] = []
   for (const { name, user } of candidates(wish, deps)) {
     const runtime = make(name, deps, user)
@@ -59,12 +59,12 @@ export async function openRuntime(wish: RuntimeWish, deps: RuntimeDeps): Promise
 }
 
 interface Candidate {
-  readonly name: Exclude<RuntimeWish, 'strongest'>
+  readonly name: Exclude<RuntimeOptions, 'strongest'>
   readonly user: RoomUser | undefined
 }
 
 /** Bare runs as the worker itself unless another user is named: who asks for it may want just that. */
-function candidates(wish: RuntimeWish, { uid, user }: RuntimeDeps): Candidate[] {
+function candidates(wish: RuntimeOptions, { uid, user }: RuntimeDeps): Candidate[] {
   if (wish === 'bare') return [{ name: 'bare', user }]
   const names = wish === 'strongest' ? (['sandbox', 'unshare'] as const) : [wish]
   const users = uid === 0 ? [user ?? OWN_USER, ...(user === undefined ? [undefined] : [])] : [undefined]
@@ -80,7 +80,7 @@ function make(name: Candidate['name'], deps: RuntimeDeps, user: RoomUser | undef
   return name === 'sandbox' ? sandboxRuntime(options) : unshareRuntime(options)
 }
 
-function refusal(wish: RuntimeWish, tried: readonly RuntimeReport[]): string {
+function refusal(wish: RuntimeOptions, tried: readonly RuntimeReport[]): string {
   const reasons = tried.map(({ name, probe }) => `${name}: ${probe.works ? '' : probe.reason}`)
   const what =
     wish === 'strongest' ? 'no room with isolation can be made here' : `the ${wish} runtime does not work here`

@@ -1,6 +1,6 @@
 import { mkdir, statfs } from 'node:fs/promises'
 import { FaultError } from '../base/fault.ts'
-import type { Probe, Runtime } from '../runtimes/run/runtime.ts'
+import type { Runtime, RuntimeProbe } from '../runtimes/run/runtime.ts'
 
 export interface SelfCheck {
   readonly runtime: Runtime
@@ -10,7 +10,7 @@ export interface SelfCheck {
 }
 
 /** Whether a worker can work at all. Better to refuse at the start, in words, than to fail one task after the other. */
-export async function selfCheck(check: SelfCheck): Promise<Extract<Probe, { works: true }>> {
+export async function selfCheck(check: SelfCheck): Promise<Extract<RuntimeProbe, { works: true }>> {
   const probe = await check.runtime.probe()
   if (!probe.works) throw refusal(`the ${check.runtime.name} runtime does not work here: ${probe.reason}`)
   await mustHaveSpace(check)

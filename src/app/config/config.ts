@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cwl } from './cwl.ts'
 import { capabilities, execution } from './execution.ts'
-import { field, fieldsOf, live } from './field.ts'
+import { configField, fieldsOf, live } from './field.ts'
 import { grpc } from './grpc.ts'
 import { limits } from './http-limits.ts'
 import { http, server } from './server.ts'
@@ -14,7 +14,7 @@ const log = z
     level: live(z.enum(['debug', 'info', 'warn', 'error']).default('info'), 'The least that is logged.', {
       flag: '--verbose (debug)',
     }),
-    format: field(
+    format: configField(
       z.enum(['auto', 'pretty', 'json']).default('auto'),
       'How log lines look on standard error; auto is pretty on a terminal and JSON elsewhere.',
     ),

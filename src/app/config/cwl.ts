@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import type { RunLimits } from '../../services/workflows/driver/thread-driver.ts'
-import { field } from './field.ts'
+import { configField } from './field.ts'
 
 const seconds = (standard: number) => z.number().positive().max(86_400).default(standard)
 
 /** Workflows that the server runs. */
 export const cwl = z
   .strictObject({
-    max_expression_seconds: field(seconds(20), 'Processor time that one JavaScript expression may use.'),
-    max_submission_expression_seconds: field(
+    max_expression_seconds: configField(seconds(20), 'Processor time that one JavaScript expression may use.'),
+    max_submission_expression_seconds: configField(
       seconds(300),
       'Processor time that all JavaScript expressions of one submission may use; then the submission fails.',
     ),
-    max_json_bytes: field(
+    max_json_bytes: configField(
       z
         .int()
         .min(64 * 1024)

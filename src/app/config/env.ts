@@ -1,5 +1,5 @@
 import { nearest } from '../../base/nearest.ts'
-import type { Field } from './field.ts'
+import type { ConfigField } from './field.ts'
 import { place, type Table } from './table.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -21,7 +21,7 @@ export interface EnvironmentLayer {
 }
 
 /** What WINDLASS_ variables set. An empty one counts as not there, as in most programs, unless nothing is something to say. */
-export function readEnvironment(env: Environment, fields: readonly Field[]): EnvironmentLayer {
+export function readEnvironment(env: Environment, fields: readonly ConfigField[]): EnvironmentLayer {
   const byVariable = new Map(fields.map((field) => [field.variable, field]))
   const values: Table = {}
   const unknown: string[] = []
@@ -36,7 +36,7 @@ export function readEnvironment(env: Environment, fields: readonly Field[]): Env
 }
 
 /** Text that does not fit stays text, so that the schema complains about it in its own words. */
-function parseText(text: string, { form, valueForm }: Pick<Field, 'form' | 'valueForm'>): unknown {
+function parseText(text: string, { form, valueForm }: Pick<ConfigField, 'form' | 'valueForm'>): unknown {
   if (form === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
   if (form === 'boolean') return SWITCH.get(text.toLowerCase()) ?? text
   if (form === 'list') return text.trim() === '[]' ? [] : parts(text)
@@ -51,7 +51,7 @@ const parts = (text: string): string[] =>
     .filter((part) => part !== '')
 
 /** `OSFamily=Linux,Arch=x86_64`. A number has no `=` in it, so that a name before one may: `Pool=gpu=600`. */
-function mapOf(pairs: readonly string[], form: NonNullable<Field['valueForm']>): Table | undefined {
+function mapOf(pairs: readonly string[], form: NonNullable<ConfigField['valueForm']>): Table | undefined {
   const splitAt = (pair: string): number => (form === 'number' ? pair.lastIndexOf('=') : pair.indexOf('='))
   if (!pairs.every((pair) => splitAt(pair) > 0)) return undefined
   const parse = (text: string): unknown => parseText(text, { form, valueForm: undefined })

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { configSchema, FIELDS } from './config.ts'
 import { configurationPage, explainConfig, explainedFields, showConfig } from './explain.ts'
 import { loadConfig } from './load.ts'
-import { pick, type Table } from './table.ts'
+import { pickFields, type Table } from './table.ts'
 
 const defaults = loadConfig({ env: {}, home: '/home/ada' })
 
 test('the explanation is a TOML file that sets every default', () => {
   const explained: Table = parse(explainConfig())
   for (const { key, standard, form } of FIELDS) {
-    if (standard !== undefined && form !== 'map') expect(pick(explained, key), key).toEqual(standard)
+    if (standard !== undefined && form !== 'map') expect(pickFields(explained, key), key).toEqual(standard)
   }
   const parsed = configSchema.parse({
     ...explained,

@@ -1,8 +1,8 @@
 import { stringify } from 'smol-toml'
 import { type Config, FIELDS } from './config.ts'
-import type { Field } from './field.ts'
+import type { ConfigField } from './field.ts'
 import type { LoadedConfig } from './load.ts'
-import { isTable, pick } from './table.ts'
+import { isTable, pickFields } from './table.ts'
 
 /** Every setting with its meaning and default, as a TOML file to start from. */
 export function explainConfig(): string {
@@ -60,12 +60,12 @@ ${explainConfig().trimEnd()}
 \`\`\`
 `
 
-const headingOf = ({ form, key, table }: Field): string => (form === 'map' ? key : table)
+const headingOf = ({ form, key, table }: ConfigField): string => (form === 'map' ? key : table)
 
 /** The fields of a table one after another, for TOML lets a table begin only once. */
-const TOGETHER: readonly Field[] = [...Map.groupBy(FIELDS, headingOf).values()].flat()
+const TOGETHER: readonly ConfigField[] = [...Map.groupBy(FIELDS, headingOf).values()].flat()
 
-function byTable(linesOf: (field: Field) => string[], spaced = false): string[] {
+function byTable(linesOf: (field: ConfigField) => string[], spaced = false): string[] {
   const lines: string[] = []
   let current: string | undefined
   for (const field of TOGETHER) {
@@ -78,7 +78,7 @@ function byTable(linesOf: (field: Field) => string[], spaced = false): string[] 
   return [...lines, '']
 }
 
-function explainField(field: Field): string[] {
+function explainField(field: ConfigField): string[] {
   const { meaning, choices, flag, reloads, otherwise, standard, name, form } = field
   const remarks: string[] = []
   if (choices !== undefined && choices.length > 1) remarks.push(`One of ${choices.join(', ')}.`)
@@ -90,8 +90,8 @@ function explainField(field: Field): string[] {
   return [...comments, standard === undefined ? `# ${name} =` : assignment(name, standard)]
 }
 
-function showField(field: Field, config: Config, origins: ReadonlyMap<string, string>): string[] {
-  const value = pick(config, field.key)
+function showField(field: ConfigField, config: Config, origins: ReadonlyMap<string, string>): string[] {
+  const value = pickFields(config, field.key)
   const entries = field.form === 'map' && isTable(value) ? Object.entries(value) : [[field.name, value] as const]
   return entries.map(([name, part]) => {
     const origin = origins.get(field.form === 'map' ? `${field.key}.${name}` : field.key)

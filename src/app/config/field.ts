@@ -16,7 +16,7 @@ export interface About {
   readonly reloads?: boolean
 }
 
-export interface Field extends About {
+export interface ConfigField extends About {
   /** `execution.scheduler.max_queue_size` */
   readonly key: string
   /** `execution.scheduler` */
@@ -27,7 +27,7 @@ export interface Field extends About {
   readonly variable: string
   readonly form: 'string' | 'number' | 'boolean' | 'list' | 'map'
   /** Of the values of a map. */
-  readonly valueForm: Field['form'] | undefined
+  readonly valueForm: ConfigField['form'] | undefined
   readonly choices: readonly string[] | undefined
   readonly standard: unknown
 }
@@ -35,17 +35,17 @@ export interface Field extends About {
 const known = z.registry<About>()
 
 /** Gives a schema its sentence. */
-export function field<S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S {
+export function configField<S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S {
   known.add(schema, { meaning, ...more })
   return schema
 }
 
 /** A field that a running server takes anew at a reload. */
 export const live = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>
-  field(schema, meaning, { ...more, reloads: true })
+  configField(schema, meaning, { ...more, reloads: true })
 
 /** All fields of a schema, in the order in which they were written. */
-export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []): Field[] {
+export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []): ConfigField[] {
   const { inner, standard } = unwrap(schema)
   if (inner instanceof z.ZodObject) {
     return Object.entries(inner.shape).flatMap(([name, part]) => fieldsOf(part, [...path, name]))
@@ -74,7 +74,7 @@ function unwrap(schema: z.core.$ZodType): { inner: z.core.$ZodType; standard: un
   return { inner: schema, standard: undefined }
 }
 
-function formOf(schema: z.core.$ZodType): Field['form'] {
+function formOf(schema: z.core.$ZodType): ConfigField['form'] {
   if (schema instanceof z.ZodNumber) return 'number'
   if (schema instanceof z.ZodBoolean) return 'boolean'
   if (schema instanceof z.ZodArray) return 'list'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DEFAULT_LIMITS, type Limits, type Rate } from '../../grpc/http2/limits.ts'
-import { field } from './field.ts'
+import { configField } from './field.ts'
 
 const LARGEST_WINDOW = 2 ** 31 - 1
 
@@ -15,50 +15,59 @@ const seconds = (standardMs: number) =>
 /** The limits that an operator may have a reason to move; the engine has a few more, which are nobody's business. */
 export const grpc = z
   .strictObject({
-    max_message_bytes: field(count(DEFAULT_LIMITS.maxMessageBytes, 1024), 'The largest message taken from a caller.'),
-    max_header_bytes: field(count(DEFAULT_LIMITS.maxHeaderBytes, 1024), "The most a call's metadata may come to."),
-    max_concurrent_streams: field(
+    max_message_bytes: configField(
+      count(DEFAULT_LIMITS.maxMessageBytes, 1024),
+      'The largest message taken from a caller.',
+    ),
+    max_header_bytes: configField(
+      count(DEFAULT_LIMITS.maxHeaderBytes, 1024),
+      "The most a call's metadata may come to.",
+    ),
+    max_concurrent_streams: configField(
       count(DEFAULT_LIMITS.maxConcurrentStreams),
       'Calls that one connection may have under way.',
     ),
-    initial_window_bytes: field(
+    initial_window_bytes: configField(
       count(DEFAULT_LIMITS.initialWindowBytes, 65_535),
       'What a caller may send on a call before the server has answered anything.',
     ),
-    stream_window_bytes: field(
+    stream_window_bytes: configField(
       count(DEFAULT_LIMITS.streamWindowBytes, 65_535),
       'What a caller may send ahead on a call that is being read.',
     ),
-    connection_window_bytes: field(
+    connection_window_bytes: configField(
       count(DEFAULT_LIMITS.connectionWindowBytes, 65_535),
       'What a caller may send ahead on a connection, over all its calls.',
     ),
-    max_connection_buffered_bytes: field(
+    max_connection_buffered_bytes: configField(
       count(DEFAULT_LIMITS.maxConnectionBufferedBytes, 65_535),
       'Received and not yet handled, over one connection.',
     ),
-    max_server_buffered_bytes: field(
+    max_server_buffered_bytes: configField(
       z.int().min(65_535).default(DEFAULT_LIMITS.maxServerBufferedBytes),
       'Received and not yet handled, over all connections.',
     ),
-    max_resets_per_second: field(
+    max_resets_per_second: configField(
       count(DEFAULT_LIMITS.resets.perSecond),
       'Calls that a connection may cancel per second in the long run; more is taken for an attack.',
     ),
-    max_pings_per_second: field(
+    max_pings_per_second: configField(
       count(DEFAULT_LIMITS.pings.perSecond),
       'Pings that a connection may send per second in the long run; more is taken for an attack.',
     ),
-    handshake_seconds: field(seconds(DEFAULT_LIMITS.handshakeMs), 'How long a new connection may take to say hello.'),
-    keepalive_seconds: field(
+    handshake_seconds: configField(
+      seconds(DEFAULT_LIMITS.handshakeMs),
+      'How long a new connection may take to say hello.',
+    ),
+    keepalive_seconds: configField(
       seconds(DEFAULT_LIMITS.keepaliveMs),
       'Silence after which a caller is asked for a sign of life.',
     ),
-    keepalive_timeout_seconds: field(
+    keepalive_timeout_seconds: configField(
       seconds(DEFAULT_LIMITS.keepaliveTimeoutMs),
       'How long it may take to give one before the connection is closed.',
     ),
-    stall_seconds: field(
+    stall_seconds: configField(
       seconds(DEFAULT_LIMITS.stallMs),
       'A call whose caller takes nothing of its answer for so long is ended.',
     ),

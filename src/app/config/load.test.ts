@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { FaultError } from '../../base/fault.ts'
 import { FIELDS } from './config.ts'
 import { type ConfigSources, type LoadedConfig, loadConfig } from './load.ts'
-import { pick } from './table.ts'
+import { pickFields } from './table.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -128,7 +128,7 @@ describe('a relative path', () => {
       ? { WINDLASS_SERVER_TLS_CERT_FILE: 'c', WINDLASS_SERVER_TLS_KEY_FILE: 'k' }
       : {}
     const { config } = loadConfig({ env: { ...chain, [variable]: given, [other]: given }, home: '/' })
-    expect(pick(config, key)).toBe(absolute)
+    expect(pickFields(config, key)).toBe(absolute)
   })
 })
 

@@ -6,7 +6,7 @@ import { type Config, configSchema, FIELDS } from './config.ts'
 import { type Environment, readEnvironment } from './env.ts'
 import { exposedKeys, exposureProblem } from './exposure.ts'
 import { problemsOf } from './problems.ts'
-import { leavesOf, overlay, pick, place, type Table } from './table.ts'
+import { leavesOf, overlay, pickFields, place, type Table } from './table.ts'
 
 export interface ConfigSources {
   /** A TOML file; without one, defaults hold. */
@@ -65,7 +65,7 @@ const UNIX = /^unix:(?:\/\/)?(?=[^/])/
 
 /** Here, where the value comes in: a process that is started with another working directory must find the same file. */
 function makeAbsolute(config: Config, key: string): void {
-  const value = pick(config, key)
+  const value = pickFields(config, key)
   if (typeof value !== 'string') return
   const isAddress = /(^|[._])(address|url)$/.test(key)
   if (!isAddress) place(config, key, resolve(value))
@@ -94,7 +94,7 @@ function check(merged: Table, origins: ReadonlyMap<string, string>): Config {
   const problems = success
     ? data.server.insecure
       ? []
-      : exposedKeys(data).map((key) => `${originOf(key)}: ${exposureProblem(key, String(pick(data, key)))}`)
+      : exposedKeys(data).map((key) => `${originOf(key)}: ${exposureProblem(key, String(pickFields(data, key)))}`)
     : problemsOf(error.issues, originOf, [...FIELDS.map((field) => field.key), ...tables])
   if (!success || problems.length > 0) throw new FaultError({ kind: 'invalid', what: problems.join('\n') })
   return data

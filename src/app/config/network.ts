@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { reachProblem } from '../../base/address-rules.ts'
 import { grantProblem } from '../../model/network-grants.ts'
-import { field } from './field.ts'
+import { configField } from './field.ts'
 
 /** A text for which the check finds no problem. */
 const checked = (problemOf: (text: string) => string | undefined) =>
@@ -12,16 +12,16 @@ const checked = (problemOf: (text: string) => string | undefined) =>
 
 export const network = z
   .strictObject({
-    allow: field(
+    allow: configField(
       z.array(checked(grantProblem)).default([]),
       'Doors whose tasks may use a network: rest, judge0, cwl, reapi or *; rest@a is for instance a alone.',
       { otherwise: 'none' },
     ),
-    mode: field(
+    mode: configField(
       z.enum(['room', 'host', 'off']).default('room'),
       "What a worker gives such tasks: room (their own, public addresses only), host (all of the machine's) or off.",
     ),
-    reach: field(
+    reach: configField(
       z.array(checked(reachProblem)).default([]),
       'Addresses, ranges (10.1.0.0/16) and host names that rooms and callbacks may reach though not public.',
       { otherwise: 'none' },

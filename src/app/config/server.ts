@@ -3,7 +3,7 @@ import { configuredAuthority } from '../../doors/http/server/authority.ts'
 import { configuredOrigin } from '../../doors/http/server/browser-rules.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 import { parseAddress } from './bind-address.ts'
-import { field, live } from './field.ts'
+import { configField, live } from './field.ts'
 
 /** Text that a part will have to read when the server starts, and that had better be refused here, with its key. */
 const readableBy = (read: (text: string) => unknown, what: string) =>
@@ -45,26 +45,26 @@ const tls = z
 
 /** Not optional as a whole: where data lives depends on the machine, and the loader fills that in. */
 export const server = z.strictObject({
-  address: field(
+  address: configField(
     address().default('127.0.0.1:8980'),
     'Where gRPC is served: host:port, [ipv6]:port or unix:/path; port 0 takes a free one.',
     { flag: '--grpc', holdsPath: true },
   ),
-  http_address: field(address().default('127.0.0.1:8080'), 'Where HTTP is served, written in the same way.', {
+  http_address: configField(address().default('127.0.0.1:8080'), 'Where HTTP is served, written in the same way.', {
     flag: '--http',
     holdsPath: true,
   }),
-  start_without_journal: field(
+  start_without_journal: configField(
     z.boolean().default(false),
     'Start with a new journal where the old one is missing or empty, and forget the tasks that it held.',
     { flag: '--start-without-journal' },
   ),
-  insecure: field(
+  insecure: configField(
     z.boolean().default(false),
     'Allow addresses that other machines can reach although callers are not authenticated.',
     { flag: '--insecure' },
   ),
-  data_dir: field(z.string().min(1), 'Directory for everything the server keeps.', {
+  data_dir: configField(z.string().min(1), 'Directory for everything the server keeps.', {
     otherwise: '$XDG_DATA_HOME/windlass, or ~/.local/share/windlass',
     flag: '--data',
     holdsPath: true,
@@ -73,7 +73,7 @@ export const server = z.strictObject({
     z.number().min(0).max(86_400).default(30),
     'How long a stopping server lets the calls in hand finish.',
   ),
-  instance_name: field(
+  instance_name: configField(
     z
       .string()
       .default('')
@@ -88,7 +88,7 @@ export const server = z.strictObject({
 
 export const http = z
   .strictObject({
-    health_address: field(
+    health_address: configField(
       address().optional(),
       'A further address for /healthz and /readyz alone, without TLS, for probes that have no client certificate.',
       { otherwise: 'probes use http_address', holdsPath: true },

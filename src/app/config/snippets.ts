@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { field, live } from './field.ts'
+import { configField, live } from './field.ts'
 
 /** Running code for others. */
 export const snippets = z
   .strictObject({
-    allow_bare: field(
+    allow_bare: configField(
       z.boolean().default(false),
       'Whether code from anybody may run with nothing between it and the machine, where a worker has no better room.',
       { flag: '--allow-bare-snippets' },
@@ -14,7 +14,7 @@ export const snippets = z
       'What callbacks are signed with when the request brings no secret of its own.',
       { otherwise: 'not signed' },
     ),
-    callbacks_to_private_addresses: field(
+    callbacks_to_private_addresses: configField(
       z.boolean().default(false),
       'Callbacks may go to this machine and its neighbours: only where everybody who submits is trusted.',
     ),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
 import { parseTarget } from '../../client/connection/target.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
-import { field } from './field.ts'
+import { configField } from './field.ts'
 
 const GiB = 1024 ** 3
 const MiB = 1024 ** 2
@@ -13,29 +13,29 @@ const file = () => z.string().min(1).optional()
 
 const cas = z
   .strictObject({
-    backend: field(
+    backend: configField(
       z.enum(['filesystem', 'grpc']).default('filesystem'),
       'Where blobs and results are kept: in pack files on a local disk, or only in the upstream (grpc).',
     ),
-    root_dir: field(folder(), 'Directory for blobs, and for results of actions.', {
+    root_dir: configField(folder(), 'Directory for blobs, and for results of actions.', {
       otherwise: 'cas in data_dir',
       holdsPath: true,
     }),
-    max_bytes: field(
+    max_bytes: configField(
       z
         .int()
         .min(64 * MiB)
         .default(32 * GiB),
       'How much disk blobs may take; past it, what was not asked for the longest goes.',
     ),
-    min_free_bytes: field(
+    min_free_bytes: configField(
       z
         .int()
         .min(0)
         .default(64 * MiB),
       'Disk space that blobs leave free for the journal and logs, at most an eighth of the file system; 0 turns it off.',
     ),
-    pack_bytes: field(
+    pack_bytes: configField(
       z
         .int()
         .min(MiB)
@@ -43,15 +43,15 @@ const cas = z
         .default(256 * MiB),
       'The size of one pack file: disk space is given back in such steps.',
     ),
-    durability: field(
+    durability: configField(
       z.enum(['process', 'power']).default('process'),
       'What an upload survives once it is acknowledged: the end of the process, or of the power (an fsync each time).',
     ),
-    verify_reads: field(
+    verify_reads: configField(
       z.enum(['first', 'always']).default('first'),
       'When checksums are looked at: at the first read after a start, or at every one.',
     ),
-    scrub_bytes_per_second: field(
+    scrub_bytes_per_second: configField(
       z
         .int()
         .min(0)
@@ -63,22 +63,22 @@ const cas = z
 
 const actionCache = z
   .strictObject({
-    backend: field(
+    backend: configField(
       z.enum(['filesystem']).default('filesystem'),
       'Where results of actions are kept: with the blobs, wherever those are.',
     ),
-    root_dir: field(folder(), 'Directory for results of actions, if they are to be kept apart from the blobs.', {
+    root_dir: configField(folder(), 'Directory for results of actions, if they are to be kept apart from the blobs.', {
       otherwise: 'they are kept with the blobs',
       holdsPath: true,
     }),
-    max_bytes: field(
+    max_bytes: configField(
       z
         .int()
         .min(64 * MiB)
         .default(2 * GiB),
       'How much disk results may take in root_dir; past it, what was not asked for the longest goes.',
     ),
-    read_only_instances: field(
+    read_only_instances: configField(
       z.array(z.string()).default([]),
       'Instances whose callers may read results of actions and not put any; "" is the unnamed one.',
     ),
@@ -87,16 +87,16 @@ const actionCache = z
 
 const upstreamTls = z
   .strictObject({
-    ca_file: field(file(), "Certificates in PEM that the upstream's must lead to.", {
+    ca_file: configField(file(), "Certificates in PEM that the upstream's must lead to.", {
       otherwise: "the system's",
       holdsPath: true,
     }),
-    cert_file: field(file(), 'Our own certificate in PEM, for an upstream that asks for one.', {
+    cert_file: configField(file(), 'Our own certificate in PEM, for an upstream that asks for one.', {
       otherwise: 'none',
       holdsPath: true,
     }),
-    key_file: field(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none', holdsPath: true }),
-    server_name: field(file(), 'The name that the upstream must prove.', { otherwise: 'the host in url' }),
+    key_file: configField(file(), 'Private key of that certificate, in PEM.', { otherwise: 'none', holdsPath: true }),
+    server_name: configField(file(), 'The name that the upstream must prove.', { otherwise: 'the host in url' }),
   })
   .prefault({})
   .superRefine(({ cert_file, key_file }, context) => {
@@ -106,7 +106,7 @@ const upstreamTls = z
 
 const upstream = z
   .strictObject({
-    url: field(
+    url: configField(
       z
         .string()
         .refine((text) => parseTarget(text) !== undefined, {
@@ -116,7 +116,7 @@ const upstream = z
       'Another server of the Remote Execution API to read through: grpc://, grpcs:// or unix:/path.',
       { otherwise: 'no upstream', holdsPath: true },
     ),
-    instance: field(
+    instance: configField(
       z
         .string()
         .refine((name) => instanceNameProblem(name) === undefined, { error: 'expected the name of an instance' })
@@ -124,16 +124,16 @@ const upstream = z
       'The one instance to use there; all instances here that share space 0 then share its results.',
       { otherwise: 'each by its own name' },
     ),
-    write_through: field(z.boolean().default(false), 'Whether what is written here is written there too.'),
-    when_down: field(
+    write_through: configField(z.boolean().default(false), 'Whether what is written here is written there too.'),
+    when_down: configField(
       z.enum(['absent', 'unavailable']).default('absent'),
       'What a miss is while the upstream is away: absent, so that builds go on, or an error.',
     ),
-    timeout_seconds: field(
+    timeout_seconds: configField(
       z.number().min(0.1).max(3600).default(30),
       'How long it may take to answer, or in a stream to send or take the next piece.',
     ),
-    headers: field(
+    headers: configField(
       z.record(z.string(), z.string()).default({}),
       'Sent to the upstream with every call, such as authorization = "Bearer …".',
     ),
@@ -146,11 +146,11 @@ export const storage = z
     cas,
     action_cache: actionCache,
     upstream,
-    spaces: field(
+    spaces: configField(
       z.record(z.string(), z.int().min(0).max(254)).default({}),
       'Instances whose blobs are kept apart, each with the number of its space; all others share space 0.',
     ),
-    digest_functions: field(
+    digest_functions: configField(
       z.record(z.string(), z.enum(FUNCTIONS)).default({}),
       'Instances whose clients use another digest function than sha256 without naming it, such as "blake3".',
     ),

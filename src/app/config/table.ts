@@ -38,7 +38,7 @@ export function place(table: Table, key: string, value: unknown): void {
 }
 
 /** The value under a dotted key. */
-export function pick(table: Table, key: string): unknown {
+export function pickFields(table: Table, key: string): unknown {
   let at: unknown = table
   for (const name of key.split('.')) at = isTable(at) ? at[name] : undefined
   return at

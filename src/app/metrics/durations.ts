@@ -11,7 +11,7 @@ const LABELS = [...EDGES_MS.map((ms) => String(ms / 1000)), '+Inf']
  * A histogram that is written once per call at six-digit rates and read once per scrape: each duration adds one to
  * one number here, and Prometheus' running totals are summed up only when they are asked for.
  */
-export class Durations {
+export class DurationHistogram {
   readonly #counts = new Float64Array(EDGES.length + 1)
   #sumMs = 0
 

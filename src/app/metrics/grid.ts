@@ -3,7 +3,7 @@ import type { GridMeter, TaskMeter } from '../../engine/grid-meter.ts'
 import type { EngineFigures } from '../../engine/inquiring.ts'
 import type { FinalState } from '../../model/task-state.ts'
 import type { Property } from '../../scheduler/model/events.ts'
-import { Durations } from './durations.ts'
+import { DurationHistogram } from './durations.ts'
 import { expose, type Sample } from './exposition.ts'
 
 /**
@@ -20,8 +20,8 @@ class PairFigures implements TaskMeter {
   readonly labels: Readonly<Record<'instance' | 'platform', string>>
   readonly counts = { accepted: 0, merged: 0, hit: 0 }
   readonly ends: Record<FinalState, number> = { completed: 0, failed: 0, timeout: 0, cancelled: 0 }
-  readonly queueTime = new Durations()
-  readonly runTime = new Durations()
+  readonly queueTime = new DurationHistogram()
+  readonly runTime = new DurationHistogram()
 
   constructor(instance: string, platform: string) {
     this.labels = { instance: shortened(instance), platform: shortened(platform) }

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { HttpAnswered, HttpMeter } from '../../doors/http/server/http-meter.ts'
-import { Durations } from './durations.ts'
+import { DurationHistogram } from './durations.ts'
 import { expose } from './exposition.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -8,7 +8,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Counts HTTP requests, and shows them as windlass_http_… */
 export function httpFigures(registry: Registry, now: () => number): HttpMeter {
   const requests = new Map<string, { labels: Record<string, string>; value: number }>()
-  const durations = new Map<string, Durations>()
+  const durations = new Map<string, DurationHistogram>()
   const seconds = 'windlass_http_request_seconds'
   expose(registry, {
     name: 'windlass_http_requests_total',
@@ -36,7 +36,7 @@ export function httpFigures(registry: Registry, now: () => number): HttpMeter {
       const begin = now()
       return (answered) => {
         count(answered)
-        const taken = durations.get(answered.route) ?? new Durations()
+        const taken = durations.get(answered.route) ?? new DurationHistogram()
         durations.set(answered.route, taken)
         taken.add(now() - begin)
       }

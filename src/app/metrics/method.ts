@@ -1,12 +1,12 @@
 import type { MethodObserver } from '../../grpc/observer.ts'
 import { STATUS_NAMES, type StatusCode } from '../../grpc/status.ts'
-import { Durations } from './durations.ts'
+import { DurationHistogram } from './durations.ts'
 import type { Sample } from './exposition.ts'
 
 /** What is counted of one method. `started` and `finished` run once per call: plain numbers, and nothing looked up. */
 export class MethodFigures implements MethodObserver {
   readonly labels: Readonly<Record<string, string>>
-  readonly seconds = new Durations()
+  readonly seconds = new DurationHistogram()
   inFlight = 0
   readonly #bytes = new Float64Array(2)
   readonly #codes = new Float64Array(STATUS_NAMES.length)

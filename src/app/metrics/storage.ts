@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { StoreMeter, StoreVerb } from '../../storage/metered.ts'
 import type { PackFigures } from '../../storage/packs/pack-store.ts'
-import { Durations } from './durations.ts'
+import { DurationHistogram } from './durations.ts'
 import { expose } from './exposition.ts'
 
 const VERBS: readonly StoreVerb[] = ['missing', 'readMany', 'read', 'writeMany', 'write']
@@ -10,7 +10,10 @@ const VERBS: readonly StoreVerb[] = ['missing', 'readMany', 'read', 'writeMany',
 export function storeFigures(registry: Registry): StoreMeter {
   const hits = tally()
   const misses = tally()
-  const seconds = Object.fromEntries(VERBS.map((verb) => [verb, new Durations()])) as Record<StoreVerb, Durations>
+  const seconds = Object.fromEntries(VERBS.map((verb) => [verb, new DurationHistogram()])) as Record<
+    StoreVerb,
+    DurationHistogram
+  >
   const bytes = { read: 0, written: 0 }
 
   const perVerb = (counts: Record<StoreVerb, number>) =>

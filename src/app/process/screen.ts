@@ -1,5 +1,5 @@
 /** A terminal that is drawn on as a whole, for as long as somebody looks; a test plays one. */
-export interface Screen {
+export interface FullScreen {
   readonly columns: number
   readonly rows: number
   /** Until `leave`, which gives everything back as it was; keys come one at a time, Ctrl+C among them. */
@@ -12,7 +12,7 @@ const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 
 /** The real one. */
-export function processScreen(): Screen {
+export function processScreen(): FullScreen {
   const { stdin, stdout } = process
   let leave: (() => void) | undefined
   return {

@@ -20,7 +20,7 @@ export interface Stoppable {
   stop(signal: StopSignal): Promise<void>
 }
 
-export interface Surroundings {
+export interface ShutdownTools {
   readonly signals: SignalSource
   readonly clock: Clock
   readonly log: Log
@@ -33,7 +33,7 @@ export interface Surroundings {
  */
 export async function runUntilSignal(
   start: () => Promise<Stoppable>,
-  { signals, clock, log }: Surroundings,
+  { signals, clock, log }: ShutdownTools,
 ): Promise<void> {
   const names = Object.keys(EXIT_CODES) as StopSignal[]
   const { promise: asked, resolve: ask } = Promise.withResolvers<StopSignal>()

@@ -36,7 +36,7 @@ const STATUS: z.ZodType<WorkerStatus> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), what: z.string(), isLasting: z.boolean() }),
 ])
 
-export const statusLine = (status: WorkerStatus): string => `${JSON.stringify(status)}\n`
+export const workerStatusLine = (status: WorkerStatus): string => `${JSON.stringify(status)}\n`
 
 /** Undefined for a line that is no status, such as one that a library printed. */
 export function statusFromLine(line: string): WorkerStatus | undefined {

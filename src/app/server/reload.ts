@@ -1,5 +1,5 @@
 import { type Config, FIELDS } from '../config/config.ts'
-import { isTable, pick, place, type Table } from '../config/table.ts'
+import { isTable, pickFields, place, type Table } from '../config/table.ts'
 import { readTlsFiles, type TlsMaterial } from '../process/tls-files.ts'
 
 /** What a reload changed. */
@@ -30,7 +30,7 @@ export function reloader(started: Config, target: ReloadTarget): (next: Config) 
   return (next) => {
     const tls = readTlsFiles(next.server.tls)
     const isSameKind = tlsKind(inForce) === tlsKind(next)
-    const changed = FIELDS.filter(({ key }) => !isSame(pick(inForce, key), pick(next, key)))
+    const changed = FIELDS.filter(({ key }) => !isSame(pickFields(inForce, key), pickFields(next, key)))
     const takes = ({ key, reloads }: (typeof FIELDS)[number]): boolean =>
       reloads === true && (isSameKind || !TLS_KEYS.some((each) => each === key))
     const applied = changed.filter(takes).map(({ key }) => key)
@@ -50,7 +50,7 @@ const tlsKind = ({ server: { tls } }: Config): string =>
   tls.cert_file === undefined ? 'none' : tls.client_ca_file === undefined ? 'server' : 'mutual'
 
 const fileAt = (config: Config, key: string): string[] => {
-  const path = pick(config, key)
+  const path = pickFields(config, key)
   return typeof path === 'string' ? [path] : []
 }
 
@@ -60,6 +60,6 @@ const sorted = (value: unknown): unknown => (isTable(value) ? Object.entries(val
 
 function withValues(config: Config, next: Config, keys: readonly string[]): Config {
   const copy: Table = structuredClone(config)
-  for (const key of keys) place(copy, key, pick(next, key))
+  for (const key of keys) place(copy, key, pickFields(next, key))
   return copy as Config
 }

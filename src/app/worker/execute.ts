@@ -17,7 +17,7 @@ import { openWorkerTools } from './tools.ts'
 import { commandUser } from './user.ts'
 import { holdWorkFolder } from './work-folder.ts'
 
-export interface ExecuteOrder {
+export interface ExecuteOptions {
   readonly target: Target
   readonly tls: ClientTls
   readonly headers: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export interface ExecuteOrder {
 
 /** Runs one action from a store and puts its outputs there: what a worker does, without a server to ask for it. */
 export async function executeOnce(
-  order: ExecuteOrder,
+  order: ExecuteOptions,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<{ readonly end: RunEnd; readonly result: ActionResult }> {

@@ -7,7 +7,7 @@ import { findLanguage } from '../../languages/find-language.ts'
 import { loadLanguages } from '../../languages/load-languages.ts'
 import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
 import type { Language } from '../../model/language.ts'
-import type { Probe } from '../../runtimes/run/runtime.ts'
+import type { RuntimeProbe } from '../../runtimes/run/runtime.ts'
 import type { NamedValue } from '../../wire/workers/registration.ts'
 import type { InstanceTools } from '../../worker/daemon-attempt.ts'
 import { languageMarks } from '../../worker/languages/language-marks.ts'
@@ -29,7 +29,7 @@ export interface WorkerLanguagesOptions {
   readonly server: Pick<Config['server'], 'data_dir'>
   /** The least that rooms must keep snippets from everything else; from the machine, where nobody says. */
   readonly least?: IsolationLevel
-  readonly probe: Extract<Probe, { works: true }>
+  readonly probe: Extract<RuntimeProbe, { works: true }>
   readonly here: InstanceTools
   readonly roomName: () => string
   readonly clock: Clock

@@ -6,8 +6,8 @@ import { engineSocketPath } from '../../runtimes/docker/engine-places.ts'
 import type { ImagePolicy } from '../../runtimes/images/image-cache.ts'
 import { hostNetworks, noNetworks, type RoomNetworks } from '../../runtimes/network/room-networks.ts'
 import { translatedNetworks } from '../../runtimes/network/translated-networks.ts'
-import { openRuntime, type RuntimeDeps, type RuntimeWish } from '../../runtimes/open-runtime.ts'
-import type { Probe, Runtime } from '../../runtimes/run/runtime.ts'
+import { openRuntime, type RuntimeDeps, type RuntimeOptions } from '../../runtimes/open-runtime.ts'
+import type { Runtime, RuntimeProbe } from '../../runtimes/run/runtime.ts'
 import type { Backend } from '../config/backends.ts'
 import type { Config } from '../config/config.ts'
 import { ownAddresses } from '../process/own-addresses.ts'
@@ -22,11 +22,11 @@ export interface BackendOptions extends RuntimeDeps {
 
 export interface OpenBackend {
   readonly runtime: Runtime
-  readonly probe: Extract<Probe, { works: true }>
+  readonly probe: Extract<RuntimeProbe, { works: true }>
   close(): Promise<void>
 }
 
-const WISHES: Readonly<Record<Exclude<Backend, 'docker' | 'apptainer'>, RuntimeWish>> = {
+const WISHES: Readonly<Record<Exclude<Backend, 'docker' | 'apptainer'>, RuntimeOptions>> = {
   auto: 'strongest',
   host: 'bare',
   sandbox: 'sandbox',

@@ -11,7 +11,7 @@ export interface WorkFolder {
   release(): void
 }
 
-export interface WorkFolderWish {
+export interface WorkFolderOptions {
   /** What the user asked for. */
   readonly named: string | undefined
   readonly dataDir: string
@@ -25,7 +25,7 @@ const MOST_UNNAMED = 64
 const OPEN_TO_ALL = '/var/tmp'
 
 /** The directory of one worker alone: what lies in it from before is its to remove. */
-export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderWish): WorkFolder {
+export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderOptions): WorkFolder {
   if (named !== undefined) return hold(openWay(named, user), pid)
   const isClosed = user !== undefined && closedOnTheWay(dataDir) !== undefined
   const folder = isClosed ? openFolderFor(dataDir) : dataDir

@@ -6,9 +6,9 @@ import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.t
 import { statusLine } from '../output/progress.ts'
 import { bytesText, countText, parseBytes, parseSeconds } from '../output/words.ts'
 import { withServer } from '../session/cas-session.ts'
-import type { ServerOptions } from '../session/grid-flags.ts'
+import type { CasServerOptions } from '../session/grid-flags.ts'
 
-export interface GcOptions extends ServerOptions {
+export interface GcOptions extends CasServerOptions {
   readonly to?: string
   readonly olderThan?: string
   readonly dryRun?: true

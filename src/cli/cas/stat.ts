@@ -8,7 +8,7 @@ import type { StorageFigures } from '../../model/storage-figures.ts'
 import { bytesText, countText, secondsText } from '../output/words.ts'
 import { type Session, withServer } from '../session/cas-session.ts'
 import type { DigestOptions } from '../session/grid-flags.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 
 /** Digests in one question. */
 const GROUP = 5000
@@ -52,7 +52,7 @@ async function tellBlobs(digests: readonly Digest[], options: DigestOptions, { t
   const line = ({ digest, held }: Answer) =>
     held ? `held    ${digest}  as ${forms.join(', ')}\n` : `absent  ${digest}\n`
   terminal.out(options.json ? `${JSON.stringify({ blobs: answers })}\n` : answers.map(line).join(''))
-  if (absent > 0) throw new Verdict(1)
+  if (absent > 0) throw new ExitRequest(1)
 }
 
 function figuresText(figures: StorageFigures): string {

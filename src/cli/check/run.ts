@@ -12,7 +12,7 @@ import { textReport } from '../../check/report-text.ts'
 import { select } from '../../check/select.ts'
 import type { Target } from '../../client/connection/target.ts'
 import { dial, pairOf, targetOf } from '../session/dial.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 import type { CheckOptions } from './check.ts'
 
 const NEXT = 'is a server running there? "windlass server" starts one, and --target names another'
@@ -67,7 +67,7 @@ async function check({ behaviours, target, channel }: What, options: CheckOption
     terminal.out(`\nRemote Execution API ${versions} at ${target.text}${of} (seed ${seed})\n\n`)
     terminal.out(`${textReport(results, { colours: terminal.outIsTerminal && !terminal.env.NO_COLOR })}\n`)
   }
-  if (tally(results).failed > 0) throw new Verdict(1)
+  if (tally(results).failed > 0) throw new ExitRequest(1)
 }
 
 /** A line that is written over, for people only. */

@@ -4,7 +4,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { Listening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../../client/workflows/client.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
 
-export interface Following {
+export interface RunFollowing {
   readonly client: SubmissionsClient
   readonly watch: RunWatch
   /** Which steps it has something to say about. */
@@ -18,7 +18,7 @@ const PATIENCE_MS = 120_000
 const PAUSE_MS = 500
 
 /** Watches a submission to its end. A server that goes away in between is asked again. */
-export async function followSubmission(id: string, following: Following): Promise<RemoteSubmission> {
+export async function followSubmission(id: string, following: RunFollowing): Promise<RemoteSubmission> {
   const { client, clock, signal } = following
   const tell = stepTeller(id, following)
   const listening: Listening = { last: undefined, steps: following.steps }
@@ -44,7 +44,7 @@ export async function followSubmission(id: string, following: Following): Promis
 const isOver = ({ state }: RemoteSubmission): boolean => state !== 'PENDING' && state !== 'RUNNING'
 
 /** In the words of a run on this machine; what one that failed has printed is fetched. */
-function stepTeller(id: string, { client, watch }: Following): (step: RemoteStep) => Promise<void> {
+function stepTeller(id: string, { client, watch }: RunFollowing): (step: RemoteStep) => Promise<void> {
   const seen = new Map<string, RemoteStep['state']>()
   const lastWords = async (path: string): Promise<void> => {
     const { stdout, stderr } = await client.logs(id, path).catch(() => ({ stdout: '', stderr: '' }))

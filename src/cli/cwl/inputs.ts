@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import type { InputUploads } from '../../client/workflows/upload.ts'
 import { fetchLocal } from '../../cwl-runner/files/fetch-local.ts'
-import { pathOf } from '../../cwl-runner/files/file-address.ts'
+import { pathOfAddress } from '../../cwl-runner/files/file-address.ts'
 import type { LocalFiles } from '../../cwl-runner/files/local-files.ts'
 import type { OpenedProcess } from '../../cwl-runner/open-process.ts'
 import { fileLocation, treeLocation } from '../../model/cas-location.ts'
@@ -17,7 +17,7 @@ import { isList, type ValueRecord } from '../../workflow/values/value.ts'
 import { relocated } from './locations.ts'
 
 /** What a server needs to run a process: all that is on this machine is named by what it was sent as. */
-export interface PackedOrder {
+export interface PackedRequest {
   readonly workflow: ValueRecord
   readonly inputs: ValueRecord
   readonly schemas: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export interface Packing {
  * Makes the inputs complete while the files are at hand, so that secondary files come along, and sends what they, and the
  * defaults in the documents, consist of.
  */
-export async function packOrder({ process: opened, inputs }: OpenedProcess, packing: Packing): Promise<PackedOrder> {
+export async function packOrder({ process: opened, inputs }: OpenedProcess, packing: Packing): Promise<PackedRequest> {
   const { files, expressions } = packing
   const scope = scopeOf(NO_SCOPE, opened)
   const ontology = await loadOntology(opened, fetchLocal)
@@ -58,7 +58,7 @@ function atServer(data: DataValue, to: string): DataValue {
 }
 
 async function sentLocation(data: DataValue, location: string, { files, uploads }: Packing): Promise<string> {
-  const path = pathOf(location)
+  const path = pathOfAddress(location)
   if (path === undefined) throw invalid(`${location} is not a file of this machine`, 'unsupported')
   const looked = files.look(path)
   if (looked === undefined) throw invalid(`${path} is not there`)

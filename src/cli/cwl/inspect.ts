@@ -6,7 +6,7 @@ import { addressFor } from '../../cwl-runner/open-process.ts'
 import { loadProcess } from '../../workflow/loading/load.ts'
 import { checkProcess } from '../../workflow/process/check.ts'
 import type { Process } from '../../workflow/process/process.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 
 /** Says of each document whether it is right, and where it is not. */
 export async function validateCwl(named: readonly string[], terminal: Terminal): Promise<void> {
@@ -20,7 +20,7 @@ export async function validateCwl(named: readonly string[], terminal: Terminal):
       tell(error, terminal)
     }
   }
-  if (!isRight) throw new Verdict(1)
+  if (!isRight) throw new ExitRequest(1)
 }
 
 export const graphCwl = (named: string, terminal: Terminal): Promise<void> =>
@@ -37,7 +37,7 @@ async function printing(terminal: Terminal, make: () => Promise<string>): Promis
     terminal.out(await make())
   } catch (error) {
     tell(error, terminal)
-    throw new Verdict(1)
+    throw new ExitRequest(1)
   }
 }
 

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { HttpBlobs } from '../../client/workflows/blobs.ts'
-import { deliver } from '../../cwl-runner/deliver.ts'
-import { addressOf } from '../../cwl-runner/files/file-address.ts'
+import { deliverOutputs } from '../../cwl-runner/deliver.ts'
+import { fileAddress } from '../../cwl-runner/files/file-address.ts'
 import type { LocalFiles } from '../../cwl-runner/files/local-files.ts'
 import { parseCasLocation } from '../../model/cas-location.ts'
 import { mapData } from '../../workflow/values/file-value.ts'
@@ -28,15 +28,15 @@ export async function fetchOutputs(outputs: ValueRecord, fetching: Fetching): Pr
   const bring = async (location: string): Promise<string> => {
     const named = parseCasLocation(location)
     const before = named?.kind === 'file' && !named.executable ? small.get(named.digest.hash) : undefined
-    if (before !== undefined) return addressOf(before)
+    if (before !== undefined) return fileAddress(before)
     const path = join(rooms, String(++brought))
     if (named?.kind === 'file') await blobs.fetchFile(named.digest, path, named.executable)
     else if (named?.kind === 'tree' && named.path.length === 0) await blobs.fetchTree(named.digest, path)
     else throw new FaultError({ kind: 'unavailable', what: `the server names an output by ${location.slice(0, 200)}` })
-    return addressOf(path)
+    return fileAddress(path)
   }
   const local = await relocated(outputs, bring)
-  return deliver(local, { outdir, rooms, files })
+  return deliverOutputs(local, { outdir, rooms, files })
 }
 
 /** Programs are not among them: they are brought as what they are. */

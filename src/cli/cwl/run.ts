@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import type { Terminal } from '../../app/process/terminal.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { type OpenedProcess, openProcess } from '../../cwl-runner/open-process.ts'
-import type { Outcome } from '../../workflow/run/state.ts'
+import type { StepOutcome } from '../../workflow/run/state.ts'
 import { outputJson } from '../../workflow/values/output-json.ts'
 import type { DialOptions } from '../session/dial-flags.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 import { type CwlProgress, cwlProgress } from './progress.ts'
 
 export interface CwlRunFlags extends DialOptions {
@@ -18,7 +18,7 @@ export interface CwlRunFlags extends DialOptions {
   readonly label?: readonly string[]
 }
 
-export interface CwlRunOrder {
+export interface CwlRunRequest {
   readonly process: string
   readonly job: string | undefined
   readonly flags: CwlRunFlags
@@ -29,7 +29,7 @@ const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 const SIGNALS = Object.keys(SIGNAL_CODES) as (keyof typeof SIGNAL_CODES)[]
 
 /** What every CWL runner does: inputs in, output object on standard output, and an exit code that says how it went. */
-export async function runCwl(order: CwlRunOrder, terminal: Terminal): Promise<void> {
+export async function runCwl(order: CwlRunRequest, terminal: Terminal): Promise<void> {
   const leaving = new AbortController()
   let interrupted: number | undefined
   const heed = (signal: keyof typeof SIGNAL_CODES): void => {
@@ -40,8 +40,8 @@ export async function runCwl(order: CwlRunOrder, terminal: Terminal): Promise<vo
   for (const signal of SIGNALS) terminal.signals.on(signal, heed)
   try {
     const code = await judged(() => runOrder(order, terminal, leaving.signal), terminal)
-    if (interrupted !== undefined) throw new Verdict(interrupted)
-    if (code !== 0) throw new Verdict(code)
+    if (interrupted !== undefined) throw new ExitRequest(interrupted)
+    if (code !== 0) throw new ExitRequest(code)
   } finally {
     for (const signal of SIGNALS) terminal.signals.off(signal, heed)
   }
@@ -58,7 +58,7 @@ async function judged(run: () => Promise<number>, terminal: Terminal): Promise<n
   }
 }
 
-async function runOrder(order: CwlRunOrder, terminal: Terminal, signal: AbortSignal): Promise<number> {
+async function runOrder(order: CwlRunRequest, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const { flags, ...named } = order
   const opened: OpenedProcess = await openProcess({ ...named, cwd: resolve() })
   const outdir = openOutdir(flags.outdir)
@@ -87,7 +87,7 @@ interface Surroundings {
   readonly signal: AbortSignal
 }
 
-async function runHere({ flags }: CwlRunOrder, here: Surroundings): Promise<Outcome> {
+async function runHere({ flags }: CwlRunRequest, here: Surroundings): Promise<StepOutcome> {
   const { opened, outdir, progress: watch, terminal, signal } = here
   const { parallel, container: useContainers } = flags
   const { openCwlMachine } = await import('../../app/cwl/machine.ts')
@@ -100,7 +100,11 @@ async function runHere({ flags }: CwlRunOrder, here: Surroundings): Promise<Outc
   }
 }
 
-async function runThere({ process: name, flags }: CwlRunOrder, here: Surroundings, server: string): Promise<Outcome> {
+async function runThere(
+  { process: name, flags }: CwlRunRequest,
+  here: Surroundings,
+  server: string,
+): Promise<StepOutcome> {
   const { opened, outdir, progress, signal } = here
   const { runOnServer } = await import('./server.ts')
   const { watch, sent } = { watch: progress, sent: progress.sent }

@@ -15,7 +15,7 @@ import { localFiles } from '../../cwl-runner/files/local-files.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
 import type { OpenedProcess } from '../../cwl-runner/open-process.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
-import type { Outcome } from '../../workflow/run/state.ts'
+import type { StepOutcome } from '../../workflow/run/state.ts'
 import type { ValueRecord } from '../../workflow/values/value.ts'
 import { headersOf, targetOf, tlsOf } from '../session/dial.ts'
 import type { DialOptions } from '../session/dial-flags.ts'
@@ -41,7 +41,7 @@ export interface ServerRun extends OpenedProcess {
 }
 
 /** Runs a workflow on a server: its inputs go there, its outputs come back. */
-export async function runOnServer(run: ServerRun): Promise<Outcome> {
+export async function runOnServer(run: ServerRun): Promise<StepOutcome> {
   const { flags, outdir, signal, watch } = run
   const { instance } = flags
   const problem = instanceNameProblem(instance)
@@ -80,7 +80,7 @@ type Packed = { readonly workflow: JsonRecord; readonly inputs: JsonRecord; read
 async function outcomeOf(
   { state, outputs, error }: RemoteSubmission,
   fetch: (outputs: ValueRecord) => Promise<ValueRecord>,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   if (state === 'COMPLETED') return { kind: 'done', outputs: await fetch((outputs ?? {}) as ValueRecord) }
   const { step = '', message = 'it was cancelled', unsupported = false } = error ?? {}
   return { kind: 'failed', path: step, why: message, ...(unsupported && { unsupported: true }) }

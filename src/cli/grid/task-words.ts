@@ -1,5 +1,5 @@
 import type { TaskView } from '../../model/grid-view.ts'
-import { commandText, quietText, shortText, spanText, tableText } from '../output/table.ts'
+import { clippedText, commandText, quietText, spanText, tableText } from '../output/table.ts'
 
 /** What came of it in a word, and what it is about in a line. */
 const stateText = ({ state, exitCode, cached }: TaskView): string => {
@@ -30,7 +30,7 @@ export const tasksTable = (tasks: readonly TaskView[], now: number): string =>
       ranText(task, now),
       task.worker ?? '-',
       task.instance || '-',
-      shortText(quietText(aboutText(task)), MOST_CELLS),
+      clippedText(quietText(aboutText(task)), MOST_CELLS),
     ]),
   )
 

@@ -46,13 +46,13 @@ function tasksText(tasks: readonly TaskView[], { state, instance }: TasksOptions
     : 'no such tasks\n'
 }
 
-export interface ListWish {
+export interface TaskListOptions {
   readonly states: readonly TaskState[]
   readonly instance: string | undefined
   readonly limit: number
 }
 
-export async function listTasks(grid: GridClient, { states, instance, limit }: ListWish): Promise<TaskView[]> {
+export async function listTasks(grid: GridClient, { states, instance, limit }: TaskListOptions): Promise<TaskView[]> {
   const tasks: TaskView[] = []
   let cursor: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {

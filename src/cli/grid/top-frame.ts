@@ -1,5 +1,5 @@
 import type { GridFigures, TaskView, WorkerInView } from '../../model/grid-view.ts'
-import { quietText, shortText } from '../output/table.ts'
+import { clippedText, quietText } from '../output/table.ts'
 import { tasksTable } from './task-words.ts'
 
 /** What is seen of a grid at one moment. */
@@ -32,7 +32,7 @@ export function topFrame(moment: GridMoment, { columns, rows }: FrameSize): stri
   // Half of what is left is the workers', more if there are few tasks.
   const seats = workerLines(workers, Math.max(Math.floor(left / 2), left - running.length))
   const lines = [...head, ...waiting, ...seats, ...running]
-  return lines.slice(0, rows).map((line) => shortText(line, columns))
+  return lines.slice(0, rows).map((line) => clippedText(line, columns))
 }
 
 function headLines({ figures, before, server }: GridMoment): string[] {

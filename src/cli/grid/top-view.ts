@@ -1,4 +1,4 @@
-import type { Screen } from '../../app/process/screen.ts'
+import type { FullScreen } from '../../app/process/screen.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
 import type { GridClient } from '../../client/execution/grid-client.ts'
 import type { GridFigures } from '../../model/grid-view.ts'
@@ -13,7 +13,7 @@ const MOST_TASKS = 50
 const PAPER: FrameSize = { columns: 120, rows: 60 }
 const CTRL_C = '\u0003'
 
-export async function runTop(options: GridOptions, terminal: Terminal, screen: Screen): Promise<void> {
+export async function runTop(options: GridOptions, terminal: Terminal, screen: FullScreen): Promise<void> {
   await withGrid(options, terminal, async (session) => {
     if (terminal.outIsTerminal && !options.json) return await showTop(session, screen)
     for await (const figures of session.grid.watch(EVERY_MS)) {
@@ -33,7 +33,7 @@ async function momentOf(grid: GridClient, begun: Begun): Promise<GridMoment> {
 }
 
 /** Until q; whatever happens, the terminal is given back as it was. */
-async function showTop({ grid, signal, target }: GridSession, screen: Screen): Promise<void> {
+async function showTop({ grid, signal, target }: GridSession, screen: FullScreen): Promise<void> {
   let moment: GridMoment | undefined
   const left = Promise.withResolvers<'left'>()
   const draw = (): void => {

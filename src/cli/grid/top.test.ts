@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Screen } from '../../app/process/screen.ts'
+import type { FullScreen } from '../../app/process/screen.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
 import type { GridFigures, TaskView, WorkerInView } from '../../model/grid-view.ts'
 import { eventually } from '../../testing/eventually.ts'
@@ -96,9 +96,9 @@ test('without a terminal one frame is printed, or the figures as JSON', async ()
 /** A screen that is looked at by a test. */
 function watchedScreen() {
   const drawn: string[] = []
-  let listener: Parameters<Screen['enter']>[0] | undefined
+  let listener: Parameters<FullScreen['enter']>[0] | undefined
   const size = { columns: 80, rows: 24 }
-  const screen: Screen = {
+  const screen: FullScreen = {
     get columns() {
       return size.columns
     },

@@ -7,7 +7,7 @@ import { statusLine } from '../output/progress.ts'
 import { quietText, tableText } from '../output/table.ts'
 import { jsonLine } from '../session/grid-session.ts'
 import { untilStopped } from '../session/until-stopped.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 import { languagesSession, namedLanguage, type PlaceFlags } from './session.ts'
 
 export interface LanguagesFlags extends PlaceFlags {
@@ -29,7 +29,7 @@ export async function testLanguages(
 ): Promise<void> {
   const reports = await show({ names, anew: true, flags }, terminal)
   const isFine = ({ outcome }: Report): boolean => outcome === 'passed' || (names.length === 0 && outcome === 'absent')
-  if (!reports.every(isFine)) throw new Verdict(1)
+  if (!reports.every(isFine)) throw new ExitRequest(1)
 }
 
 interface ShowOrder {

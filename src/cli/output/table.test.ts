@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandText, quietText, shortText, spanText, tableText, widthOf } from './table.ts'
+import { clippedText, commandText, quietText, spanText, tableText, widthOf } from './table.ts'
 
 test('columns are as wide as what is in them, wide characters counted as two', () => {
   expect(
@@ -20,8 +20,8 @@ test('nothing that somebody else wrote can take over a terminal', () => {
 })
 
 test('texts are cut to the cells that there are', () => {
-  expect([0, 1, 2, 3, 4, 5].map((cells) => shortText('abcd', cells))).toEqual(['', '…', 'a…', 'ab…', 'abcd', 'abcd'])
-  expect(shortText('名前名', 4)).toBe('名…')
+  expect([0, 1, 2, 3, 4, 5].map((cells) => clippedText('abcd', cells))).toEqual(['', '…', 'a…', 'ab…', 'abcd', 'abcd'])
+  expect(clippedText('名前名', 4)).toBe('名…')
 })
 
 test('commands are written as for a shell', () => {

@@ -28,7 +28,7 @@ const WIDE =
 const MARK = /\p{M}/u
 
 /** Cut to so many cells. */
-export function shortText(text: string, cells: number): string {
+export function clippedText(text: string, cells: number): string {
   if (widthOf(text) <= cells) return text
   let kept = ''
   let width = 1

@@ -16,11 +16,11 @@ import { streamPieces } from '../output/streams.ts'
 import { quietText } from '../output/table.ts'
 import { treeLimits } from '../output/words.ts'
 import { type Session, withServer } from '../session/cas-session.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 import { type Followed, follow, NobodyReads } from './follow.ts'
 import { runJson } from './json.ts'
-import { priorityOf, type RunOptions, runOrder } from './order.ts'
-import { endWords } from './words.ts'
+import { actionRequest, priorityOf, type RunOptions } from './order.ts'
+import { endText } from './words.ts'
 
 const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
 
@@ -28,7 +28,7 @@ const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
 const PATIENCE_MS = 5_000
 const WAITS_FOR_INPUT = 'windlass: reading standard input until it ends; --no-stdin runs the command without it\n'
 
-export interface Place {
+export interface CommandStdio {
   readonly terminal: Terminal
   readonly stdio?: Stdio
 }
@@ -36,9 +36,9 @@ export interface Place {
 export async function runOnGrid(
   argv: readonly string[],
   options: RunOptions,
-  { terminal, stdio = STDIO }: Place,
+  { terminal, stdio = STDIO }: CommandStdio,
 ): Promise<void> {
-  const order = runOrder(argv, options)
+  const order = actionRequest(argv, options)
   // What is wrong with these is reported before anything is sent.
   priorityOf(options)
   treeLimits(options)
@@ -49,7 +49,7 @@ export async function runOnGrid(
   })
     .catch((error: unknown) => notRun(error, options, terminal))
     .finally(() => spool.remove())
-  if (code !== 0) throw new Verdict(code)
+  if (code !== 0) throw new ExitRequest(code)
 }
 
 /** Undefined for nothing: a command that is given an empty input has none. */
@@ -123,7 +123,7 @@ async function settle(followed: Followed, prepared: PreparedAction, parts: Parts
   if (output?.isLeft) throw new NobodyReads()
   if (end.kind === 'result') await fetchOutputs(end.result, prepared, parts)
   if (options.json) terminal.out(await runJson(followed, client, meter))
-  else terminal.err(endWords(followed, { forPeople: terminal.errIsTerminal }))
+  else terminal.err(endText(followed, { forPeople: terminal.errIsTerminal }))
   return exitCode(end)
 }
 

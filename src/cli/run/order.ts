@@ -24,7 +24,7 @@ const LOWEST_PRIORITY = 2 ** 31 - 1
 const WHOLE_DIRECTORY = ['']
 
 /** What the command line asks for; throws `invalid` in its words. */
-export function runOrder(argv: readonly string[], options: RunOptions): Omit<RunOrder, 'stdin'> {
+export function actionRequest(argv: readonly string[], options: RunOptions): Omit<RunOrder, 'stdin'> {
   if (argv[0] === '') throw invalid('the command names no program')
   if (argv.some((word) => word.includes('\0'))) throw invalid('an argument has a NUL in it')
   return {

@@ -2,7 +2,7 @@ import { quietText } from '../output/table.ts'
 import type { Followed } from './follow.ts'
 
 /** What is said of a run beside what the command printed; nothing for one that went as it should. */
-export function endWords({ end, operation }: Followed, { forPeople }: { readonly forPeople: boolean }): string {
+export function endText({ end, operation }: Followed, { forPeople }: { readonly forPeople: boolean }): string {
   const lines = wordsFor(end, idOf(operation), forPeople)
   return lines.map((line) => `windlass: ${quietText(line)}\n`).join('')
 }

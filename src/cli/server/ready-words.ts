@@ -11,7 +11,7 @@ interface ReadyWords {
 }
 
 /** Says that a server is ready and where: to people, to a log, or as the line of JSON that programs wait for. */
-export function tellReady(server: RunningServer, said: ReadyWords, terminal: Terminal): void {
+export function printReady(server: RunningServer, said: ReadyWords, terminal: Terminal): void {
   const { grpc, http, httpUrl, health } = server
   const { ready, reasons } = server.readiness.state()
   const why = ready ? {} : { reasons }

@@ -3,7 +3,7 @@ import type { Terminal } from '../../app/process/terminal.ts'
 import type { RunningServer } from '../../app/server/server.ts'
 import { bazelAddress } from './bazel-address.ts'
 import { configured } from './configured.ts'
-import { tellReady } from './ready-words.ts'
+import { printReady } from './ready-words.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `
@@ -35,7 +35,7 @@ async function serve(options: Options, terminal: Terminal): Promise<void> {
     const server = await startServer(config, { log, clock })
     const { data_dir: dataDir } = config.server
     const forget = await reloadable({ load, server, dataDir, log })
-    tellReady(server, { withWhat: '', next: next(server), json: options.json === true }, terminal)
+    printReady(server, { withWhat: '', next: next(server), json: options.json === true }, terminal)
     return {
       stop() {
         forget()

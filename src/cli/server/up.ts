@@ -8,7 +8,7 @@ import type { RunningServer } from '../../app/server/server.ts'
 import { invalid } from '../../base/fault.ts'
 import { bazelAddress } from './bazel-address.ts'
 import { configured } from './configured.ts'
-import { tellReady } from './ready-words.ts'
+import { printReady } from './ready-words.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `
@@ -67,7 +67,7 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
     const words = { withWhat, next: next(server), json: options.json === true }
     void gate.opened.then(() => {
       for (const warning of readiness.state().warnings) log.warn({}, warning)
-      tellReady(server, words, terminal)
+      printReady(server, words, terminal)
     })
     return {
       async stop(signal: StopSignal) {

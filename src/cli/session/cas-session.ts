@@ -7,7 +7,7 @@ import { serverFault } from '../../client/connection/server-fault.ts'
 import type { Target } from '../../client/connection/target.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 import { dial, serverOf, targetOf } from './dial.ts'
-import type { ServerOptions } from './grid-flags.ts'
+import type { CasServerOptions } from './grid-flags.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export interface Session {
@@ -21,7 +21,7 @@ export interface Session {
 
 /** Does something with a server, tells its faults in words, and lets go of everything in the end. */
 export async function withServer<T>(
-  options: ServerOptions,
+  options: CasServerOptions,
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {

@@ -3,17 +3,17 @@ import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
 import { addDialFlags, type DialOptions, instanceFlag, numberFlag } from './dial-flags.ts'
 
 /** How to reach the server: what every `cas` command takes. */
-export interface ServerOptions extends DialOptions {
+export interface CasServerOptions extends DialOptions {
   readonly instance: string
   readonly json?: true
 }
 
-export interface DigestOptions extends ServerOptions {
+export interface DigestOptions extends CasServerOptions {
   readonly digestFunction: DigestFunction
 }
 
 /** For commands about the grid as a whole: those that care for an instance add a flag for it. */
-export type GridOptions = Omit<ServerOptions, 'instance'>
+export type GridOptions = Omit<CasServerOptions, 'instance'>
 
 export const addServerFlags = (command: Command): Command =>
   withReach(command, (flags) => flags.addOption(instanceFlag()))

@@ -1,6 +1,6 @@
 import type { SignalSource } from '../../app/process/shutdown.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
-import { Verdict } from './verdict.ts'
+import { ExitRequest } from './verdict.ts'
 
 type StopSignal = Parameters<Parameters<SignalSource['on']>[1]>[0]
 
@@ -28,7 +28,7 @@ export async function untilStopped<T>(
   try {
     return await work(leaving.signal)
   } catch (error) {
-    throw code === undefined ? error : new Verdict(code)
+    throw code === undefined ? error : new ExitRequest(code)
   } finally {
     for (const signal of SIGNALS) signals.off(signal, heed)
   }

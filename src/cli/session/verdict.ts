@@ -1,5 +1,5 @@
 /** Thrown by a command that has said all it had to say, and only wants its exit code. */
-export class Verdict extends Error {
+export class ExitRequest extends Error {
   override readonly name = 'Verdict'
   readonly exitCode: number
 

@@ -5,7 +5,7 @@ import { onHangup } from '../../app/process/hangup.ts'
 import { whenInputEnds } from '../../app/process/parent.ts'
 import { runUntilSignal, type SignalSource, type Stoppable } from '../../app/process/shutdown.ts'
 import type { Terminal } from '../../app/process/terminal.ts'
-import { statusLine, type WorkerStatus } from '../../app/process/worker-status.ts'
+import { type WorkerStatus, workerStatusLine } from '../../app/process/worker-status.ts'
 import { languagesToOffer } from '../../app/worker/languages.ts'
 import { type RegisteredWorker, startWorker } from '../../app/worker/worker.ts'
 import { type Fault, FaultError, invalid } from '../../base/fault.ts'
@@ -33,7 +33,7 @@ export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): P
     await runDaemon(flags, terminal)
   } catch (error) {
     // The command that started us reports it, too, and decides whether to start another.
-    if (flags.whileInput === true) terminal.out(statusLine(failed(error)))
+    if (flags.whileInput === true) terminal.out(workerStatusLine(failed(error)))
     throw error
   }
 }
@@ -50,7 +50,7 @@ const LASTING: readonly Fault['kind'][] = ['invalid', 'denied']
 function reporter(flags: DaemonFlags, { out }: Terminal, url: string): (as: RegisteredWorker) => void {
   let isReady = false
   return ({ slots, ...registered }) => {
-    if (flags.whileInput === true) return out(statusLine({ kind: 'registered', ...registered }))
+    if (flags.whileInput === true) return out(workerStatusLine({ kind: 'registered', ...registered }))
     if (isReady) return
     isReady = true
     const { worker } = registered

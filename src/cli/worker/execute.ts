@@ -11,7 +11,7 @@ import { instanceNameProblem } from '../../model/instance-name.ts'
 import { headersOf, serverOf, targetOf, tlsOf } from '../session/dial.ts'
 import type { DialOptions } from '../session/dial-flags.ts'
 import { untilStopped } from '../session/until-stopped.ts'
-import { Verdict } from '../session/verdict.ts'
+import { ExitRequest } from '../session/verdict.ts'
 
 export interface ExecuteFlags extends DialOptions {
   readonly casUrl?: string
@@ -45,7 +45,7 @@ export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal):
   const { end, result } = await untilStopped(terminal, (signal) => executeOnce(order, systemClock, signal))
   if (flags.json) terminal.out(`${JSON.stringify({ cause: end.cause, reason: end.reason, ...told(result) })}\n`)
   else terminal.err(inWords(result, end.reason))
-  if (end.exitCode !== 0) throw new Verdict(end.exitCode)
+  if (end.exitCode !== 0) throw new ExitRequest(end.exitCode)
 }
 
 const named = (digest: Digest | undefined): string | undefined => digest && formatDigest(digest)

@@ -8,12 +8,12 @@ export interface Mount {
   readonly isWritable: boolean
 }
 
-export interface User {
+export interface ContainerUser {
   readonly uid: number
   readonly gid: number
 }
 
-export interface ContainerOrder {
+export interface ContainerRun {
   readonly image: string
   readonly name: string
   readonly command: ToolCommand
@@ -21,13 +21,13 @@ export interface ContainerOrder {
   readonly hasInput: boolean
 }
 
-export interface EngineOrder extends ContainerOrder {
+export interface EngineRun extends ContainerRun {
   readonly program: string
   /** Whose files the outputs are; undefined for root's. */
-  readonly user: User | undefined
+  readonly user: ContainerUser | undefined
 }
 
-export function containerArgv(order: EngineOrder): readonly string[] {
+export function containerArgv(order: EngineRun): readonly string[] {
   const { program, image, name, command, mounts, hasInput, user } = order
   mustBeImage(image)
   return [
@@ -52,7 +52,7 @@ export function mustBeImage(image: string): void {
 }
 
 /** Without root, podman has its own numbers for users, unless it is told to keep ours. */
-const userWords = (program: string, { uid, gid }: User): readonly string[] =>
+const userWords = (program: string, { uid, gid }: ContainerUser): readonly string[] =>
   program === 'podman' ? ['--userns=keep-id'] : [`--user=${uid}:${gid}`]
 
 /** The value is read as a line of CSV: a path may have a comma or a quote in it. */

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Staged } from '../../workflow/tool/room.ts'
 import type { ToolCommand } from '../../workflow/tool/tool-command.ts'
-import { addressOf } from '../files/file-address.ts'
+import { fileAddress } from '../files/file-address.ts'
 import { localFiles } from '../files/local-files.ts'
 import { containerPaths, openContainerRoom } from './container-room.ts'
 
@@ -32,7 +32,7 @@ async function roomWith(staged: readonly Staged[]) {
 }
 
 test('inputs are mounted to be read, texts and copies are in the room itself', async () => {
-  const location = addressOf(data)
+  const location = fileAddress(data)
   const { base, room } = await roomWith([
     { kind: 'file', path: '/var/lib/cwl/inputs/1/data.txt', location, writable: false },
     { kind: 'file', path: '/job/copy.txt', location, writable: true },
@@ -50,7 +50,7 @@ test('inputs are mounted to be read, texts and copies are in the room itself', a
 
 test('after the command, links lead where they led in the container', async () => {
   const { base, room } = await roomWith([
-    { kind: 'file', path: '/job/data.txt', location: addressOf(data), writable: false },
+    { kind: 'file', path: '/job/data.txt', location: fileAddress(data), writable: false },
   ])
   symlinkSync('/job/data.txt', `${base}/out/again`)
   symlinkSync('/etc/passwd', `${base}/out/stolen`)

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { invalid } from '../../base/fault.ts'
-import type { Room, Staged } from '../../workflow/tool/room.ts'
+import type { Staged, ToolRoom } from '../../workflow/tool/room.ts'
 import type { ToolCommand } from '../../workflow/tool/tool-command.ts'
 import { isWithin } from '../files/file-address.ts'
 import type { LocalFiles } from '../files/local-files.ts'
@@ -10,7 +10,7 @@ import { copyTree, mustBeWithin, sourceOf } from '../files/stage.ts'
 import type { Mount } from './container-argv.ts'
 
 /** A room as a container sees it. */
-export function containerPaths(outputDirectory: string | undefined): Room {
+export function containerPaths(outputDirectory: string | undefined): ToolRoom {
   const outdir = outputDirectory ?? '/var/spool/cwl'
   if (outdir === '/' || !outdir.startsWith('/') || posix.normalize(outdir) !== outdir || outdir.endsWith('/'))
     throw invalid(`dockerOutputDirectory must be an absolute path without detours, not ${JSON.stringify(outdir)}`)

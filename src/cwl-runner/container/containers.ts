@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Runtime } from '../../runtimes/run/runtime.ts'
 import type { Docker } from '../../workflow/tool/docker.ts'
-import { type ContainerOrder, containerArgv, mustBeImage, type User } from './container-argv.ts'
+import { type ContainerRun, type ContainerUser, containerArgv, mustBeImage } from './container-argv.ts'
 import { machineCommand } from './machine-command.ts'
 
 /** Commands in containers, by the `docker` or `podman` of this machine. */
@@ -10,7 +10,7 @@ export interface Containers {
   /** The name of an image that is here now, fetched or made if need be; or why there is none. */
   image(docker: Docker, signal: AbortSignal): Promise<{ readonly image: string } | { readonly trouble: string }>
   /** The words that run a command in a container; only after `image` has given one. */
-  argv(order: ContainerOrder): readonly string[]
+  argv(order: ContainerRun): readonly string[]
   /** Of the program that runs containers, not of the command in one. */
   readonly env: Readonly<Record<string, string>>
   /** Ends a container, and all that is in it. */
@@ -22,7 +22,7 @@ export interface ContainerOptions {
   /** Where commands of ours may run. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
-  readonly user: User | undefined
+  readonly user: ContainerUser | undefined
 }
 
 const PROGRAMS = ['docker', 'podman'] as const

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import type { Looked } from './sight.ts'
+import type { VisibleFile } from './sight.ts'
 
 const PIECE_BYTES = 1 << 20
 
 /** As CWL writes it: `sha1$…`. */
-export async function checksumOf({ real, stats }: Looked): Promise<string> {
+export async function checksumOf({ real, stats }: VisibleFile): Promise<string> {
   const hash = createHash('sha1')
   const highWaterMark = Math.min(PIECE_BYTES, Math.max(stats.size, 1))
   for await (const piece of createReadStream(real, { highWaterMark })) hash.update(piece as Buffer)
@@ -13,7 +13,7 @@ export async function checksumOf({ real, stats }: Looked): Promise<string> {
 }
 
 /** Reads a file once, for as long as it stays as it is; an intermediate result is looked at by every step that takes it. */
-export function rememberedChecksums(): (looked: Looked) => Promise<string> {
+export function rememberedChecksums(): (looked: VisibleFile) => Promise<string> {
   const known = new Map<string, Promise<string>>()
   return (looked) => {
     const { dev, ino, size, mtimeMs } = looked.stats

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { invalid } from '../../base/fault.ts'
 import type { Fetch } from '../../workflow/loading/fetch.ts'
-import { pathOf } from './file-address.ts'
+import { pathOfAddress } from './file-address.ts'
 
 /** Documents of this machine. Nothing is fetched from elsewhere: a vocabulary with an http address must not cost a wait. */
 export const fetchLocal: Fetch = async (uri) => {
-  const path = pathOf(uri)
+  const path = pathOfAddress(uri)
   if (path === undefined) throw invalid('it is not a file of this machine')
   try {
     return await readFile(path, 'utf8')

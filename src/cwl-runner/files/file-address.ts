@@ -1,10 +1,10 @@
 import { escapePath } from '../../workflow/values/uri.ts'
 
 /** A path of this machine as a location. */
-export const addressOf = (path: string): string => `file://${escapePath(path)}`
+export const fileAddress = (path: string): string => `file://${escapePath(path)}`
 
 /** The path that a location names, or undefined when it is not a file of this machine. */
-export function pathOf(location: string): string | undefined {
+export function pathOfAddress(location: string): string | undefined {
   const path = /^file:\/\/(?:localhost)?(\/[^?#]*)/i.exec(location)?.[1]
   if (path === undefined) return undefined
   try {

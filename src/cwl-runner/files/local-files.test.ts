@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { addressOf, pathOf } from './file-address.ts'
+import { fileAddress, pathOfAddress } from './file-address.ts'
 import { localFiles } from './local-files.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-files-')))
@@ -17,7 +17,7 @@ writeFileSync(join(rooms, 'made'), 'made')
 describe('the files of this machine', () => {
   const files = localFiles(rooms)
   files.admit(join(data, 'in.txt'))
-  const stat = (path: string) => files.stat(addressOf(path))
+  const stat = (path: string) => files.stat(fileAddress(path))
 
   test('what a command made has a checksum, and what was there before has none', async () => {
     const checksum = 'sha1$e572f95f9d1fad1088e43936931f12bbbbdbbb06'
@@ -31,14 +31,14 @@ describe('the files of this machine', () => {
     symlinkSync(join(data, 'secret'), join(rooms, 'to-secret'))
     symlinkSync('nowhere', join(rooms, 'to-nowhere'))
     symlinkSync(data, join(rooms, 'to-data'))
-    expect((await files.list(addressOf(rooms))).map(({ basename }) => basename)).toEqual([
+    expect((await files.list(fileAddress(rooms))).map(({ basename }) => basename)).toEqual([
       'made',
       'to-input',
       'to-made',
     ])
     expect(await stat(join(rooms, 'to-secret'))).toBeUndefined()
     expect(await stat(join(rooms, 'to-data/secret'))).toBeUndefined()
-    await expect(files.read(addressOf(join(rooms, 'to-secret')), 10)).rejects.toThrow('is not there')
+    await expect(files.read(fileAddress(join(rooms, 'to-secret')), 10)).rejects.toThrow('is not there')
   })
 
   test('a pipe or a device is no data', async () => {
@@ -48,18 +48,18 @@ describe('the files of this machine', () => {
   })
 
   test('no more is read than was asked for', async () => {
-    expect(Buffer.from(await files.read(addressOf(join(data, 'in.txt')), 2)).toString()).toBe('in')
-    expect(Buffer.from(await files.read(addressOf(join(data, 'in.txt')), 1 << 20)).toString()).toBe('input')
+    expect(Buffer.from(await files.read(fileAddress(join(data, 'in.txt')), 2)).toString()).toBe('in')
+    expect(Buffer.from(await files.read(fileAddress(join(data, 'in.txt')), 1 << 20)).toString()).toBe('input')
   })
 })
 
 test.each(['/a b/c#d?e%/ü', '/', '/x/y'])('%s is the same path after it was an address', (path) => {
-  expect(pathOf(addressOf(path))).toBe(path)
+  expect(pathOfAddress(fileAddress(path))).toBe(path)
 })
 
 test.each(['http://host/x', 'file:relative', 'file:///a%00b', 'file:///%zz', 'file://elsewhere/x', ''])(
   '%s is no file of this machine',
   (location) => {
-    expect(pathOf(location)).toBeUndefined()
+    expect(pathOfAddress(location)).toBeUndefined()
   },
 )

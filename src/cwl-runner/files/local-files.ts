@@ -3,8 +3,8 @@ import { invalid } from '../../base/fault.ts'
 import type { Entry, Files } from '../../workflow/values/files.ts'
 import { escapePath } from '../../workflow/values/uri.ts'
 import { rememberedChecksums } from './checksum.ts'
-import { isWithin, pathOf } from './file-address.ts'
-import { type Looked, type Sight, sightOf } from './sight.ts'
+import { isWithin, pathOfAddress } from './file-address.ts'
+import { type Sight, sightOf, type VisibleFile } from './sight.ts'
 
 /**
  * The files of this machine. What lies outside of the rooms is for the one who runs the workflow to name; what lies in
@@ -17,8 +17,8 @@ export function localFiles(rooms: string): LocalFiles {
   const sight = sightOf(rooms)
   const { look } = sight
   const checksum = rememberedChecksums()
-  const at = (location: string): (Looked & { readonly path: string }) | undefined => {
-    const path = pathOf(location)
+  const at = (location: string): (VisibleFile & { readonly path: string }) | undefined => {
+    const path = pathOfAddress(location)
     const looked = path === undefined ? undefined : look(path)
     return path === undefined || looked === undefined ? undefined : { path, ...looked }
   }

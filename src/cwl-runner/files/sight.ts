@@ -8,11 +8,11 @@ export interface Sight {
   admit(path: string): void
   isAdmitted(path: string): boolean
   /** Undefined when nothing is there, or nothing that may be seen. */
-  look(path: string): Looked | undefined
+  look(path: string): VisibleFile | undefined
 }
 
 /** Where a path really leads, and what is there. */
-export interface Looked {
+export interface VisibleFile {
   readonly real: string
   readonly stats: Stats
 }

@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 import type { Staged } from '../../workflow/tool/room.ts'
-import { isWithin, pathOf } from './file-address.ts'
+import { isWithin, pathOfAddress } from './file-address.ts'
 import type { LocalFiles } from './local-files.ts'
 
 export interface Staging {
@@ -26,7 +26,7 @@ export async function stage(staged: readonly Staged[], staging: Staging): Promis
 }
 
 export function sourceOf(location: string, files: LocalFiles): string {
-  const path = pathOf(location)
+  const path = pathOfAddress(location)
   if (path === undefined) throw invalid(`${location} is not a file of this machine`, 'unsupported')
   if (files.look(path) === undefined) throw invalid(`${path} is not there`)
   files.admit(path)

@@ -6,7 +6,7 @@ import { configurePackages } from './configure-packages.ts'
 import { downloadPackages } from './download-packages.ts'
 import { unpackPackages } from './unpack-packages.ts'
 
-export interface RootfsOrder {
+export interface RootfsRequest {
   readonly packages: readonly string[]
   /** Where folders may be made. */
   readonly folder: string
@@ -32,7 +32,7 @@ const NEEDLESS = ['usr/share/doc', 'usr/share/man', 'usr/share/info', 'usr/share
 const PACKAGE = /^[a-z0-9][a-z0-9+.-]+(?:=[A-Za-z0-9.+~:-]+)?$/
 
 /** Makes a system of Debian packages, for rooms to see in place of the machine's. What is half made is gone again. */
-export async function buildRootfs(order: RootfsOrder, step: BuildStep): Promise<MadeRootfs> {
+export async function buildRootfs(order: RootfsRequest, step: BuildStep): Promise<MadeRootfs> {
   for (const name of order.packages)
     if (!PACKAGE.test(name)) throw invalid(`${JSON.stringify(name.slice(0, 100))} is no name of a package`)
   mkdirSync(order.folder, { recursive: true, mode: 0o755 })

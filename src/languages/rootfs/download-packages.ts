@@ -4,7 +4,7 @@ import { FaultError } from '../../base/fault.ts'
 import { type BuildStep, TOOL_ENV } from './build-step.ts'
 import { runProgram } from './run-program.ts'
 
-export interface DownloadOrder {
+export interface DownloadRequest {
   readonly packages: readonly string[]
   /** An empty folder of ours. */
   readonly folder: string
@@ -15,7 +15,7 @@ export interface DownloadOrder {
  * they come from, and checks their signatures. Nothing of the machine is changed, and nobody needs to be root.
  */
 export async function downloadPackages(
-  { packages, folder }: DownloadOrder,
+  { packages, folder }: DownloadRequest,
   { told, signal }: BuildStep,
 ): Promise<readonly string[]> {
   const [archives, status] = [join(folder, 'archives'), join(folder, 'status')]

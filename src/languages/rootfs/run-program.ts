@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { FaultError } from '../../base/fault.ts'
 
-export interface ProgramOrder {
+export interface ProgramSpec {
   readonly argv: readonly [program: string, ...args: string[]]
   /** All that it gets. */
   readonly env: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ const KEPT = 8 << 20
 const LAST_WORDS = 2000
 
 /** Runs a program of this machine to its end. Throws `unavailable`, in its own last words, when it fails or is not there. */
-export async function runProgram(order: ProgramOrder, signal: AbortSignal): Promise<ProgramEnd> {
+export async function runProgram(order: ProgramSpec, signal: AbortSignal): Promise<ProgramEnd> {
   const [program, ...args] = order.argv
   const child = spawn(program, args, {
     env: order.env,

@@ -2,7 +2,7 @@ import type { RoomNetwork } from '../network/room-networks.ts'
 import { INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
 import type { Room } from '../run/runtime.ts'
 
-export interface ApptainerOrder {
+export interface ApptainerSpec {
   readonly program: string
   readonly room: Room
   /** The working directory, as it is called outside. */
@@ -16,7 +16,7 @@ export interface ApptainerOrder {
 }
 
 /** A container in the words of Apptainer, up to where the command begins. */
-export function apptainerArgv({ program, room, cwd, network, image, profile }: ApptainerOrder): string[] {
+export function apptainerArgv({ program, room, cwd, network, image, profile }: ApptainerSpec): string[] {
   return [
     ...[program, '--silent', 'exec'],
     // Never by its setuid part: namespaces of an ordinary user are all that it needs.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ImageCache, type ImagePolicy, imageCache } from '../images/image-cache.ts'
 import { seccompProfile } from '../images/seccomp-profile.ts'
 import { tryContainer } from '../images/try-container.ts'
-import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import type { LauncherFacts, LaunchSpec } from '../launcher/launcher.ts'
 import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { keptLimits, networkFor, networkProblem, notesOn, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
 import type { RoomNetwork } from '../network/room-networks.ts'
@@ -14,7 +14,7 @@ import { mismatch } from '../run/mismatch.ts'
 import { mustBeName, mustBeRunnable, workingDirectoryOf } from '../run/program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../run/resource-limits.ts'
 import { cancelledBeforeStart } from '../run/run-end.ts'
-import type { Probe, Run, RunEnd, Runtime } from '../run/runtime.ts'
+import type { Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import { ROOM_RULES, SYSTEM_V_RULES } from '../sandbox/seccomp/rules.ts'
 import { noTerminal } from '../terminal/terminal-argv.ts'
 import { apptainerArgv, splitEnvironment } from './apptainer-argv.ts'
@@ -88,7 +88,7 @@ export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
   return runtime
 }
 
-async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOptions): Promise<Probe> {
+async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOptions): Promise<RuntimeProbe> {
   try {
     const { facts, version } = await kit
     const tried = options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, SECURED)
@@ -118,7 +118,7 @@ interface OrderParts {
   readonly network: RoomNetwork | undefined
 }
 
-function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): LaunchOrder {
+function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): LaunchSpec {
   const { command, room, limits, hooks } = run
   const { program, prlimit } = kit
   // It has no word for settings of an IPC namespace.
@@ -161,7 +161,7 @@ let errands = 0
 
 function runErrand(argv: readonly string[], options: ApptainerOptions, wallMs: number): Promise<LaunchOutcome> {
   const { launcher, clock, user } = options
-  const order: LaunchOrder = {
+  const order: LaunchSpec = {
     ...{ name: `apptainer-errand-${++errands}`, argv, env: ownEnvironment(options), cwd: '/', user, hasInput: false },
     outputBytes: 1 << 20,
     limits: { memoryBytes: undefined, pids: undefined, cpuMs: undefined },

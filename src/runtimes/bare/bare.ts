@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Command, EnvVariable } from '../../model/command.ts'
-import type { Launcher, LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import type { Launcher, LauncherFacts, LaunchSpec } from '../launcher/launcher.ts'
 import type { RoomNetworks } from '../network/room-networks.ts'
 import { firstRunnable } from '../run/first-runnable.ts'
 import { launchRun } from '../run/launch-run.ts'
@@ -8,7 +8,7 @@ import { mismatch } from '../run/mismatch.ts'
 import { mustBeName, mustBeRunnable, programProblem, workingDirectoryOf } from '../run/program.ts'
 import { foldersOf, launchLimits, limitedArgv } from '../run/resource-limits.ts'
 import { cancelledBeforeStart, notStarted, runEnd } from '../run/run-end.ts'
-import type { KeptLimits, Probe, Room, Run, RunEnd, Runtime } from '../run/runtime.ts'
+import type { KeptLimits, Room, Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 
 export interface BareOptions {
@@ -69,7 +69,7 @@ interface OrderParts {
   readonly options: BareOptions
 }
 
-const orderOf = ({ room, limits, hooks, terminal }: Run, { argv, env, cwd, options }: OrderParts): LaunchOrder => ({
+const orderOf = ({ room, limits, hooks, terminal }: Run, { argv, env, cwd, options }: OrderParts): LaunchSpec => ({
   name: room.name,
   argv,
   env: [...env],
@@ -91,7 +91,7 @@ function environmentOf({ env }: Command, { tmp }: Room, defaults: readonly EnvVa
   return new Map(all.map(({ name, value }) => [name, value]))
 }
 
-function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user, networks }: BareOptions): Probe {
+function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user, networks }: BareOptions): RuntimeProbe {
   const each = prlimit === undefined ? 'not' : 'each'
   const limits: KeptLimits = {
     wallMs: 'all',

@@ -7,7 +7,7 @@ import type { Run } from '../run/runtime.ts'
 import type { ContainerNetwork } from './container-network.ts'
 import type { EngineFacts } from './engine.ts'
 
-export interface ContainerOrder {
+export interface ContainerSpec {
   readonly run: Run
   /** The working directory, as it is called outside. */
   readonly cwd: string
@@ -51,7 +51,7 @@ const LEAST_MEMORY_BYTES = 6 << 20
 const OWN_PROCESSES = 1
 
 /** A container in the words of the Engine API: nothing in it is the client's but argv, environment, working directory, image and places. */
-export function containerBody(order: ContainerOrder): object {
+export function containerBody(order: ContainerSpec): object {
   const { run, cwd, image, facts, labels, user } = order
   const { room, hooks } = run
   const hasInput = hooks.stdin !== undefined
@@ -74,22 +74,22 @@ export function containerBody(order: ContainerOrder): object {
 }
 
 /** With the words of the image where the command wants them. */
-function begun({ run: { command, entrypointAt }, image }: ContainerOrder): readonly string[] {
+function begun({ run: { command, entrypointAt }, image }: ContainerSpec): readonly string[] {
   const { argv } = command
   if (entrypointAt === undefined) return argv
   return [...argv.slice(0, entrypointAt), ...(image.entrypoint ?? []), ...argv.slice(entrypointAt)]
 }
 
 /** An image has a PATH of its own, which holds unless somebody says another. */
-function containerEnv({ run, env }: ContainerOrder): ReadonlyMap<string, string> {
+function containerEnv({ run, env }: ContainerSpec): ReadonlyMap<string, string> {
   const all = new Map(environmentInside(run.command, env))
   if (![...env, ...run.command.env].some(({ name }) => name === 'PATH')) all.delete('PATH')
   return all
 }
 
-const isShared = ({ network }: ContainerOrder): boolean => /^(host$|container:)/.test(network?.mode ?? '')
+const isShared = ({ network }: ContainerSpec): boolean => /^(host$|container:)/.test(network?.mode ?? '')
 
-function hostConfig(order: ContainerOrder): object {
+function hostConfig(order: ContainerSpec): object {
   const { run, facts, network, groupParent } = order
   const { limits } = run
   const { memoryBytes, pids, cpus } = limits
@@ -121,7 +121,7 @@ function hostConfig(order: ContainerOrder): object {
 }
 
 /** As a structure: a path may have a colon in it. */
-function mounts({ run: { room }, network }: ContainerOrder): object[] {
+function mounts({ run: { room }, network }: ContainerSpec): object[] {
   const closed = readOnlyPaths(room)
   const isClosed = closed.includes(room.path)
   const bind = (Source: string, Target: string, ReadOnly: boolean): object => ({
@@ -140,7 +140,7 @@ function mounts({ run: { room }, network }: ContainerOrder): object[] {
 }
 
 /** An image can ask for disks of its own, of any size: it gets memory instead, so much and no more, that counts as the container's. */
-function temporary({ run: { room, limits }, image }: ContainerOrder): Readonly<Record<string, string>> {
+function temporary({ run: { room, limits }, image }: ContainerSpec): Readonly<Record<string, string>> {
   const bytes = Math.max(4096, Math.min(TMP_BYTES, Math.trunc(limits.diskBytes ?? TMP_BYTES)))
   const options = `rw,exec,nosuid,nodev,size=${bytes},mode=1777`
   const isOurs = (place: string): boolean =>
@@ -161,7 +161,7 @@ interface Ulimit {
 
 const ulimit = (Name: string, Soft: number, Hard = Soft): Ulimit => ({ Name, Soft, Hard })
 
-function ulimits({ run: { limits }, facts }: ContainerOrder): readonly Ulimit[] {
+function ulimits({ run: { limits }, facts }: ContainerSpec): readonly Ulimit[] {
   const { cpuMs, openFiles, fileBytes, diskBytes } = limits
   const [files, processes] = [hardLimit('open files'), hardLimit('processes')]
   const largest = Math.min(fileBytes ?? Number.POSITIVE_INFINITY, diskBytes ?? Number.POSITIVE_INFINITY)

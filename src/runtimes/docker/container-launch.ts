@@ -10,7 +10,7 @@ import { startOf } from '../processes/marked-processes.ts'
 import { tryRead } from '../processes/small-files.ts'
 import type { ContainerTree } from './container-groups.ts'
 import { ContainerOutput } from './container-output.ts'
-import type { ContainerState, Engine } from './engine.ts'
+import type { ContainerEngine, ContainerState } from './engine.ts'
 
 export interface ContainerPlan {
   readonly name: string
@@ -39,7 +39,7 @@ export interface Prlimit {
 }
 
 export interface ContainerTools {
-  readonly engine: Engine
+  readonly engine: ContainerEngine
   readonly clock: Pick<Clock, 'after'>
 }
 
@@ -54,7 +54,7 @@ const REMOVE_ROUNDS = 5
 /** One container, from its making to its removal. */
 export class ContainerLaunch implements Launch {
   readonly #plan: ContainerPlan
-  readonly #engine: Engine
+  readonly #engine: ContainerEngine
   readonly #clock: ContainerTools['clock']
   readonly #listener: LaunchListener
   readonly #attached = Promise.withResolvers<Socket | undefined>()

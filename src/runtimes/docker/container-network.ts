@@ -1,6 +1,6 @@
 import { noRoomNetwork, type RoomNetwork, type RoomNetworks } from '../network/room-networks.ts'
 import { INSIDE } from '../run/inside.ts'
-import type { Engine } from './engine.ts'
+import type { ContainerEngine } from './engine.ts'
 
 /** The network of one container. */
 export interface ContainerNetwork extends AsyncDisposable {
@@ -10,8 +10,8 @@ export interface ContainerNetwork extends AsyncDisposable {
   readonly files: RoomNetwork['files']
 }
 
-export interface ContainerNetworkOrder {
-  readonly engine: Engine
+export interface ContainerNetworkSpec {
+  readonly engine: ContainerEngine
   readonly networks: RoomNetworks | undefined
   /** The network of the engine that stands for the machine's, where the operator grants that. */
   readonly machineNetwork: string
@@ -31,7 +31,7 @@ const PAUSE_PROCESSES = 4
  * A network for a container: the namespace of a second container that only waits, without any network of the engine's, which is connected and
  * given its routes before the command's container joins it.
  */
-export async function containerNetwork(order: ContainerNetworkOrder): Promise<ContainerNetwork> {
+export async function containerNetwork(order: ContainerNetworkSpec): Promise<ContainerNetwork> {
   const { engine, networks, machineNetwork } = order
   if (networks === undefined) throw noRoomNetwork('this worker gives none')
   if (networks.isMachine) return { mode: machineNetwork, files: [], [Symbol.asyncDispose]: async () => {} }
@@ -47,7 +47,7 @@ export async function containerNetwork(order: ContainerNetworkOrder): Promise<Co
   return { mode: `container:${id}`, files, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }
 
-function waitingBody({ image, labels, pause }: ContainerNetworkOrder): object {
+function waitingBody({ image, labels, pause }: ContainerNetworkSpec): object {
   if (pause === undefined) throw noRoomNetwork('there is no program for this architecture that keeps it')
   return {
     Image: image,

@@ -1,6 +1,6 @@
 import type { LaunchListener, OutputName } from '../launcher/launcher.ts'
 import { OutputWindow } from '../launcher/output-window.ts'
-import { FrameReader } from './stream-frames.ts'
+import { StreamFrameReader } from './stream-frames.ts'
 
 export interface OutputOptions {
   readonly listener: LaunchListener
@@ -14,7 +14,7 @@ export interface OutputOptions {
 export class ContainerOutput {
   readonly #options: OutputOptions
   readonly #windows: Readonly<Record<OutputName, OutputWindow>>
-  readonly #frames = new FrameReader((name, bytes) => this.#pass(name, bytes))
+  readonly #frames = new StreamFrameReader((name, bytes) => this.#pass(name, bytes))
   #bytes = 0
 
   constructor(options: OutputOptions) {

@@ -1,5 +1,5 @@
 import { tryContainer } from '../images/try-container.ts'
-import type { KeptLimits, Probe, Runtime } from '../run/runtime.ts'
+import type { KeptLimits, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import type { DockerOptions } from './docker-options.ts'
 import type { EngineFacts } from './engine.ts'
 
@@ -10,7 +10,7 @@ export interface DockerProbe {
 }
 
 /** Whether there is an engine, and what it can do; and, if there is an image for commands that name none, whether a container of it is as it should be. */
-export async function probeOf({ runtime, ready, options }: DockerProbe): Promise<Probe> {
+export async function probeOf({ runtime, ready, options }: DockerProbe): Promise<RuntimeProbe> {
   try {
     const { facts, groups } = await ready()
     if (facts.os !== 'linux') throw new Error(`the engine runs containers of ${facts.os} only`)

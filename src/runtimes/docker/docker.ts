@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Limits } from '../../model/command.ts'
 import { type HeldImage, type ImageCache, imageCache } from '../images/image-cache.ts'
 import { seccompProfile } from '../images/seccomp-profile.ts'
-import type { Launcher, LaunchOrder } from '../launcher/launcher.ts'
+import type { Launcher, LaunchSpec } from '../launcher/launcher.ts'
 import { firstRunnable } from '../run/first-runnable.ts'
 import { launchRun } from '../run/launch-run.ts'
 import { mismatch } from '../run/mismatch.ts'
@@ -22,7 +22,7 @@ import { ContainerLaunch, type Prlimit } from './container-launch.ts'
 import { containerNetwork } from './container-network.ts'
 import type { DockerOptions } from './docker-options.ts'
 import { probeOf } from './docker-probe.ts'
-import { type Engine, type EngineFacts, engineBy } from './engine.ts'
+import { type ContainerEngine, type EngineFacts, engineBy } from './engine.ts'
 import { engineImages } from './engine-images.ts'
 import { engineSocket } from './engine-socket.ts'
 import { onceMade } from './once-made.ts'
@@ -101,7 +101,7 @@ interface ContainerRun {
   readonly cwd: string
   readonly image: HeldImage
   readonly kit: Kit
-  readonly engine: Engine
+  readonly engine: ContainerEngine
   readonly options: DockerOptions
 }
 
@@ -152,14 +152,17 @@ function prlimitFor({ facts, prlimit }: Kit, limits: Limits, socketPath: string)
 }
 
 /** Of it a container takes the streams and the limits; the rest is in its body. */
-const orderOf = ({ room, limits, hooks, command }: Run, { outputBytes }: DockerOptions): LaunchOrder => ({
+const orderOf = ({ room, limits, hooks, command }: Run, { outputBytes }: DockerOptions): LaunchSpec => ({
   ...{ name: room.name, argv: command.argv, env: [], cwd: '/', user: undefined },
   hasInput: hooks.stdin !== undefined,
   outputBytes: limits.outputBytes ?? outputBytes,
   limits: launchLimits(limits),
 })
 
-async function makeKit(engine: Engine, { worker, folder, arch, useGroups = true }: DockerOptions): Promise<Kit> {
+async function makeKit(
+  engine: ContainerEngine,
+  { worker, folder, arch, useGroups = true }: DockerOptions,
+): Promise<Kit> {
   await mkdir(folder, { recursive: true })
   const facts = await engine.facts()
   const profileOf = async (name: string, rules: readonly SeccompRule[]): Promise<string> => {
@@ -188,6 +191,6 @@ async function makeKit(engine: Engine, { worker, folder, arch, useGroups = true 
 const shortName = (worker: string): string => createHash('sha256').update(worker).digest('hex').slice(0, 16)
 
 /** Containers of an earlier life of this worker. */
-async function sweep(engine: Engine, worker: string): Promise<void> {
+async function sweep(engine: ContainerEngine, worker: string): Promise<void> {
   for (const id of await engine.labelled(`${LABEL}=${worker}`)) await engine.remove(id)
 }

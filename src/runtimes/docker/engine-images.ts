@@ -2,10 +2,10 @@ import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from '../images/image-name.ts'
 import { type ImageStore, notHad, type StoredImage } from '../images/image-store.ts'
 import { mismatch } from '../run/mismatch.ts'
-import type { Engine, EngineImage } from './engine.ts'
+import type { ContainerEngine, EngineImage } from './engine.ts'
 
 /** The images of an engine. A command runs in the very image that was found here: by its id, whatever its name comes to mean meanwhile. */
-export function engineImages(engine: Engine): ImageStore {
+export function engineImages(engine: ContainerEngine): ImageStore {
   const find = async (name: ImageName): Promise<StoredImage | undefined> => {
     const image = await engine.image(knownAs(name))
     return image && storedOf(image)

@@ -92,10 +92,10 @@ const unreachable = (socketPath: string, error: Error): FaultError =>
 
 /** An answer that is not what was asked for. */
 export const refused = (answer: EngineAnswer): FaultError =>
-  new FaultError({ kind: 'unavailable', what: `the engine of containers refused: ${messageOf(answer)}` })
+  new FaultError({ kind: 'unavailable', what: `the engine of containers refused: ${engineMessage(answer)}` })
 
 /** Engines tell why in JSON. */
-export function messageOf({ status, text }: EngineAnswer): string {
+export function engineMessage({ status, text }: EngineAnswer): string {
   try {
     const { message, cause } = JSON.parse(text) as { message?: unknown; cause?: unknown }
     return String(message ?? cause ?? `status ${status}`).slice(0, 2000)

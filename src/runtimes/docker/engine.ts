@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { FaultError } from '../../base/fault.ts'
-import { type EngineAnswer, type EngineSocket, messageOf, refused } from './engine-socket.ts'
+import { type EngineAnswer, type EngineSocket, engineMessage, refused } from './engine-socket.ts'
 import { onceMade } from './once-made.ts'
 
 /** What Docker and Podman are asked, as both understand it. */
-export interface Engine {
+export interface ContainerEngine {
   facts(): Promise<EngineFacts>
   create(name: string, body: object): Promise<string>
   /** Bytes of standard input in, frames of both outputs out. Ends when the container does. */
@@ -57,7 +57,7 @@ export interface EngineImage {
 /** The first version that all that is asked here is in. Engines drop old ones in time, and take this or newer. */
 const VERSION = [1, 41] as const
 
-export function engineBy(socket: EngineSocket): Engine {
+export function engineBy(socket: EngineSocket): ContainerEngine {
   const prefix = onceMade(() => versionOf(socket))
   const versioned = async (path: string): Promise<string> => (await prefix()) + path
   const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, more: object = {}): Promise<EngineAnswer> =>
@@ -73,7 +73,7 @@ export function engineBy(socket: EngineSocket): Engine {
       socket.upgrade(await versioned(`/containers/${id}/attach?stream=1&stdout=1&stderr=1&stdin=${hasInput ? 1 : 0}`)),
     async start(id) {
       const answer = await ask('POST', `/containers/${id}/start`)
-      return answer.status < 400 ? undefined : messageOf(answer)
+      return answer.status < 400 ? undefined : engineMessage(answer)
     },
     state: async (id) => stateOf(await get(`/containers/${id}/json`)),
     async kill(id) {
@@ -96,7 +96,7 @@ export function engineBy(socket: EngineSocket): Engine {
     async pull(from, tag, withinMs) {
       const path = `/images/create?fromImage=${encodeURIComponent(from)}&tag=${encodeURIComponent(tag)}`
       const answer = await ask('POST', path, { withinMs })
-      return answer.status >= 400 ? messageOf(answer) : errorIn(answer.text)
+      return answer.status >= 400 ? engineMessage(answer) : errorIn(answer.text)
     },
     async removeImage(name) {
       const answer = await ask('DELETE', `/images/${name}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FrameReader } from './stream-frames.ts'
+import { StreamFrameReader } from './stream-frames.ts'
 
 const frame = (stream: number, text: string): Buffer => {
   const header = Buffer.alloc(8)
@@ -10,7 +10,7 @@ const frame = (stream: number, text: string): Buffer => {
 
 function read(pieces: readonly Buffer[]) {
   const heard = { stdout: '', stderr: '' }
-  const reader = new FrameReader((name, bytes) => {
+  const reader = new StreamFrameReader((name, bytes) => {
     heard[name] += Buffer.from(bytes).toString()
   })
   for (const piece of pieces) reader.push(piece)

@@ -7,7 +7,7 @@ const NAMES: Readonly<Record<number, OutputName>> = { 1: 'stdout', 2: 'stderr' }
  * Takes apart what comes from an attached container: both outputs in one stream, each piece behind a header with its name and its
  * length. Pieces are passed on as they come, whole or not: a header may say four gigabytes, and nothing is kept for that.
  */
-export class FrameReader {
+export class StreamFrameReader {
   readonly #output: (name: OutputName, bytes: Uint8Array) => void
   readonly #header = Buffer.alloc(HEADER_BYTES)
   #headerLength = 0

@@ -8,7 +8,7 @@ export interface Launcher {
   facts(): Promise<LauncherFacts>
   /** Says that an order is about to come: what takes long is done beforehand. Costs little when none comes. */
   expect(): void
-  start(order: LaunchOrder, listener: LaunchListener): Launch
+  start(order: LaunchSpec, listener: LaunchListener): Launch
   /** Ends everything that was started. */
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface LauncherFacts {
 }
 
 /** All values can be told as JSON. */
-export interface LaunchOrder {
+export interface LaunchSpec {
   /** Unlike that of any other. */
   readonly name: string
   readonly argv: readonly string[]

@@ -9,7 +9,7 @@ import { initBelow, RoomInitWatch } from '../processes/room-init.ts'
 import type { SendSignal } from '../processes/send-signal.ts'
 import { watchDisk } from './disk-watch.ts'
 import type { LaunchRecord, LaunchRecords } from './launch-records.ts'
-import type { Launch, LaunchExit, LaunchListener, LaunchOrder } from './launcher.ts'
+import type { Launch, LaunchExit, LaunchListener, LaunchSpec } from './launcher.ts'
 import type { PipePool } from './pipe-pool.ts'
 import { type ProcessStreams, processStreams } from './process-streams.ts'
 import { groupTree, markedTree, type ProcessTree, roomTree } from './process-tree.ts'
@@ -41,7 +41,7 @@ export interface LaunchTools {
 
 /** One order, from the start of its first process to the death of its last. */
 export class LocalLaunch implements Launch {
-  readonly #order: LaunchOrder
+  readonly #order: LaunchSpec
   readonly #tools: LaunchTools
   readonly #listener: LaunchListener
   readonly #record: LaunchRecord
@@ -58,7 +58,7 @@ export class LocalLaunch implements Launch {
   #isEnding = false
   #isStopped = false
 
-  constructor(order: LaunchOrder, tools: LaunchTools, listener: LaunchListener) {
+  constructor(order: LaunchSpec, tools: LaunchTools, listener: LaunchListener) {
     this.#order = order
     this.#tools = tools
     this.#listener = listener

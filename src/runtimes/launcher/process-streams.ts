@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
 import { handedFiles } from './handed-files.ts'
-import type { LaunchListener, LaunchOrder, OutputName } from './launcher.ts'
+import type { LaunchListener, LaunchSpec, OutputName } from './launcher.ts'
 import { OutputWindow } from './output-window.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
 import { terminalLine } from './terminal-line.ts'
@@ -39,7 +39,7 @@ export interface StreamEars {
   readonly status: (words: string) => void
 }
 
-export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamEars): ProcessStreams {
+export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEars): ProcessStreams {
   const { handed, pipes, outputs, told, input, terminal } = openEnds(order, pool)
   const stdin = input?.theirs ?? (order.hasInput ? 'pipe' : 'ignore')
   let reader: Writable | undefined = input?.ours
@@ -97,7 +97,7 @@ export function processStreams(order: LaunchOrder, pool: PipePool, ears: StreamE
 }
 
 /** What a process finds open. All of it or nothing: one that cannot be opened closes those before it. */
-function openEnds(order: LaunchOrder, pool: PipePool) {
+function openEnds(order: LaunchSpec, pool: PipePool) {
   const handed = handedFiles(order.handed ?? [], pool.folder)
   const pipes: Pipe[] = []
   const opened = (pipe: Pipe): Pipe => {
@@ -129,11 +129,11 @@ const within = (ended: Promise<unknown>, ms: number, after: Clock['after']): Pro
 
 /** Both outputs of one process, counted together. */
 class Flow {
-  readonly #order: LaunchOrder
+  readonly #order: LaunchSpec
   readonly #ears: StreamEars
   #bytes = 0
 
-  constructor(order: LaunchOrder, ears: StreamEars) {
+  constructor(order: LaunchSpec, ears: StreamEars) {
     this.#order = order
     this.#ears = ears
   }

@@ -1,4 +1,4 @@
-import type { LaunchOrder } from './launcher.ts'
+import type { LaunchSpec } from './launcher.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
 
 /** That one who does not listen may leave unread. */
@@ -13,7 +13,7 @@ export interface TerminalLine {
   tell(line: string): void
 }
 
-export function terminalLine({ hasTerminal = false }: LaunchOrder, pool: PipePool): TerminalLine {
+export function terminalLine({ hasTerminal = false }: LaunchSpec, pool: PipePool): TerminalLine {
   if (!hasTerminal) return { pipes: [], stdio: [], tell() {} }
   if (!pool.isAvailable) return { pipes: [], stdio: ['ignore'], tell() {} }
   const pipe = pool.forInput()

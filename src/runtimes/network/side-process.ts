@@ -16,7 +16,7 @@ export interface SideProcess {
   end(): Promise<void>
 }
 
-export interface SideOrder {
+export interface SideProcessSpec {
   readonly argv: readonly string[]
   readonly user: NetworkUser
   /** Descriptors beyond the standard streams: `life` is closed when the worker ends, `ready` is where it says that it is ready. */
@@ -28,7 +28,7 @@ export interface SideOrder {
 /**
  * Starts one. Unless it has descriptors of its own, it lives until its input ends, and is ready when it writes something.
  */
-export function startBeside({ argv, user, extra, isGuard = false }: SideOrder): SideProcess {
+export function startBeside({ argv, user, extra, isGuard = false }: SideProcessSpec): SideProcess {
   const [program = '', ...words] = argv
   const child = spawn(program, words, {
     stdio: extra === undefined ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],

@@ -1,13 +1,13 @@
 import { firstRunnable } from '../run/first-runnable.ts'
 import { INTERFACE, ROOM_NET } from './network-plan.ts'
 import type { NetworkUser } from './room-networks.ts'
-import type { SideOrder } from './side-process.ts'
+import type { SideProcessSpec } from './side-process.ts'
 
 /** A program that carries packets between a room's network and sockets of this machine: network address translation in user space. */
 export interface Translator {
   readonly name: string
   /** How to start it for the network of a process. */
-  start(pid: number, user: NetworkUser): SideOrder
+  start(pid: number, user: NetworkUser): SideProcessSpec
   /** Says by a descriptor that the interface is configured; else somebody has to look. */
   readonly tellsReady: boolean
 }

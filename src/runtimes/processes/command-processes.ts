@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { type Stat, statOf } from './marked-processes.ts'
+import { type ProcessStat, statOf } from './marked-processes.ts'
 import { tryRead } from './small-files.ts'
 
 /**
@@ -42,7 +42,7 @@ const LAST_MAJOR = 143
 
 /** The terminal of the oldest among these processes that has one: programs may make others of their own. */
 export function terminalOf(pids: readonly number[]): TerminalOfTree | undefined {
-  const found = new Map<number, Stat>()
+  const found = new Map<number, ProcessStat>()
   for (const pid of pids) {
     const stat = statOf(pid)
     if (stat !== undefined) found.set(pid, stat)
@@ -53,7 +53,7 @@ export function terminalOf(pids: readonly number[]): TerminalOfTree | undefined 
   return { number: numberOf(oldest.terminal), foreground: oldest.foreground }
 }
 
-const byAge = (one: Stat, other: Stat): number => one.startedAt - other.startedAt
+const byAge = (one: ProcessStat, other: ProcessStat): number => one.startedAt - other.startedAt
 
 /** As the kernel packs a device into one number. */
 const majorOf = (device: number): number => (device >> 8) & 0xfff

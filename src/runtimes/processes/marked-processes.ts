@@ -35,14 +35,14 @@ export const startOf = (pid: number): number => statOf(pid)?.startedAt ?? 0
  * it, or a pid namespace, in which nobody ever loses the last of its parents.
  */
 export function markedProcesses({ mark, leader, since }: MarkedTree): MarkedProcess[] {
-  const young = new Map<number, Stat>()
+  const young = new Map<number, ProcessStat>()
   for (const pid of allPids()) {
     const stat = statOf(pid)
     if (stat !== undefined && stat.startedAt >= since) young.set(pid, stat)
   }
   const below = new Set([leader])
-  const isBelow = (pid: number, stat: Stat): boolean => {
-    for (let [at, up]: [number, Stat | undefined] = [pid, stat]; up !== undefined; ) {
+  const isBelow = (pid: number, stat: ProcessStat): boolean => {
+    for (let [at, up]: [number, ProcessStat | undefined] = [pid, stat]; up !== undefined; ) {
       if (below.has(at) || below.has(up.parent)) return below.add(pid) !== undefined
       at = up.parent
       up = young.get(at)
@@ -98,7 +98,7 @@ const allPids = (): number[] =>
 
 const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/environ`).split('\0').includes(entry)
 
-export interface Stat {
+export interface ProcessStat {
   readonly isDead: boolean
   /** The kernel is taking it apart, and it has no other thread: it will never do anything again. */
   readonly isLeaving: boolean
@@ -119,7 +119,7 @@ export interface Stat {
 const EXITING = 0x4
 
 /** The fields of proc(5) from the third on: the name before them is in brackets, and may have anything in it. */
-export function statOf(pid: number): Stat | undefined {
+export function statOf(pid: number): ProcessStat | undefined {
   const text = tryRead(`/proc/${pid}/stat`)
   if (text === '') return undefined
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')

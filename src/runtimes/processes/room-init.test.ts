@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { testWith } from '../../testing/require.ts'
 import { launcherOptions } from '../bare/bare.fixture.ts'
-import type { LaunchEnd, LaunchOrder } from '../launcher/launcher.ts'
+import type { LaunchEnd, LaunchSpec } from '../launcher/launcher.ts'
 import { localLauncher } from '../launcher/local-launcher.ts'
 import { isGone } from '../run/contract.ts'
 import { realClock } from '../run/rooms.fixture.ts'
@@ -19,7 +19,7 @@ setsid unshare --user --map-root-user --pid --fork env -i /bin/sh -c "$inside" &
 while [ ! -s ${file} ]; do sleep 0.02; done
 ${end}`
 
-const orderOf = (script: string): LaunchOrder => ({
+const orderOf = (script: string): LaunchSpec => ({
   ...{ name: 'taken', argv: ['/bin/sh', '-c', script], env: [['PATH', '/usr/bin:/bin']], cwd: '/', user: undefined },
   ...{ hasInput: false, hasStatus: true, outputBytes: 4096 },
   limits: { memoryBytes: undefined, pids: undefined, cpuMs: undefined },

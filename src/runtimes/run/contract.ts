@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { reinsContract } from '../terminal/contract.ts'
+import { processControlContract } from '../terminal/contract.ts'
 import { limitsContract } from './limits/contract.ts'
 import { emptyRoom, runOf, shell } from './rooms.fixture.ts'
 import type { Run, RunEnd, Runtime } from './runtime.ts'
@@ -329,7 +329,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
     })
 
     limitsContract(() => made.runtime)
-    reinsContract(() => made.runtime)
+    processControlContract(() => made.runtime)
 
     test('twenty at a time do not mix', async () => {
       using room = emptyRoom()

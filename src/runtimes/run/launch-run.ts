@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Launch, LaunchEnd, Launcher, LaunchOrder } from '../launcher/launcher.ts'
+import type { Launch, LaunchEnd, Launcher, LaunchSpec } from '../launcher/launcher.ts'
 import { CapturedOutput } from './captured-output.ts'
 import type { Output, Release, RunHooks } from './runtime.ts'
 
@@ -18,7 +18,7 @@ export interface LaunchOutcome {
 export interface LaunchRun {
   readonly launcher: Pick<Launcher, 'start'>
   readonly clock: Clock
-  readonly order: LaunchOrder
+  readonly order: LaunchSpec
   readonly wallMs: number | undefined
   readonly hooks: RunHooks
   /** As a run has it; its order must say so, too. */

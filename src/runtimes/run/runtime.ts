@@ -12,7 +12,7 @@ import type { InputSignal, TerminalSize } from '../../model/live-input.ts'
 export interface Runtime {
   readonly name: RuntimeName
   /** Whether it works on this machine. Asked once, at the start of a worker. */
-  probe(): Promise<Probe>
+  probe(): Promise<RuntimeProbe>
   /** Says that a run is about to come: what takes long is done beforehand. Costs little when none comes. */
   expect(): void
   /**
@@ -24,7 +24,7 @@ export interface Runtime {
 
 export type RuntimeName = 'bare' | 'unshare' | 'sandbox' | 'docker' | 'apptainer'
 
-export type Probe =
+export type RuntimeProbe =
   | {
       readonly works: true
       readonly isolation: IsolationLevel
@@ -104,11 +104,11 @@ export interface RunHooks {
   /** What the command reads, for as long as it comes; nothing when left out. */
   readonly stdin?: AsyncIterable<Uint8Array>
   /** Hears, once, what can be done to the command while it runs. */
-  readonly reins?: (reins: Reins) => void
+  readonly reins?: (reins: ProcessControl) => void
 }
 
 /** What can be done to a command that runs. What comes before its program is there waits for it; after its end nothing happens. */
-export interface Reins {
+export interface ProcessControl {
   /** To its first process; at a terminal to all that are in its foreground, as keys would. */
   signal(name: InputSignal): void
   /** Nothing, where there is no terminal. */

@@ -22,7 +22,7 @@ const SHM_BYTES = 64 << 20
 /** For rooms without a folder for temporary files. */
 const TMP_BYTES = 256 << 20
 
-export interface BwrapOrder {
+export interface BwrapSpec {
   readonly system: readonly SystemPart[]
   readonly room: Room
   readonly env: ReadonlyMap<string, string>
@@ -36,7 +36,7 @@ export interface BwrapOrder {
 }
 
 /** The sandbox in the words of bubblewrap, up to where the command begins. */
-export function bwrapArgv({ system, room, env, cwd, network, ipc, takesSizes }: BwrapOrder): string[] {
+export function bwrapArgv({ system, room, env, cwd, network, ipc, takesSizes }: BwrapSpec): string[] {
   const memory = (path: string, bytes: number): string[] => [
     ...(takesSizes ? ['--size', `${bytes}`] : []),
     '--perms',

@@ -1,4 +1,4 @@
-import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import type { LauncherFacts, LaunchSpec } from '../launcher/launcher.ts'
 import { type IpcWay, ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
 import { belongsToRoot, type RoomRuntimeOptions } from '../namespaces/room-runtime.ts'
@@ -39,11 +39,11 @@ export interface NetworkedRun {
 }
 
 /** How bubblewrap is to be started for a run; or why the command cannot be. */
-export function sandboxOrder(
+export function sandboxLaunch(
   { run, network }: NetworkedRun,
   kit: SandboxKit & { readonly ipcWay: IpcWay },
   options: RoomRuntimeOptions,
-): LaunchOrder | ProgramProblem {
+): LaunchSpec | ProgramProblem {
   const { command, room, limits, hooks } = run
   mustBeRunnable(command)
   mustBeName(room.name)

@@ -12,9 +12,9 @@ import { tryRoom } from '../namespaces/try-room.ts'
 import { firstRunnable } from '../run/first-runnable.ts'
 import { launchRun } from '../run/launch-run.ts'
 import { cancelledBeforeStart, notStarted } from '../run/run-end.ts'
-import type { Probe, Run, RunEnd, Runtime } from '../run/runtime.ts'
+import type { Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import { sandboxEnd } from './sandbox-end.ts'
-import { type SandboxKit, sandboxOrder } from './sandbox-order.ts'
+import { type SandboxKit, sandboxLaunch } from './sandbox-order.ts'
 import { seccompFilter } from './seccomp/filter.ts'
 import { ROOM_RULES, SYSTEM_V_RULES } from './seccomp/rules.ts'
 
@@ -40,7 +40,7 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
   const ipc = (facts: LauncherFacts): Promise<IpcWay> => (ipcWay ??= ipcWayOf(facts, options, begin))
   const begin = async (run: Run, way: IpcWay, signal: AbortSignal): Promise<RunEnd> => {
     await using network = await networkFor(run, options)
-    const order = sandboxOrder({ run, network }, { ...(await ready()), ipcWay: way }, options)
+    const order = sandboxLaunch({ run, network }, { ...(await ready()), ipcWay: way }, options)
     if ('what' in order) return notStarted(order.code, order.what)
     if (signal.aborted) return cancelledBeforeStart
     const { limits, hooks, held } = run
@@ -48,7 +48,7 @@ export function sandboxRuntime(options: SandboxOptions): Runtime {
   }
   const runtime: Runtime = {
     name: 'sandbox',
-    async probe(): Promise<Probe> {
+    async probe(): Promise<RuntimeProbe> {
       try {
         const { facts, takesSizes } = await ready()
         await tryRoom(runtime, options, SECURED)

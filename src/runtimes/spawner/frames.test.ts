@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { droppedIn, FRAME, type FrameKind, FrameReader, FrameWriter } from './frames.ts'
+import { droppedIn, type FrameKind, FrameWriter, SPAWNER_FRAME, SpawnerFrameReader } from './frames.ts'
 
 /** A failed property prints its seed; WINDLASS_SEED runs that one again. */
 const seed = process.env.WINDLASS_SEED
@@ -14,7 +14,7 @@ const written = (write: (writer: FrameWriter) => void): Buffer => {
 
 test('frames arrive as they were sent, however the bytes are divided', () => {
   const anyFrame = fc.record({
-    kind: fc.constantFrom(...Object.values(FRAME)),
+    kind: fc.constantFrom(...Object.values(SPAWNER_FRAME)),
     launch: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
     payload: fc.uint8Array({ maxLength: 300 }),
   })
@@ -24,7 +24,7 @@ test('frames arrive as they were sent, however the bytes are divided', () => {
         for (const { kind, launch, payload } of frames) writer.send(kind, launch, payload)
       })
       const heard: { kind: FrameKind; launch: number; payload: Uint8Array }[] = []
-      const reader = new FrameReader((kind, launch, payload) =>
+      const reader = new SpawnerFrameReader((kind, launch, payload) =>
         heard.push({ kind, launch, payload: new Uint8Array(payload) }),
       )
       let at = 0
@@ -41,9 +41,9 @@ test('frames arrive as they were sent, however the bytes are divided', () => {
 test('how much was dropped comes exactly, beyond four gigabytes too', () => {
   const tail = Buffer.from('the end')
   let heard: ReturnType<typeof droppedIn> | undefined
-  const reader = new FrameReader((_, __, payload) => {
+  const reader = new SpawnerFrameReader((_, __, payload) => {
     heard = { ...droppedIn(payload), tail: Buffer.from(droppedIn(payload).tail) }
   })
-  reader.push(written((writer) => writer.dropped(FRAME.stdoutDropped, 7, { count: 2 ** 45 + 1, tail })))
+  reader.push(written((writer) => writer.dropped(SPAWNER_FRAME.stdoutDropped, 7, { count: 2 ** 45 + 1, tail })))
   expect(heard).toEqual({ count: 2 ** 45 + 1, tail })
 })

@@ -2,7 +2,7 @@
  * How a worker and its spawner talk over one socket: frames of a length, a kind, the number of a launch, and a payload.
  * No file descriptors are passed, so that either end can be another program.
  */
-export const FRAME = {
+export const SPAWNER_FRAME = {
   /** To the spawner. */
   open: 1,
   start: 2,
@@ -24,7 +24,7 @@ export const FRAME = {
   ended: 23,
 } as const
 
-export type FrameKind = (typeof FRAME)[keyof typeof FRAME]
+export type FrameKind = (typeof SPAWNER_FRAME)[keyof typeof SPAWNER_FRAME]
 
 const HEAD_BYTES = 9
 
@@ -75,7 +75,7 @@ export class FrameWriter {
 export type FrameTaker = (kind: FrameKind, launch: number, payload: Buffer) => void
 
 /** Cuts frames out of what arrives, however it is divided. The payload is valid during the call only. */
-export class FrameReader {
+export class SpawnerFrameReader {
   readonly #take: FrameTaker
   #pieces: Buffer[] = []
   #held = 0

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net'
 import type { TerminalSize } from '../../model/live-input.ts'
-import type { Launch, Launcher, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
+import type { Launch, Launcher, LaunchListener, LaunchSpec } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, localLauncher } from '../launcher/local-launcher.ts'
 import { closeInherited } from './close-inherited.ts'
-import { FRAME, FrameReader, FrameWriter, jsonIn } from './frames.ts'
+import { FrameWriter, jsonIn, SPAWNER_FRAME, SpawnerFrameReader } from './frames.ts'
 
 /** What the spawner's process gives: nothing else of it is needed. */
 export interface SpawnerProcess extends Pick<LocalLauncherOptions, 'clock' | 'send'> {
@@ -28,39 +28,39 @@ export function serveSpawner(spawner: SpawnerProcess): void {
   const launches = new Map<number, Launch>()
   let launcher: Launcher | undefined
 
-  const reader = new FrameReader((kind, number, payload) => {
+  const reader = new SpawnerFrameReader((kind, number, payload) => {
     const launch = launches.get(number)
     switch (kind) {
-      case FRAME.open:
+      case SPAWNER_FRAME.open:
         launcher = localLauncher({ ...spawner, ...(jsonIn(payload) as SpawnerOpening) })
-        void launcher.facts().then((facts) => writer.json(FRAME.hello, 0, facts))
+        void launcher.facts().then((facts) => writer.json(SPAWNER_FRAME.hello, 0, facts))
         return
-      case FRAME.start: {
+      case SPAWNER_FRAME.start: {
         const listener = telling(writer, number, () => launches.delete(number))
-        const started = launcher?.start(jsonIn(payload) as LaunchOrder, listener)
+        const started = launcher?.start(jsonIn(payload) as LaunchSpec, listener)
         if (started !== undefined) launches.set(number, started)
         return
       }
-      case FRAME.input: // the payload is part of a larger buffer that is about to be cut further
-        void launch?.write(Buffer.from(payload)).then(() => writer.send(FRAME.wrote, number))
-        if (launch === undefined) writer.send(FRAME.wrote, number)
+      case SPAWNER_FRAME.input: // the payload is part of a larger buffer that is about to be cut further
+        void launch?.write(Buffer.from(payload)).then(() => writer.send(SPAWNER_FRAME.wrote, number))
+        if (launch === undefined) writer.send(SPAWNER_FRAME.wrote, number)
         return
-      case FRAME.endInput:
+      case SPAWNER_FRAME.endInput:
         launch?.endInput()
         return
-      case FRAME.stop:
+      case SPAWNER_FRAME.stop:
         launch?.stop()
         return
-      case FRAME.signal:
+      case SPAWNER_FRAME.signal:
         launch?.signal?.(jsonIn(payload) as NodeJS.Signals)
         return
-      case FRAME.resize:
+      case SPAWNER_FRAME.resize:
         launch?.resize?.(jsonIn(payload) as TerminalSize)
         return
-      case FRAME.release:
+      case SPAWNER_FRAME.release:
         launch?.release?.()
         return
-      case FRAME.expect:
+      case SPAWNER_FRAME.expect:
         launcher?.expect()
     }
   })
@@ -70,11 +70,11 @@ export function serveSpawner(spawner: SpawnerProcess): void {
 }
 
 const telling = (writer: FrameWriter, number: number, over: () => void): LaunchListener => ({
-  started: () => writer.send(FRAME.started, number),
-  output: (stream, bytes) => writer.send(FRAME[stream], number, bytes),
-  dropped: (stream, count, tail) => writer.dropped(FRAME[`${stream}Dropped`], number, { count, tail }),
+  started: () => writer.send(SPAWNER_FRAME.started, number),
+  output: (stream, bytes) => writer.send(SPAWNER_FRAME[stream], number, bytes),
+  dropped: (stream, count, tail) => writer.dropped(SPAWNER_FRAME[`${stream}Dropped`], number, { count, tail }),
   ended(end) {
     over()
-    writer.json(FRAME.ended, number, end)
+    writer.json(SPAWNER_FRAME.ended, number, end)
   },
 })

@@ -3,9 +3,17 @@ import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../base/clock.ts'
-import type { Launch, LaunchEnd, LauncherFacts, LaunchListener, LaunchOrder } from '../launcher/launcher.ts'
+import type { Launch, LaunchEnd, LauncherFacts, LaunchListener, LaunchSpec } from '../launcher/launcher.ts'
 import { type LocalLauncherOptions, sweep } from '../launcher/local-launcher.ts'
-import { droppedIn, FRAME, type FrameKind, FrameReader, type FrameTaker, FrameWriter, jsonIn } from './frames.ts'
+import {
+  droppedIn,
+  type FrameKind,
+  type FrameTaker,
+  FrameWriter,
+  jsonIn,
+  SPAWNER_FRAME,
+  SpawnerFrameReader,
+} from './frames.ts'
 import type { SpawnerOpening } from './serve-spawner.ts'
 
 export interface SpawnerLinkOptions extends SpawnerOpening {
@@ -69,7 +77,7 @@ export class SpawnerLink {
     this.#writer = new FrameWriter(this.#socket)
     this.facts = this.#hello.promise
     this.facts.catch(() => {}) // told to whoever asks
-    const reader = new FrameReader(this.#hear)
+    const reader = new SpawnerFrameReader(this.#hear)
     this.#socket.on('data', (chunk) => reader.push(chunk))
     this.#socket.on('error', () => {})
     this.#process.stderr?.on('data', (chunk: Buffer) => {
@@ -84,32 +92,32 @@ export class SpawnerLink {
       this.#process.once('close', (code, signal) => dead(`it ended with ${signal ?? code}. ${this.#words}`.trim()))
     })
     const { name, folder, useGroups } = options
-    this.#writer.json(FRAME.open, 0, { name, folder, useGroups } satisfies SpawnerOpening)
+    this.#writer.json(SPAWNER_FRAME.open, 0, { name, folder, useGroups } satisfies SpawnerOpening)
     this.#keepAlive()
   }
 
   expect(): void {
-    this.#writer.send(FRAME.expect, 0)
+    this.#writer.send(SPAWNER_FRAME.expect, 0)
   }
 
-  start(order: LaunchOrder, listener: LaunchListener): Launch {
+  start(order: LaunchSpec, listener: LaunchListener): Launch {
     const number = ++this.#numbers
     const entry: Entry = { listener, writes: [] }
     this.#launches.set(number, entry)
     this.#keepAlive()
-    this.#writer.json(FRAME.start, number, order)
+    this.#writer.json(SPAWNER_FRAME.start, number, order)
     return {
       write: (bytes) =>
         new Promise((resolve) => {
           if (!this.#launches.has(number)) return resolve()
           entry.writes.push(resolve)
-          this.#writer.send(FRAME.input, number, bytes)
+          this.#writer.send(SPAWNER_FRAME.input, number, bytes)
         }),
-      endInput: () => this.#say(FRAME.endInput, number),
-      stop: () => this.#say(FRAME.stop, number),
-      signal: (name) => this.#say(FRAME.signal, number, name),
-      resize: (size) => this.#say(FRAME.resize, number, size),
-      release: () => this.#say(FRAME.release, number),
+      endInput: () => this.#say(SPAWNER_FRAME.endInput, number),
+      stop: () => this.#say(SPAWNER_FRAME.stop, number),
+      signal: (name) => this.#say(SPAWNER_FRAME.signal, number, name),
+      resize: (size) => this.#say(SPAWNER_FRAME.resize, number, size),
+      release: () => this.#say(SPAWNER_FRAME.release, number),
     }
   }
 
@@ -131,7 +139,7 @@ export class SpawnerLink {
   }
 
   readonly #hear: FrameTaker = (kind, number, payload) => {
-    if (kind === FRAME.hello) {
+    if (kind === SPAWNER_FRAME.hello) {
       this.#hello.resolve(jsonIn(payload) as LauncherFacts)
       this.#isStarting = false
       this.#keepAlive()
@@ -139,14 +147,14 @@ export class SpawnerLink {
     const entry = this.#launches.get(number)
     if (entry === undefined) return
     const { listener } = entry
-    if (kind === FRAME.stdout) listener.output('stdout', payload)
-    else if (kind === FRAME.stderr) listener.output('stderr', payload)
-    else if (kind === FRAME.started) listener.started()
-    else if (kind === FRAME.wrote) entry.writes.shift()?.()
-    else if (kind === FRAME.ended) this.#end(number, jsonIn(payload) as LaunchEnd)
-    else if (kind === FRAME.stdoutDropped || kind === FRAME.stderrDropped) {
+    if (kind === SPAWNER_FRAME.stdout) listener.output('stdout', payload)
+    else if (kind === SPAWNER_FRAME.stderr) listener.output('stderr', payload)
+    else if (kind === SPAWNER_FRAME.started) listener.started()
+    else if (kind === SPAWNER_FRAME.wrote) entry.writes.shift()?.()
+    else if (kind === SPAWNER_FRAME.ended) this.#end(number, jsonIn(payload) as LaunchEnd)
+    else if (kind === SPAWNER_FRAME.stdoutDropped || kind === SPAWNER_FRAME.stderrDropped) {
       const { count, tail } = droppedIn(payload)
-      listener.dropped(kind === FRAME.stdoutDropped ? 'stdout' : 'stderr', count, tail)
+      listener.dropped(kind === SPAWNER_FRAME.stdoutDropped ? 'stdout' : 'stderr', count, tail)
     }
   }
 

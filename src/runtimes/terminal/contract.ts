@@ -1,13 +1,13 @@
 import { expect, type TestContext, test } from 'vitest'
 import type { TerminalSize } from '../../model/live-input.ts'
 import { emptyRoom, runOf, shell } from '../run/rooms.fixture.ts'
-import type { Kept, Reins, Run, RunEnd, Runtime } from '../run/runtime.ts'
+import type { Kept, ProcessControl, Run, RunEnd, Runtime } from '../run/runtime.ts'
 
 const never = new AbortController().signal
 
 /** A run, with somebody in front of it. */
 interface Session {
-  readonly reins: Reins
+  readonly reins: ProcessControl
   type(text: string): void
   endInput(): void
   /** Resolves when it has written this since it was last asked. */
@@ -16,7 +16,7 @@ interface Session {
 }
 
 /** What every runtime promises to who sits in front of a command, as far as it says that it can. */
-export function reinsContract(runtime: () => Runtime): void {
+export function processControlContract(runtime: () => Runtime): void {
   const open = (run: Run): Session => sessionOf(runtime(), run)
 
   async function keeping(context: TestContext, part: keyof Kept, what: string): Promise<void> {
@@ -124,7 +124,7 @@ function sessionOf(runtime: Runtime, run: Run): Session {
     written += Buffer.from(bytes).toString()
     look()
   }
-  const waiting = Promise.withResolvers<Reins>()
+  const waiting = Promise.withResolvers<ProcessControl>()
   const hooks = {
     stdin: stdin(),
     stdout: hear,

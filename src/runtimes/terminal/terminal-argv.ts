@@ -1,5 +1,5 @@
 import type { FaultError } from '../../base/fault.ts'
-import type { LaunchOrder } from '../launcher/launcher.ts'
+import type { LaunchSpec } from '../launcher/launcher.ts'
 import { mismatch } from '../run/mismatch.ts'
 import type { Run } from '../run/runtime.ts'
 
@@ -34,7 +34,7 @@ const DEFAULT_TERM = 'xterm-256color'
 export function argvInTerminal(
   { command, terminal }: Run,
   env: ReadonlyMap<string, string>,
-  order: Pick<LaunchOrder, 'handed' | 'hasStatus'>,
+  order: Pick<LaunchSpec, 'handed' | 'hasStatus'>,
 ): readonly string[] {
   if (terminal === undefined) return command.argv
   const fd = STANDARD_STREAMS + (order.handed?.length ?? 0) + (order.hasStatus === true ? 1 : 0)

@@ -14,7 +14,7 @@ const SHM = 'size=64m,mode=1777,nosuid,nodev'
 const TMP = 'size=256m,mode=1777,nosuid,nodev'
 const BOUND = 'bind,nosuid,nodev,X-mount.mkdir'
 
-export interface MountOrder {
+export interface MountSpec {
   /** The empty folder that becomes the root. */
   readonly root: string
   /** With the places for devices. */
@@ -27,7 +27,7 @@ export interface MountOrder {
 }
 
 /** Everything that a room sees, as fstab(5): one program then mounts it all. */
-export function mountTable({ root, dev, system, room, network, isRoots }: MountOrder): string {
+export function mountTable({ root, dev, system, room, network, isRoots }: MountSpec): string {
   const at = (path: string): string => root + path
   const bind = (from: string, to: string, options = BOUND): string => line(from, at(to), 'none', options)
   const closed = readOnlyPaths(room)

@@ -1,6 +1,6 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LauncherFacts, LaunchOrder } from '../launcher/launcher.ts'
+import type { LauncherFacts, LaunchSpec } from '../launcher/launcher.ts'
 import { makeEtc } from '../namespaces/etc-folder.ts'
 import { ipcSettingsOf } from '../namespaces/ipc-limits.ts'
 import { problemInside } from '../namespaces/program-inside.ts'
@@ -23,7 +23,7 @@ import { mismatch } from '../run/mismatch.ts'
 import { mustBeName, mustBeRunnable, type ProgramProblem, workingDirectoryOf } from '../run/program.ts'
 import { foldersOf, launchLimits, limitFlags } from '../run/resource-limits.ts'
 import { cancelledBeforeStart, notStarted } from '../run/run-end.ts'
-import type { Probe, Run, RunEnd, Runtime } from '../run/runtime.ts'
+import type { Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 import { DEVICES, mountTable } from './mount-table.ts'
 import { roomScript } from './room-script.ts'
@@ -66,7 +66,7 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
   kit.catch(() => {}) // told to whoever asks
   const runtime: Runtime = {
     name: 'unshare',
-    async probe(): Promise<Probe> {
+    async probe(): Promise<RuntimeProbe> {
       try {
         const { facts } = await kit
         await tryRoom(runtime, options, SECURED)
@@ -112,7 +112,7 @@ interface NetworkedRun {
   readonly network: RoomNetwork | undefined
 }
 
-function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeOptions): LaunchOrder | ProgramProblem {
+function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeOptions): LaunchSpec | ProgramProblem {
   const { command, room, limits, hooks } = run
   mustBeRunnable(command)
   mustBeName(room.name)

@@ -1,5 +1,5 @@
 import type { InputEvent } from '../../model/live-input.ts'
-import type { Reins } from '../../runtimes/run/runtime.ts'
+import type { ProcessControl } from '../../runtimes/run/runtime.ts'
 
 /** What is done to one attempt while it runs: on the one side by the server, on the other to the stage that is typed to. */
 export interface LiveInput {
@@ -11,7 +11,7 @@ export interface LiveInput {
 
 export interface AttachedInput {
   readonly stdin: AsyncIterable<Uint8Array>
-  readonly reins: (reins: Reins) => void
+  readonly reins: (reins: ProcessControl) => void
 }
 
 export interface LiveInputListener {
@@ -38,7 +38,7 @@ export function liveInput(listener: LiveInputListener): LiveInput {
   const given: Given[] = []
   let last = 0
   let confirmed = 0
-  let reins: Reins | undefined
+  let reins: ProcessControl | undefined
   let wake = (): void => {}
 
   const took = (one: Given): void => {

@@ -1,4 +1,4 @@
-import type { Reins, Release, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
+import type { ProcessControl, Release, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
 import type { OpenRoom } from '../rooms.ts'
 
@@ -21,7 +21,7 @@ export class WaitingShell {
   readonly #ending = new AbortController()
   readonly #end: Promise<RunEnd>
   #hooks: RunHooks = {}
-  #reins: Reins | undefined
+  #reins: ProcessControl | undefined
   #isOver = false
 
   constructor(room: OpenRoom, runtime: Pick<Runtime, 'run'>) {

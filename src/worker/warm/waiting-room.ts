@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import type { InlineFile } from '../../model/command.ts'
-import type { Reins, Release, Room, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
+import type { ProcessControl, Release, Room, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
 import type { WarmShape } from './warm-shape.ts'
 
@@ -36,7 +36,7 @@ export class WaitingRoom {
   readonly #ending = new AbortController()
   readonly #end: Promise<RunEnd>
   #hooks: RunHooks = {}
-  #reins: Reins | undefined
+  #reins: ProcessControl | undefined
   /** The pipe. */
   #fd: number | undefined
   /** The file that takes the code, open, until there is something in it. */

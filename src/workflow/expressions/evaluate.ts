@@ -6,7 +6,7 @@ import { isList, type Value } from '../values/value.ts'
 import { valueText } from '../values/value-text.ts'
 import type { ExpressionContext, Expressions } from './expressions.ts'
 import { lookUp } from './parameter-reference.ts'
-import { type Escapes, hasExpression, type Piece, scan } from './scan.ts'
+import { type Escapes, hasExpression, scan, type TextPiece } from './scan.ts'
 
 /** How expressions are read in a process: who runs JavaScript there, and whether it was asked for. */
 export interface Evaluator {
@@ -45,7 +45,7 @@ export async function evaluateAsIs(source: string, context: ExpressionContext, e
 }
 
 async function valueOfPiece(
-  piece: Piece,
+  piece: TextPiece,
   context: ExpressionContext,
   { library, expressions }: Evaluator,
 ): Promise<Value> {

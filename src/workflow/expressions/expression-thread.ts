@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { quickJsMachine, type ScriptText, type SliceEnd } from './quickjs.ts'
 
 /** One slice of time for one script. */
-export interface Slice {
+export interface ScriptSlice {
   readonly script: ScriptText
   readonly sliceMs: number
   /** A value with more JSON than this is not sent. */
@@ -28,7 +28,7 @@ const LIMITS = { memoryBytes: 128 << 20, stackBytes: 128 << 10 }
 export function serveExpressions(port: MessagePort, cpuMs: () => number): void {
   const machine = quickJsMachine(cpuMs, LIMITS)
   const send = (message: ThreadMessage): void => port.postMessage(message)
-  const report = async ({ script, sliceMs, valueBytes }: Slice): Promise<SliceReport> => {
+  const report = async ({ script, sliceMs, valueBytes }: ScriptSlice): Promise<SliceReport> => {
     const from = cpuMs()
     const end = await machine.run(script, sliceMs)
     const isTooLarge = 'json' in end && Buffer.byteLength(end.json) > valueBytes
@@ -36,7 +36,7 @@ export function serveExpressions(port: MessagePort, cpuMs: () => number): void {
   }
   // The first slice may never end: the pool must know before it begins from where to count.
   const ready = machine.open().then(() => send({ cpuMs: cpuMs() }))
-  port.on('message', async (slice: Slice) => {
+  port.on('message', async (slice: ScriptSlice) => {
     await ready
     const done = await report(slice)
     send({ cpuMs: cpuMs(), report: done })

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../base/clock.ts'
-import type { Slice, SliceReport, ThreadMessage } from './expression-thread.ts'
+import type { ScriptSlice, SliceReport, ThreadMessage } from './expression-thread.ts'
 
 export interface MachineThreadOptions {
   readonly file: URL
@@ -12,7 +12,7 @@ export interface MachineThreadOptions {
 /** A thread that runs one slice at a time, and that can be stopped whatever the script does. */
 export interface MachineThread {
   readonly isBusy: boolean
-  run(slice: Slice): Promise<SliceReport>
+  run(slice: ScriptSlice): Promise<SliceReport>
   /** Ends the thread. The slice that it runs is reported as late. */
   stop(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface MachineThread {
 const LOOK_EVERY_MS = 50
 
 interface Running {
-  readonly slice: Slice
+  readonly slice: ScriptSlice
   readonly report: (report: SliceReport) => void
 }
 

@@ -4,13 +4,13 @@ import type { ExpressionContext } from './expressions.ts'
 const SYMBOL = /^[\p{L}\p{N}_]+/u
 const SEGMENT = /^(?:\.([\p{L}\p{N}_]+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[([0-9]+)\])/su
 
-export type Looked = { readonly value: Value } | { readonly trouble: string }
+export type LookupResult = { readonly value: Value } | { readonly trouble: string }
 
 /**
  * `inputs.x['y'][0]` needs no JavaScript: names, quoted names and numbers, one after the other. Answers undefined for
  * anything that is more than that.
  */
-export function lookUp(code: string, context: ExpressionContext): Looked | undefined {
+export function lookUp(code: string, context: ExpressionContext): LookupResult | undefined {
   const path = readPath(code.trim())
   if (path === undefined) return undefined
   const [first, ...rest] = path

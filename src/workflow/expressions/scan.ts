@@ -3,14 +3,14 @@ import { invalid } from '../../base/fault.ts'
 export const hasExpression = (text: string): boolean => /\$[({]/.test(text)
 
 /** One piece of a text: as it stands, or code between `$(` and `)` or `${` and `}`. */
-export type Piece = { readonly text: string } | { readonly code: string; readonly isBody: boolean }
+export type TextPiece = { readonly text: string } | { readonly code: string; readonly isBody: boolean }
 
 /** Until v1.1 a backslash made the next character plain; since v1.2 only `\$(`, `\${` and `\\` mean something. */
 export type Escapes = 'before-v1.2' | 'since-v1.2'
 
 /** Takes a text with expressions apart. */
-export function scan(source: string, escapes: Escapes): readonly Piece[] {
-  const pieces: Piece[] = []
+export function scan(source: string, escapes: Escapes): readonly TextPiece[] {
+  const pieces: TextPiece[] = []
   let text = ''
   let at = 0
   while (at < source.length) {

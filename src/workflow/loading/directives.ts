@@ -1,4 +1,4 @@
-import { descend, keysOf, type Place, placeOf, problem } from '../values/place.ts'
+import { descend, keysOf, placeOf, problem, type SourcePlace } from '../values/place.ts'
 import { resolveUri } from '../values/uri.ts'
 import { isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import type { Documents } from './documents.ts'
@@ -47,7 +47,7 @@ async function expandRecord(record: ValueRecord, documents: Documents, trail: re
 
 interface Asking {
   readonly trail: readonly string[]
-  readonly at: Place | undefined
+  readonly at: SourcePlace | undefined
 }
 
 async function imported(uri: string, documents: Documents, { trail, at }: Asking): Promise<Value> {

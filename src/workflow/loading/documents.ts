@@ -1,17 +1,17 @@
-import { type Place, problem } from '../values/place.ts'
-import { documentOf, fragmentOf, shortName } from '../values/uri.ts'
+import { problem, type SourcePlace } from '../values/place.ts'
+import { documentOf, shortName, uriFragment } from '../values/uri.ts'
 import { isRecord, type Value } from '../values/value.ts'
 import type { Fetch } from './fetch.ts'
-import { readJson } from './json-document.ts'
+import { readJsonDocument } from './json-document.ts'
 
 /** Documents by address, each fetched and read once. */
 export interface Documents {
-  text(uri: string, asked: Place | undefined): Promise<string>
-  whole(uri: string, asked: Place | undefined): Promise<Value>
+  text(uri: string, asked: SourcePlace | undefined): Promise<string>
+  whole(uri: string, asked: SourcePlace | undefined): Promise<Value>
   /** With its directives followed. */
-  expanded(uri: string, asked: Place | undefined): Promise<Value>
+  expanded(uri: string, asked: SourcePlace | undefined): Promise<Value>
   /** With a fragment: the record of that id, wherever in the document it is. */
-  part(uri: string, asked: Place | undefined): Promise<Value>
+  part(uri: string, asked: SourcePlace | undefined): Promise<Value>
 }
 
 /** Follows the directives in a value that was read from `trail`. */
@@ -49,7 +49,7 @@ export function documentsFrom(fetch: Fetch, expand: Expand): Documents {
     },
     async part(uri, asked) {
       const value = await whole(uri, asked)
-      const fragment = fragmentOf(uri)
+      const fragment = uriFragment(uri)
       if (fragment === undefined || fragment === '') return value
       const found = findById(value, fragment)
       if (found === undefined) throw problem(asked, `${documentOf(uri)} has nothing with the id #${fragment}`)
@@ -61,7 +61,7 @@ export function documentsFrom(fetch: Fetch, expand: Expand): Documents {
 
 /** The reader of YAML takes longer to load than most documents to read, and many are JSON. */
 async function readDocument(text: string, uri: string): Promise<Value> {
-  const value = readJson(text, uri)
+  const value = readJsonDocument(text, uri)
   if (value !== undefined) return value
   const { readYaml } = await import('./yaml-document.ts')
   return readYaml(text, uri)

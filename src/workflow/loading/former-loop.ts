@@ -1,24 +1,24 @@
 import { descend } from '../values/place.ts'
 import { isRecord, type Value, type ValueRecord } from '../values/value.ts'
-import { list, mapOf, may, must, oneOf, table, words } from './fields.ts'
+import { list, mapOf, mayHave, mustHave, oneOf, table, words } from './fields.ts'
 import { normaliseRecord, type Rules } from './normalise.ts'
 
 const FORMER = new Set(['cwltool:Loop', 'http://commonwl.org/cwltool#Loop'])
 
 const loopInput = table('an input of cwltool:Loop', {
-  id: must('string'),
-  loopSource: may(oneOf('string', list('string'))),
-  linkMerge: may(words('merge_nested', 'merge_flattened')),
-  pickValue: may(words('first_non_null', 'the_only_non_null', 'all_non_null')),
-  default: may('any'),
-  valueFrom: may('string'),
+  id: mustHave('string'),
+  loopSource: mayHave(oneOf('string', list('string'))),
+  linkMerge: mayHave(words('merge_nested', 'merge_flattened')),
+  pickValue: mayHave(words('first_non_null', 'the_only_non_null', 'all_non_null')),
+  default: mayHave('any'),
+  valueFrom: mayHave('string'),
 })
 
 const loop = table('cwltool:Loop', {
-  class: must('string'),
-  loopWhen: must('expression'),
-  loop: must(mapOf(() => loopInput, 'id', 'loopSource')),
-  outputMethod: may(words('last', 'all')),
+  class: mustHave('string'),
+  loopWhen: mustHave('expression'),
+  loop: mustHave(mapOf(() => loopInput, 'id', 'loopSource')),
+  outputMethod: mayHave(words('last', 'all')),
 })
 
 /** Before v1.3 a loop was a requirement of a step, an extension of the reference implementation; it means the same. */

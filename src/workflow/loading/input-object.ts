@@ -7,7 +7,7 @@ import { isRecord, type ValueRecord } from '../values/value.ts'
 import { expandDirectives } from './directives.ts'
 import { documentsFrom } from './documents.ts'
 import type { Fetch } from './fetch.ts'
-import { mapOf, may, table } from './fields.ts'
+import { mapOf, mayHave, table } from './fields.ts'
 import { normaliseRecord } from './normalise.ts'
 import { anyRequirement } from './process-fields.ts'
 import { resolveLocations } from './read-default.ts'
@@ -30,7 +30,7 @@ export async function readInputObject(uri: string, fetch: Fetch): Promise<InputO
   return inputObjectOf(value, uri)
 }
 
-const extras = table('an input object', { 'cwl:requirements': may(mapOf(() => anyRequirement, 'class')) })
+const extras = table('an input object', { 'cwl:requirements': mayHave(mapOf(() => anyRequirement, 'class')) })
 
 function inputObjectOf(value: ValueRecord, uri: string, version: Version = 13): InputObject {
   const { $namespaces, $schemas: _, 'cwl:tool': tool, 'cwl:requirements': requirements, ...rest } = value

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keysOf, placeOf } from '../values/place.ts'
 import type { Value } from '../values/value.ts'
-import { readJson } from './json-document.ts'
+import { readJsonDocument } from './json-document.ts'
 import { readYaml } from './yaml-document.ts'
 
 const URI = 'file:///x.cwl'
@@ -34,7 +34,7 @@ test('what is JSON is read as the reader of YAML reads it, places included', () 
     fc.property(document, fc.constantFrom(0, 1, 2, '\t'), (value, indent) => {
       const text = JSON.stringify(value, null, indent)
       fc.pre(!text.includes('"<<"'))
-      expect(mapped(readJson(text, URI) as Value)).toEqual(mapped(readYaml(text, URI)))
+      expect(mapped(readJsonDocument(text, URI) as Value)).toEqual(mapped(readYaml(text, URI)))
     }),
   )
 })
@@ -59,12 +59,12 @@ test.each([
   ['what is too much', `[${'0,'.repeat(600_000)}0]`],
   ['what is too deep', '['.repeat(300) + ']'.repeat(300)],
 ])('%s is left to the reader of YAML', (_, text) => {
-  expect(readJson(text, URI)).toBeUndefined()
+  expect(readJsonDocument(text, URI)).toBeUndefined()
 })
 
 test('a long document in one line takes no longer for it', () => {
   const words = Array.from({ length: 50_000 }, (_, at) => `"\\"${at}\\\\"`)
-  const list = readJson(`[${words.join(',')}]`, URI) as string[]
+  const list = readJsonDocument(`[${words.join(',')}]`, URI) as string[]
   expect(list).toHaveLength(50_000)
   expect(list[7]).toBe('"7\\')
   expect(placeOf(list, 1)).toEqual({ uri: URI, line: 1, column: 10 })

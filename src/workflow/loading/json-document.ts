@@ -1,4 +1,4 @@
-import { type Place, remember } from '../values/place.ts'
+import { remember, type SourcePlace } from '../values/place.ts'
 import type { Value } from '../values/value.ts'
 import { DEEPEST, MOST_NODES } from './document-limits.ts'
 
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null:
  * Reads a document that is JSON as the reader of YAML would, in a tenth of the time: what servers are sent, and what
  * programs write, is. Undefined for everything else, and for what is wrong in any way, which that reader can explain.
  */
-export function readJson(text: string, uri: string): Value | undefined {
+export function readJsonDocument(text: string, uri: string): Value | undefined {
   const reader = new JsonReader(text, uri)
   try {
     return reader.document()
@@ -62,7 +62,7 @@ class JsonReader {
 
   #record(depth: number): Value {
     const at = this.#place()
-    const places = new Map<string, Place>()
+    const places = new Map<string, SourcePlace>()
     const entries: [string, Value][] = []
     this.#each('}', () => {
       const place = this.#place()
@@ -80,7 +80,7 @@ class JsonReader {
 
   #list(depth: number): Value {
     const at = this.#place()
-    const places = new Map<string, Place>()
+    const places = new Map<string, SourcePlace>()
     const list: Value[] = []
     this.#each(']', () => {
       places.set(String(list.length), this.#place())
@@ -148,7 +148,7 @@ class JsonReader {
     return this.#text.slice(from, this.#at)
   }
 
-  #place(): Place {
+  #place(): SourcePlace {
     return { uri: this.#uri, line: this.#line, column: this.#at - this.#lineAt + 1 }
   }
 }

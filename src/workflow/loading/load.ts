@@ -1,7 +1,7 @@
 import type { InputParameter, OutputParameter, Process, Requirement, Step } from '../process/process.ts'
 import { VERSIONS, type Version } from '../process/version.ts'
-import { descend, type Place, placeOf, problem } from '../values/place.ts'
-import { documentOf, fragmentOf, resolveUri, shortName } from '../values/uri.ts'
+import { descend, placeOf, problem, type SourcePlace } from '../values/place.ts'
+import { documentOf, resolveUri, shortName, uriFragment } from '../values/uri.ts'
 import { isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import { expandDirectives } from './directives.ts'
 import { type Documents, documentsFrom, findById } from './documents.ts'
@@ -51,7 +51,7 @@ interface Count {
 
 interface Asking {
   readonly count: Count
-  readonly asked: Place | undefined
+  readonly asked: SourcePlace | undefined
   readonly trail: readonly string[]
   readonly names: TypeNames
 }
@@ -80,13 +80,13 @@ async function loadAt(uri: string, documents: Documents, { asked, trail, names, 
   return process
 }
 
-function countOne(count: Count, at: Place | undefined): void {
+function countOne(count: Count, at: SourcePlace | undefined): void {
   count.left -= 1
   if (count.left < 0) throw problem(at, `this is more than ${MOST_PROCESSES} processes in one`)
 }
 
-function chosen(whole: ValueRecord, uri: string, asked: Place | undefined): ValueRecord {
-  const fragment = fragmentOf(uri)
+function chosen(whole: ValueRecord, uri: string, asked: SourcePlace | undefined): ValueRecord {
+  const fragment = uriFragment(uri)
   const graph = whole.$graph
   if (graph === undefined) {
     if (fragment === undefined || fragment === '') return whole

@@ -1,9 +1,9 @@
 import { nearest } from '../../base/nearest.ts'
 import { hasExpression } from '../expressions/scan.ts'
 import { type Version, versionText } from '../process/version.ts'
-import { descend, keysOf, type Place, placeOf, problem, remember } from '../values/place.ts'
+import { descend, keysOf, placeOf, problem, remember, type SourcePlace } from '../values/place.ts'
 import { describeValue, isRecord, type Value, type ValueRecord } from '../values/value.ts'
-import type { Field, RecordTable, Shape } from './fields.ts'
+import type { DocumentField, FieldShape, RecordTable } from './fields.ts'
 import { isOpen } from './process-fields.ts'
 
 /** What holds for a whole document while its records are looked through. */
@@ -42,7 +42,7 @@ interface Spot {
   readonly table: RecordTable
 }
 
-function fieldValue({ value, key, table }: Spot, known: Field, rules: Rules): Value | undefined {
+function fieldValue({ value, key, table }: Spot, known: DocumentField, rules: Rules): Value | undefined {
   const at = placeOf(value, key)
   const content = value[key] ?? null
   if (known.since > rules.version) throw tooNew(at, `the field ${key} of ${table.name}`, { since: known.since, rules })
@@ -50,10 +50,10 @@ function fieldValue({ value, key, table }: Spot, known: Field, rules: Rules): Va
   return normalise(content, known.shape, { rules, at, what: `${key} of ${table.name}` })
 }
 
-const allowsNull = (shape: Shape): boolean =>
+const allowsNull = (shape: FieldShape): boolean =>
   shape === 'any' || shape === 'null' || (typeof shape === 'object' && 'oneOf' in shape && shape.oneOf.some(allowsNull))
 
-export const tooNew = (at: Place | undefined, what: string, { since, rules }: { since: Version; rules: Rules }) =>
+export const tooNew = (at: SourcePlace | undefined, what: string, { since, rules }: { since: Version; rules: Rules }) =>
   problem(
     at,
     `${what} came with CWL ${versionText(since)}, but this document says ${versionText(rules.version)}; raise its cwlVersion`,
@@ -68,11 +68,11 @@ function unknownField(value: ValueRecord, key: string, table: RecordTable) {
 
 interface Context {
   readonly rules: Rules
-  readonly at: Place | undefined
+  readonly at: SourcePlace | undefined
   readonly what: string
 }
 
-function normalise(value: Value, shape: Shape, context: Context): Value {
+function normalise(value: Value, shape: FieldShape, context: Context): Value {
   const fitting = choose(value, shape, context)
   if (fitting === undefined) {
     throw problem(context.at, `${context.what} must be ${shapeText(shape)}, not ${describeValue(value)}`)
@@ -92,21 +92,21 @@ function normalise(value: Value, shape: Shape, context: Context): Value {
 }
 
 /** The alternative that a value is meant as: what JSON kind it has decides, so that errors are about one thing. */
-function choose(value: Value, shape: Shape, context: Context): Shape | undefined {
+function choose(value: Value, shape: FieldShape, context: Context): FieldShape | undefined {
   if (typeof shape === 'string') return isPlain(value, shape) ? shape : undefined
   if ('words' in shape) return typeof value === 'string' && shape.words.includes(value) ? shape : undefined
   if ('list' in shape) return Array.isArray(value) ? shape : undefined
   if ('record' in shape) return isRecord(value) ? shape : undefined
   if ('map' in shape) return isRecord(value) || Array.isArray(value) ? shape : undefined
   if ('shape' in shape) return chooseRecent(value, shape, context)
-  return shape.oneOf.reduce<Shape | undefined>((found, one) => found ?? choose(value, one, context), undefined)
+  return shape.oneOf.reduce<FieldShape | undefined>((found, one) => found ?? choose(value, one, context), undefined)
 }
 
 function chooseRecent(
   value: Value,
-  { shape, since }: { shape: Shape; since: Version },
+  { shape, since }: { shape: FieldShape; since: Version },
   context: Context,
-): Shape | undefined {
+): FieldShape | undefined {
   const found = choose(value, shape, context)
   if (found !== undefined && since > context.rules.version) {
     throw tooNew(context.at, `${describeValue(value)} as ${context.what}`, { since, rules: context.rules })
@@ -114,7 +114,7 @@ function chooseRecent(
   return found
 }
 
-function isPlain(value: Value, shape: Shape & string): boolean {
+function isPlain(value: Value, shape: FieldShape & string): boolean {
   if (shape === 'any') return true
   if (shape === 'null') return value === null
   if (shape === 'int') return Number.isInteger(value)
@@ -122,7 +122,7 @@ function isPlain(value: Value, shape: Shape & string): boolean {
   return typeof value === shape
 }
 
-function identityMap(value: Value, shape: Shape & { subject: string }, context: Context): Value {
+function identityMap(value: Value, shape: FieldShape & { subject: string }, context: Context): Value {
   if (!('map' in shape)) return value
   const table = shape.map()
   const nodes = Array.isArray(value)
@@ -151,15 +151,15 @@ function listed(map: ValueRecord, key: string, shape: { subject: string; predica
     throw problem(at, `${key} must be a record, not ${describeValue(content)}`)
   }
   const made = { ...fields, [shape.subject]: key }
-  const places = new Map<string, Place>([[shape.subject, at ?? NOWHERE]])
+  const places = new Map<string, SourcePlace>([[shape.subject, at ?? NOWHERE]])
   for (const name of own ? keysOf(content) : []) places.set(name, placeOf(content, name) ?? at ?? NOWHERE)
   if (!own && shape.predicate !== undefined) places.set(shape.predicate, at ?? NOWHERE)
   return remember(made, placeOf(own ? content : map, own ? undefined : key) ?? at ?? NOWHERE, places)
 }
 
-const NOWHERE: Place = { uri: '', line: 1, column: 1 }
+const NOWHERE: SourcePlace = { uri: '', line: 1, column: 1 }
 
-function shapeText(shape: Shape): string {
+function shapeText(shape: FieldShape): string {
   if (typeof shape === 'string') return SHAPE_WORDS[shape]
   if ('words' in shape) return `one of ${shape.words.join(', ')}`
   if ('list' in shape) return `a list (each ${shapeText(shape.list)})`
@@ -169,7 +169,7 @@ function shapeText(shape: Shape): string {
   return shape.oneOf.map(shapeText).join(' or ')
 }
 
-const SHAPE_WORDS: Readonly<Record<Shape & string, string>> = {
+const SHAPE_WORDS: Readonly<Record<FieldShape & string, string>> = {
   null: 'null',
   boolean: 'true or false',
   int: 'a whole number',

@@ -1,9 +1,9 @@
 import {
-  type Field,
+  type DocumentField,
   list,
   mapOf,
-  may,
-  must,
+  mayHave,
+  mustHave,
   oneOf,
   type RecordTable,
   record,
@@ -13,15 +13,15 @@ import {
   words,
 } from './fields.ts'
 
-const labelled = { label: may('string'), doc: may(stringOrList) }
+const labelled = { label: mayHave('string'), doc: mayHave(stringOrList) }
 const loading = {
-  loadContents: may('boolean', 11),
-  loadListing: may(words('no_listing', 'shallow_listing', 'deep_listing'), 11),
+  loadContents: mayHave('boolean', 11),
+  loadListing: mayHave(words('no_listing', 'shallow_listing', 'deep_listing'), 11),
 }
 
 const secondaryFile = table('a secondaryFiles pattern', {
-  pattern: must('string'),
-  required: may(oneOf('boolean', 'expression')),
+  pattern: mustHave('string'),
+  required: mayHave(oneOf('boolean', 'expression')),
 })
 const secondaryFileShape = oneOf(
   'string',
@@ -30,88 +30,88 @@ const secondaryFileShape = oneOf(
     record(() => secondaryFile),
   ),
 )
-const secondaryFiles = may(oneOf(secondaryFileShape, list(secondaryFileShape)))
+const secondaryFiles = mayHave(oneOf(secondaryFileShape, list(secondaryFileShape)))
 
 const inputBinding = table('an inputBinding', {
-  loadContents: may('boolean'),
-  position: may(oneOf('int', since(11, 'expression'))),
-  prefix: may('string'),
-  separate: may('boolean'),
-  itemSeparator: may('string'),
-  valueFrom: may('string'),
-  shellQuote: may('boolean'),
+  loadContents: mayHave('boolean'),
+  position: mayHave(oneOf('int', since(11, 'expression'))),
+  prefix: mayHave('string'),
+  separate: mayHave('boolean'),
+  itemSeparator: mayHave('string'),
+  valueFrom: mayHave('string'),
+  shellQuote: mayHave('boolean'),
 })
 
 const outputBinding = table('an outputBinding', {
-  loadContents: may('boolean'),
+  loadContents: mayHave('boolean'),
   loadListing: loading.loadListing,
-  glob: may(stringOrList),
-  outputEval: may('string'),
+  glob: mayHave(stringOrList),
+  outputEval: mayHave('string'),
 })
 
-const data = { secondaryFiles, streamable: may('boolean'), format: may(stringOrList) }
+const data = { secondaryFiles, streamable: mayHave('boolean'), format: mayHave(stringOrList) }
 
-const parameter = { id: must('string'), ...labelled, ...data, type: may('any') }
+const parameter = { id: mustHave('string'), ...labelled, ...data, type: mayHave('any') }
 
 const inputParameter = table('an input', {
   ...parameter,
-  type: must('any'),
+  type: mustHave('any'),
   ...loading,
-  default: may('any'),
-  inputBinding: may(record(() => inputBinding)),
+  default: mayHave('any'),
+  inputBinding: mayHave(record(() => inputBinding)),
 })
 
 const toolOutput = table('an output', {
   ...parameter,
-  type: must('any'),
-  outputBinding: may(record(() => outputBinding)),
+  type: mustHave('any'),
+  outputBinding: mayHave(record(() => outputBinding)),
 })
 
-const linkMerge = may(words('merge_nested', 'merge_flattened'))
-const pickValue = may(words('first_non_null', 'the_only_non_null', 'all_non_null'), 12)
+const linkMerge = mayHave(words('merge_nested', 'merge_flattened'))
+const pickValue = mayHave(words('first_non_null', 'the_only_non_null', 'all_non_null'), 12)
 
 const workflowOutput = table('a workflow output', {
   ...parameter,
-  type: must('any'),
-  outputSource: may(stringOrList),
+  type: mustHave('any'),
+  outputSource: mayHave(stringOrList),
   linkMerge,
   pickValue,
   // Allowed, and without meaning, until v1.1.
-  outputBinding: may(record(() => outputBinding)),
+  outputBinding: mayHave(record(() => outputBinding)),
 })
 
 /** Fields of a record type and what else a type written out in full may say. */
 const recordField = table('a field of a record', {
-  name: must('string'),
-  type: must('any'),
+  name: mustHave('string'),
+  type: mustHave('any'),
   ...labelled,
   ...data,
   ...loading,
-  default: may('any'),
-  inputBinding: may(record(() => inputBinding)),
-  outputBinding: may(record(() => outputBinding)),
+  default: mayHave('any'),
+  inputBinding: mayHave(record(() => inputBinding)),
+  outputBinding: mayHave(record(() => outputBinding)),
 })
 
 export const typeSchema = table('a type', {
-  type: must('string'),
-  name: may('string'),
+  type: mustHave('string'),
+  name: mayHave('string'),
   ...labelled,
-  items: may('any'),
-  symbols: may(list('string')),
-  fields: may(mapOf(() => recordField, 'name', 'type')),
-  inputBinding: may(record(() => inputBinding)),
-  outputBinding: may(record(() => outputBinding)),
+  items: mayHave('any'),
+  symbols: mayHave(list('string')),
+  fields: mayHave(mapOf(() => recordField, 'name', 'type')),
+  inputBinding: mayHave(record(() => inputBinding)),
+  outputBinding: mayHave(record(() => outputBinding)),
 })
 
 const process = {
-  class: must('string'),
-  id: may('string'),
+  class: mustHave('string'),
+  id: mayHave('string'),
   ...labelled,
-  cwlVersion: may('string'),
-  intent: may(list('string'), 12),
-  requirements: may(mapOf(() => anyRequirement, 'class')),
-  hints: may(mapOf(() => anyRequirement, 'class')),
-  inputs: must(mapOf(() => inputParameter, 'id', 'type')),
+  cwlVersion: mayHave('string'),
+  intent: mayHave(list('string'), 12),
+  requirements: mayHave(mapOf(() => anyRequirement, 'class')),
+  hints: mayHave(mapOf(() => anyRequirement, 'class')),
+  inputs: mustHave(mapOf(() => inputParameter, 'id', 'type')),
 }
 
 /** Which fields a requirement has depends on its class: `requirement-fields.ts` looks into it. */
@@ -120,32 +120,32 @@ export const anyRequirement: RecordTable = { name: 'a requirement', fields: {} }
 export const isOpen = (one: RecordTable): boolean => one === anyRequirement
 
 const stepInput = table('an input of a step', {
-  id: must('string'),
-  label: may('string', 11),
-  source: may(stringOrList),
+  id: mustHave('string'),
+  label: mayHave('string', 11),
+  source: mayHave(stringOrList),
   linkMerge,
   pickValue,
-  default: may('any'),
-  valueFrom: may('string'),
+  default: mayHave('any'),
+  valueFrom: mayHave('string'),
   ...loading,
 })
 
 const loopInput = table('an input of a loop', {
-  id: must('string'),
-  outputSource: may(stringOrList),
+  id: mustHave('string'),
+  outputSource: mayHave(stringOrList),
   linkMerge,
   pickValue,
-  default: may('any'),
-  valueFrom: may('string'),
+  default: mayHave('any'),
+  valueFrom: mayHave('string'),
 })
 
-const stepOutput = table('an output of a step', { id: must('string') })
+const stepOutput = table('an output of a step', { id: mustHave('string') })
 
 const step = table('a step', {
-  id: must('string'),
+  id: mustHave('string'),
   ...labelled,
-  in: must(mapOf(() => stepInput, 'id', 'source')),
-  out: must(
+  in: mustHave(mapOf(() => stepInput, 'id', 'source')),
+  out: mustHave(
     list(
       oneOf(
         'string',
@@ -155,26 +155,26 @@ const step = table('a step', {
   ),
   requirements: process.requirements,
   hints: process.hints,
-  run: must('any'),
-  when: may('expression', 12),
-  scatter: may(stringOrList),
-  scatterMethod: may(words('dotproduct', 'nested_crossproduct', 'flat_crossproduct')),
-  loop: may(
+  run: mustHave('any'),
+  when: mayHave('expression', 12),
+  scatter: mayHave(stringOrList),
+  scatterMethod: mayHave(words('dotproduct', 'nested_crossproduct', 'flat_crossproduct')),
+  loop: mayHave(
     mapOf(() => loopInput, 'id', 'outputSource'),
     13,
   ),
-  outputMethod: may(words('last_iteration', 'all_iterations'), 13),
+  outputMethod: mayHave(words('last_iteration', 'all_iterations'), 13),
 })
 
-const codes: Field = may(list('int'))
+const codes: DocumentField = mayHave(list('int'))
 
 /** One table per class of process. */
 export const PROCESS_FIELDS: Readonly<Record<string, RecordTable>> = {
   CommandLineTool: table('a CommandLineTool', {
     ...process,
-    outputs: must(mapOf(() => toolOutput, 'id', 'type')),
-    baseCommand: may(stringOrList),
-    arguments: may(
+    outputs: mustHave(mapOf(() => toolOutput, 'id', 'type')),
+    baseCommand: mayHave(stringOrList),
+    arguments: mayHave(
       list(
         oneOf(
           'string',
@@ -182,22 +182,22 @@ export const PROCESS_FIELDS: Readonly<Record<string, RecordTable>> = {
         ),
       ),
     ),
-    stdin: may('string'),
-    stdout: may('string'),
-    stderr: may('string'),
+    stdin: mayHave('string'),
+    stdout: mayHave('string'),
+    stderr: mayHave('string'),
     successCodes: codes,
     temporaryFailCodes: codes,
     permanentFailCodes: codes,
   }),
   ExpressionTool: table('an ExpressionTool', {
     ...process,
-    outputs: must(mapOf(() => toolOutput, 'id', 'type')),
-    expression: must('string'),
+    outputs: mustHave(mapOf(() => toolOutput, 'id', 'type')),
+    expression: mustHave('string'),
   }),
   Workflow: table('a Workflow', {
     ...process,
-    outputs: must(mapOf(() => workflowOutput, 'id', 'type')),
-    steps: must(mapOf(() => step, 'id')),
+    outputs: mustHave(mapOf(() => workflowOutput, 'id', 'type')),
+    steps: mustHave(mapOf(() => step, 'id')),
   }),
-  Operation: table('an Operation', { ...process, outputs: must(mapOf(() => toolOutput, 'id', 'type')) }),
+  Operation: table('an Operation', { ...process, outputs: mustHave(mapOf(() => toolOutput, 'id', 'type')) }),
 }

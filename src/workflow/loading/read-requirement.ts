@@ -1,7 +1,7 @@
 import type { Requirement } from '../process/process.ts'
 import { isData } from '../values/file-value.ts'
 import { descend, placeOf, problem } from '../values/place.ts'
-import { fragmentOf } from '../values/uri.ts'
+import { uriFragment } from '../values/uri.ts'
 import { isList, isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import { normaliseRecord, type Rules, tooNew } from './normalise.ts'
 import { dirent, FORMER_NAMES, REQUIREMENT_FIELDS } from './requirement-fields.ts'
@@ -38,7 +38,7 @@ function className(node: ValueRecord): { name: string; former: boolean } {
   const now = FORMER_NAMES.get(given)
   if (now !== undefined) return { name: now, former: true }
   const known = given.startsWith('cwl:') || given.startsWith('https://w3id.org/cwl/cwl#')
-  return { name: known ? (fragmentOf(given) ?? given.slice(4)) : given, former: false }
+  return { name: known ? (uriFragment(given) ?? given.slice(4)) : given, former: false }
 }
 
 interface Kind {

@@ -1,4 +1,4 @@
-import type { CommandLineTool, Operation, OutputParameter } from '../process/process.ts'
+import type { CommandLineTool, CwlOperation, OutputParameter } from '../process/process.ts'
 import { placeOf, problem } from '../values/place.ts'
 import { shortName } from '../values/uri.ts'
 import { isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
@@ -21,7 +21,7 @@ export function readOutput(node: ValueRecord, { rules, names }: { rules: Rules; 
 }
 
 /** The fields that only tools have, with the shortcuts `stdin`, `stdout` and `stderr` as types written out. */
-export function commandLineFields(read: ValueRecord, common: Omit<Operation, 'class'>): CommandLineTool {
+export function commandLineFields(read: ValueRecord, common: Omit<CwlOperation, 'class'>): CommandLineTool {
   const inputs = (read.inputs ?? []) as readonly ValueRecord[]
   const outputs = (read.outputs ?? []) as readonly ValueRecord[]
   const piped = inputs.find((one) => one.type === 'stdin')

@@ -12,7 +12,7 @@ import {
   type SecondaryFile,
   unionOf,
 } from '../process/cwl-type.ts'
-import { type Place, placeOf, problem } from '../values/place.ts'
+import { placeOf, problem, type SourcePlace } from '../values/place.ts'
 import { hasScheme, resolveUri, shortName } from '../values/uri.ts'
 import { describeValue, isRecord, text, type Value, type ValueRecord } from '../values/value.ts'
 import { normaliseRecord, type Rules } from './normalise.ts'
@@ -26,7 +26,7 @@ export interface TypeNames {
 export interface TypeContext {
   readonly rules: Rules
   readonly names: TypeNames
-  readonly at: Place | undefined
+  readonly at: SourcePlace | undefined
   /** Names that are being read: a type may not contain itself. */
   readonly open?: readonly string[]
 }
@@ -119,14 +119,14 @@ export function readOutputBinding(node: ValueRecord): OutputBinding {
     glob: textList(node.glob),
     ...(typeof outputEval === 'string' ? { outputEval } : {}),
     loadContents: node.loadContents === true,
-    ...listingOf(node.loadListing),
+    ...listingField(node.loadListing),
   }
 }
 
 export const textList = (value: Value | undefined): readonly string[] =>
   typeof value === 'string' ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 
-export const listingOf = (value: Value | undefined): { loadListing?: Listing } =>
+export const listingField = (value: Value | undefined): { loadListing?: Listing } =>
   typeof value === 'string' ? { loadListing: value as Listing } : {}
 
 export function dataRules(node: ValueRecord, rules: Rules): DataRules {
@@ -136,7 +136,7 @@ export function dataRules(node: ValueRecord, rules: Rules): DataRules {
     format: textList(node.format).map((format) => expandName(format, node, rules)),
     streamable: node.streamable === true,
     loadContents: node.loadContents === true || binding.loadContents === true,
-    ...listingOf(node.loadListing),
+    ...listingField(node.loadListing),
   }
 }
 

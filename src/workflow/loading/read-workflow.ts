@@ -9,10 +9,10 @@ import type {
   WorkflowOutput,
 } from '../process/process.ts'
 import { placeOf, problem } from '../values/place.ts'
-import { documentOf, fragmentOf, hasScheme, resolveUri, shortName } from '../values/uri.ts'
+import { documentOf, hasScheme, resolveUri, shortName, uriFragment } from '../values/uri.ts'
 import { text, type Value, type ValueRecord } from '../values/value.ts'
 import { resolveLocations } from './read-default.ts'
-import { listingOf, textList } from './read-type.ts'
+import { listingField, textList } from './read-type.ts'
 
 /** The names within a workflow: sources are written as `input` and `step/output` from here on. */
 export interface LinkNames {
@@ -33,10 +33,10 @@ const stepOutputs = (step: ValueRecord): readonly string[] =>
 function linkName(reference: string, names: LinkNames, node: ValueRecord): string {
   const at = placeOf(node, 'source') ?? placeOf(node, 'outputSource') ?? placeOf(node)
   const whole = reference.includes('#') || hasScheme(reference) ? resolveUri(at?.uri ?? '', reference) : undefined
-  const home = fragmentOf(names.workflowId)
+  const home = uriFragment(names.workflowId)
   let name = reference
   if (whole !== undefined && documentOf(whole) === documentOf(names.workflowId)) {
-    const fragment = fragmentOf(whole) ?? ''
+    const fragment = uriFragment(whole) ?? ''
     name = home !== undefined && fragment.startsWith(`${home}/`) ? fragment.slice(home.length + 1) : fragment
   }
   if (names.known.has(name)) return name
@@ -69,7 +69,7 @@ function readStepInput(node: ValueRecord, key: 'source' | 'outputSource', names:
     ...(node.default === undefined ? {} : { default: resolveLocations(node.default, placeOf(node)?.uri ?? '') }),
     ...(typeof valueFrom === 'string' ? { valueFrom } : {}),
     loadContents: node.loadContents === true,
-    ...listingOf(node.loadListing),
+    ...listingField(node.loadListing),
     ...(at === undefined ? {} : { at }),
   }
 }

@@ -1,23 +1,26 @@
 import type { Version } from '../process/version.ts'
-import { list, mapOf, may, must, oneOf, type RecordTable, since, table, words } from './fields.ts'
+import { list, mapOf, mayHave, mustHave, oneOf, type RecordTable, since, table, words } from './fields.ts'
 
 const expressionOr = (...shapes: ('boolean' | 'int' | 'number')[]) => oneOf(...shapes, 'expression')
 
 /** Whole numbers until v1.1, any since v1.2. */
-const amount = may(oneOf('int', 'expression', since(12, 'number')))
+const amount = mayHave(oneOf('int', 'expression', since(12, 'number')))
 
 export const dirent = table('an entry of InitialWorkDirRequirement', {
-  entryname: may('string'),
-  entry: must('any'),
-  writable: may('boolean'),
+  entryname: mayHave('string'),
+  entry: mustHave('any'),
+  writable: mayHave('boolean'),
 })
 
-const environment = table('a variable of EnvVarRequirement', { envName: must('string'), envValue: must('string') })
+const environment = table('a variable of EnvVarRequirement', {
+  envName: mustHave('string'),
+  envValue: mustHave('string'),
+})
 
 const software = table('a package of SoftwareRequirement', {
-  package: must('string'),
-  version: may(list('string')),
-  specs: may(list('string')),
+  package: mustHave('string'),
+  version: mayHave(list('string')),
+  specs: mayHave(list('string')),
 })
 
 export interface RequirementTable extends RecordTable {
@@ -26,31 +29,31 @@ export interface RequirementTable extends RecordTable {
 
 const requirement = (name: string, fields: RecordTable['fields'], from: Version = 10): [string, RequirementTable] => [
   name,
-  { ...table(name, { class: must('string'), ...fields }), since: from },
+  { ...table(name, { class: mustHave('string'), ...fields }), since: from },
 ]
 
 /** The seventeen, and what each may say. */
 export const REQUIREMENT_FIELDS: ReadonlyMap<string, RequirementTable> = new Map([
-  requirement('InlineJavascriptRequirement', { expressionLib: may(list('string')) }),
-  requirement('SchemaDefRequirement', { types: must(list('any')) }),
+  requirement('InlineJavascriptRequirement', { expressionLib: mayHave(list('string')) }),
+  requirement('SchemaDefRequirement', { types: mustHave(list('any')) }),
   requirement(
     'LoadListingRequirement',
-    { loadListing: may(words('no_listing', 'shallow_listing', 'deep_listing')) },
+    { loadListing: mayHave(words('no_listing', 'shallow_listing', 'deep_listing')) },
     11,
   ),
   requirement('DockerRequirement', {
-    dockerPull: may('string'),
-    dockerLoad: may('string'),
-    dockerFile: may('string'),
-    dockerImport: may('string'),
-    dockerImageId: may('string'),
-    dockerOutputDirectory: may('string'),
+    dockerPull: mayHave('string'),
+    dockerLoad: mayHave('string'),
+    dockerFile: mayHave('string'),
+    dockerImport: mayHave('string'),
+    dockerImageId: mayHave('string'),
+    dockerOutputDirectory: mayHave('string'),
   }),
-  requirement('SoftwareRequirement', { packages: must(mapOf(() => software, 'package', 'specs')) }),
+  requirement('SoftwareRequirement', { packages: mustHave(mapOf(() => software, 'package', 'specs')) }),
   requirement('InitialWorkDirRequirement', {
-    listing: must(oneOf('expression', list(oneOf('string', since(11, 'null'), since(11, list('any')), 'any')))),
+    listing: mustHave(oneOf('expression', list(oneOf('string', since(11, 'null'), since(11, list('any')), 'any')))),
   }),
-  requirement('EnvVarRequirement', { envDef: must(mapOf(() => environment, 'envName', 'envValue')) }),
+  requirement('EnvVarRequirement', { envDef: mustHave(mapOf(() => environment, 'envName', 'envValue')) }),
   requirement('ShellCommandRequirement', {}),
   requirement('ResourceRequirement', {
     coresMin: amount,
@@ -62,10 +65,10 @@ export const REQUIREMENT_FIELDS: ReadonlyMap<string, RequirementTable> = new Map
     outdirMin: amount,
     outdirMax: amount,
   }),
-  requirement('WorkReuse', { enableReuse: must(expressionOr('boolean')) }, 11),
-  requirement('NetworkAccess', { networkAccess: must(expressionOr('boolean')) }, 11),
-  requirement('InplaceUpdateRequirement', { inplaceUpdate: must('boolean') }, 11),
-  requirement('ToolTimeLimit', { timelimit: must(expressionOr('int')) }, 11),
+  requirement('WorkReuse', { enableReuse: mustHave(expressionOr('boolean')) }, 11),
+  requirement('NetworkAccess', { networkAccess: mustHave(expressionOr('boolean')) }, 11),
+  requirement('InplaceUpdateRequirement', { inplaceUpdate: mustHave('boolean') }, 11),
+  requirement('ToolTimeLimit', { timelimit: mustHave(expressionOr('int')) }, 11),
   requirement('SubworkflowFeatureRequirement', {}),
   requirement('ScatterFeatureRequirement', {}),
   requirement('MultipleInputFeatureRequirement', {}),

@@ -9,7 +9,7 @@ import {
   parseDocument,
   type YAMLParseError,
 } from 'yaml'
-import { type Place, problem, remember } from '../values/place.ts'
+import { problem, remember, type SourcePlace } from '../values/place.ts'
 import { isList, isRecord, type Value } from '../values/value.ts'
 import { DEEPEST, MOST_NODES } from './document-limits.ts'
 import { indentFlows } from './flow-indent.ts'
@@ -46,7 +46,7 @@ function parsed(text: string) {
 const isFlowIndent = ({ code, message }: YAMLParseError): boolean =>
   code === 'BAD_INDENT' && message.startsWith('Flow ')
 
-function placeAt(reading: Reading, offset: number | undefined): Place {
+function placeAt(reading: Reading, offset: number | undefined): SourcePlace {
   const { line, col } = reading.lines.linePos(offset ?? 0)
   return { uri: reading.uri, line: Math.max(line, 1), column: Math.max(col, 1) }
 }
@@ -71,11 +71,11 @@ function contentOf(node: Node | null, reading: Reading, depth: number): Value {
 
 interface Within {
   readonly reading: Reading
-  readonly at: Place
+  readonly at: SourcePlace
   readonly depth: number
 }
 
-function scalarOf(value: unknown, at: Place): Value {
+function scalarOf(value: unknown, at: SourcePlace): Value {
   if (typeof value === 'number' && !Number.isFinite(value)) throw problem(at, 'CWL has no infinities and no NaN')
   if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string')
     return value
@@ -83,7 +83,7 @@ function scalarOf(value: unknown, at: Place): Value {
 }
 
 function listOf(items: readonly (Node | null)[], { reading, at, depth }: Within): Value {
-  const places = new Map<string, Place>()
+  const places = new Map<string, SourcePlace>()
   const list = items.map((item, index) => {
     places.set(String(index), placeAt(reading, item?.range?.[0]))
     return contentOf(item, reading, depth + 1)
@@ -92,7 +92,7 @@ function listOf(items: readonly (Node | null)[], { reading, at, depth }: Within)
 }
 
 function mapOf(pairs: readonly Pair<Node, Node | null>[], { reading, at, depth }: Within): Value {
-  const places = new Map<string, Place>()
+  const places = new Map<string, SourcePlace>()
   const entries: [string, Value][] = []
   const merged: [string, Value][] = []
   for (const { key, value } of pairs) {

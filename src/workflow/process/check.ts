@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import { type Place, problem } from '../values/place.ts'
+import { problem, type SourcePlace } from '../values/place.ts'
 import { assignable, linkType } from './assignable.ts'
 import { arrayOf, type CwlType, mayBeNull, primitive, typeText, unionOf } from './cwl-type.ts'
 import type { Process, Scope, Sink, Step, StepInput, Workflow } from './process.ts'
@@ -47,7 +47,7 @@ function stepOutputType(step: Step, type: CwlType): CwlType {
   return Array.from({ length: depth }).reduce<CwlType>((inner) => arrayOf(inner), each)
 }
 
-function needs(scope: Scope, name: string, at: Place | undefined): void {
+function needs(scope: Scope, name: string, at: SourcePlace | undefined): void {
   if (isRequired(scope, name)) return
   throw problem(at, `this needs ${name} among the requirements of the workflow or the step`)
 }
@@ -90,7 +90,7 @@ function checkStepInput(
 
 interface Checking {
   readonly types: ReadonlyMap<string, CwlType>
-  readonly at: Place | undefined
+  readonly at: SourcePlace | undefined
   readonly what: string
 }
 

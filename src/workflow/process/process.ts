@@ -1,4 +1,4 @@
-import type { Place } from '../values/place.ts'
+import type { SourcePlace } from '../values/place.ts'
 import type { Value, ValueRecord } from '../values/value.ts'
 import type { CwlType, DataRules, InputBinding, Listing, OutputBinding } from './cwl-type.ts'
 import type { Version } from './version.ts'
@@ -8,14 +8,14 @@ export interface InputParameter extends DataRules {
   readonly type: CwlType
   readonly default?: Value
   readonly binding?: InputBinding
-  readonly at?: Place
+  readonly at?: SourcePlace
 }
 
 export interface OutputParameter extends DataRules {
   readonly name: string
   readonly type: CwlType
   readonly binding?: OutputBinding
-  readonly at?: Place
+  readonly at?: SourcePlace
 }
 
 export interface Requirement extends ValueRecord {
@@ -38,7 +38,7 @@ interface Common extends Scope {
   readonly schemas: readonly string[]
   /** Prefixes that stand for addresses, also in the input object. */
   readonly namespaces: Readonly<Record<string, string>>
-  readonly at?: Place
+  readonly at?: SourcePlace
 }
 
 export interface CommandLineTool extends Common {
@@ -61,7 +61,7 @@ export interface ExpressionTool extends Common {
 }
 
 /** Has inputs and outputs and nothing that could run: part of a plan, not of a run. */
-export interface Operation extends Common {
+export interface CwlOperation extends Common {
   readonly class: 'Operation'
   readonly outputs: readonly OutputParameter[]
 }
@@ -84,7 +84,7 @@ export interface StepInput extends Sink {
   readonly valueFrom?: string
   readonly loadContents: boolean
   readonly loadListing?: Listing
-  readonly at?: Place
+  readonly at?: SourcePlace
 }
 
 export type ScatterMethod = 'dotproduct' | 'nested_crossproduct' | 'flat_crossproduct'
@@ -100,7 +100,7 @@ export interface Step extends Scope {
   readonly scatterMethod: ScatterMethod
   readonly loop?: readonly StepInput[]
   readonly outputMethod: 'last_iteration' | 'all_iterations'
-  readonly at?: Place
+  readonly at?: SourcePlace
 }
 
 export interface Workflow extends Common {
@@ -109,4 +109,4 @@ export interface Workflow extends Common {
   readonly steps: readonly Step[]
 }
 
-export type Process = CommandLineTool | ExpressionTool | Operation | Workflow
+export type Process = CommandLineTool | ExpressionTool | CwlOperation | Workflow

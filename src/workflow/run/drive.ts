@@ -1,16 +1,16 @@
 import { FaultError, invalid } from '../../base/fault.ts'
 import { bindInputs } from '../binding/bind-inputs.ts'
 import { type Evaluator, evaluatorFor } from '../expressions/evaluate.ts'
-import type { CommandLineTool, ExpressionTool, Operation, Process, Scope, Workflow } from '../process/process.ts'
+import type { CommandLineTool, CwlOperation, ExpressionTool, Process, Scope, Workflow } from '../process/process.ts'
 import { NO_SCOPE, scopeOf } from '../process/requirement.ts'
 import type { ValueRecord } from '../values/value.ts'
-import { evaluateStep, type StepTools } from './evaluate-step.ts'
+import { evaluateStep, type StepEvaluationTools } from './evaluate-step.ts'
 import { runExpressionTool } from './expression-tool.ts'
 import { apply, begin, outstanding } from './machine.ts'
-import type { Failure, Outcome, RunEvent, RunState, Work } from './state.ts'
+import type { Failure, RunEvent, RunState, RunWork, StepOutcome } from './state.ts'
 
 /** A command to run: the tool, its inputs complete, and what is in force for it. */
-export interface Call {
+export interface ToolCall {
   readonly path: string
   readonly tool: CommandLineTool
   readonly scope: Scope
@@ -20,15 +20,15 @@ export interface Call {
   readonly signal: AbortSignal
 }
 
-export interface Driving extends StepTools {
+export interface Driving extends StepEvaluationTools {
   /** Runs a command and gives its output object. A failure is thrown as a fault. */
-  readonly runCommand: (call: Call) => Promise<ValueRecord>
+  readonly runCommand: (call: ToolCall) => Promise<ValueRecord>
   /** Sees each event as it is taken in; what it throws ends the run. */
   readonly note?: (event: RunEvent, state: RunState) => void
 }
 
 /** Takes a process from its input object to its end, with everything that can be under way at the same time. */
-export async function drive(process: Process, given: ValueRecord, driving: Driving): Promise<Outcome> {
+export async function drive(process: Process, given: ValueRecord, driving: Driving): Promise<StepOutcome> {
   const scope = scopeOf(NO_SCOPE, process)
   return untilOver(driving, async (answering) => {
     if (process.class !== 'Workflow') {
@@ -42,7 +42,7 @@ export async function drive(process: Process, given: ValueRecord, driving: Drivi
 }
 
 /** Takes a run that stopped in the middle to its end: what was answered stays answered. */
-export const resume = (workflow: Workflow, state: RunState, driving: Driving): Promise<Outcome> =>
+export const resume = (workflow: Workflow, state: RunState, driving: Driving): Promise<StepOutcome> =>
   untilOver(driving, (answering) =>
     loop(outstanding(workflow, state), answering, { state, take: (event) => apply(workflow, state, event).work }),
   )
@@ -52,7 +52,7 @@ export interface Answering extends Driving {
   readonly signal: AbortSignal
 }
 
-async function untilOver(driving: Driving, run: (answering: Answering) => Promise<Outcome>): Promise<Outcome> {
+async function untilOver(driving: Driving, run: (answering: Answering) => Promise<StepOutcome>): Promise<StepOutcome> {
   const over = new AbortController()
   try {
     return await run({ ...driving, signal: over.signal })
@@ -63,16 +63,19 @@ async function untilOver(driving: Driving, run: (answering: Answering) => Promis
   }
 }
 
-const bindingOf = ({ files, ontology }: StepTools) => ({ files, ...(ontology === undefined ? {} : { ontology }) })
+const bindingOf = ({ files, ontology }: StepEvaluationTools) => ({
+  files,
+  ...(ontology === undefined ? {} : { ontology }),
+})
 
 interface Course {
   readonly state: RunState
-  readonly take: (event: RunEvent) => readonly Work[]
+  readonly take: (event: RunEvent) => readonly RunWork[]
 }
 
-function loop(first: readonly Work[], driving: Answering, { state, take }: Course): Promise<Outcome> {
+function loop(first: readonly RunWork[], driving: Answering, { state, take }: Course): Promise<StepOutcome> {
   return new Promise((resolve, reject) => {
-    const start = (work: readonly Work[]): void => {
+    const start = (work: readonly RunWork[]): void => {
       if (state.outcome !== undefined) resolve(state.outcome)
       for (const one of work) {
         void answerWork(one, driving)
@@ -89,7 +92,7 @@ function loop(first: readonly Work[], driving: Answering, { state, take }: Cours
 }
 
 /** Does a piece of work, whatever it is, and gives the event that answers it. */
-export async function answerWork(work: Work, driving: Answering): Promise<RunEvent> {
+export async function answerWork(work: RunWork, driving: Answering): Promise<RunEvent> {
   try {
     if (work.kind === 'evaluate') return await evaluateStep(work, driving)
     return { kind: 'finished', path: work.path, outputs: await runTool(work, driving, false) }
@@ -107,7 +110,7 @@ function failureOf(path: string, cause: unknown): Failure {
 
 interface Running {
   readonly path: string
-  readonly process: CommandLineTool | ExpressionTool | Operation
+  readonly process: CommandLineTool | ExpressionTool | CwlOperation
   readonly scope: Scope
   readonly inputs: ValueRecord
 }

@@ -10,11 +10,11 @@ import { isDirectory, isFile, mapDataSlowly } from '../values/file-value.ts'
 import type { Files } from '../values/files.ts'
 import type { Ontology } from '../values/ontology.ts'
 import { describeValue, field, type Value, type ValueRecord } from '../values/value.ts'
-import { gather } from './gather.ts'
+import { gatherSources } from './gather.ts'
 import { scatter } from './scatter.ts'
-import type { RunEvent, Work } from './state.ts'
+import type { RunEvent, RunWork } from './state.ts'
 
-export interface StepTools {
+export interface StepEvaluationTools {
   readonly expressions: Expressions
   readonly files: Files
   readonly ontology?: Ontology
@@ -22,8 +22,8 @@ export interface StepTools {
 
 /** Answers the work `evaluate`: the input object of each turn of a step, or null for a turn that is skipped. */
 export async function evaluateStep(
-  work: Extract<Work, { kind: 'evaluate' }>,
-  tools: StepTools,
+  work: Extract<RunWork, { kind: 'evaluate' }>,
+  tools: StepEvaluationTools,
 ): Promise<Extract<RunEvent, { kind: 'evaluated' }>> {
   const { step, path, scope } = work
   const evaluator = evaluatorFor(tools.expressions, scope, work.version)
@@ -51,11 +51,15 @@ interface Starting {
 
 /** In later rounds only what the loop names is new; everything else is as it was. */
 function nextRound(
-  { step }: Extract<Work, { kind: 'evaluate' }>,
+  { step }: Extract<RunWork, { kind: 'evaluate' }>,
   { inputs, outputs }: { inputs: ValueRecord; outputs: ValueRecord },
 ): Starting {
   const renewed = (step.loop ?? []).map((input): [string, Value] => {
-    const value = gather(input, (source) => field(outputs, source) ?? null, `${input.name} of the loop ${step.name}`)
+    const value = gatherSources(
+      input,
+      (source) => field(outputs, source) ?? null,
+      `${input.name} of the loop ${step.name}`,
+    )
     return [input.name, value ?? input.default ?? null]
   })
   return { inputs: step.loop ?? [], given: Object.fromEntries([...Object.entries(inputs), ...renewed]) }
@@ -97,8 +101,8 @@ async function isSkipped(step: Step, inputs: ValueRecord, evaluator: Evaluator):
 }
 
 interface Binding {
-  readonly work: Extract<Work, { kind: 'evaluate' }>
-  readonly tools: StepTools
+  readonly work: Extract<RunWork, { kind: 'evaluate' }>
+  readonly tools: StepEvaluationTools
 }
 
 /** A workflow within gets its inputs complete; tools are given theirs when they run. */

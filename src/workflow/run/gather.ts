@@ -3,7 +3,7 @@ import type { PickValue, Sink } from '../process/process.ts'
 import { isList, type Value } from '../values/value.ts'
 
 /** What comes out of the sources of a link: merged, and picked from. */
-export function gather(sink: Sink, valueAt: (source: string) => Value, what: string): Value {
+export function gatherSources(sink: Sink, valueAt: (source: string) => Value, what: string): Value {
   const values = sink.sources.map(valueAt)
   const [only] = values
   const isMerged = sink.sources.length > 1 || sink.linkMerge !== undefined

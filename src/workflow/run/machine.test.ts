@@ -5,7 +5,7 @@ import type { Workflow } from '../process/process.ts'
 import type { Value, ValueRecord } from '../values/value.ts'
 import { evaluateStep } from './evaluate-step.ts'
 import { apply, begin, outstanding } from './machine.ts'
-import type { RunState, Work } from './state.ts'
+import type { RunState, RunWork } from './state.ts'
 
 const TOOL = '{class: CommandLineTool, inputs: {i: Any}, outputs: {o: Any}}'
 const FEATURES =
@@ -35,8 +35,8 @@ interface Playing {
 
 async function playing({ graph, inputs, tool, restart }: Playing) {
   const ran: string[] = []
-  let { state, work } = begin(graph, inputs) as { state: RunState; work: readonly Work[] }
-  const open: Work[] = [...work]
+  let { state, work } = begin(graph, inputs) as { state: RunState; work: readonly RunWork[] }
+  const open: RunWork[] = [...work]
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
     const event =
       next.kind === 'evaluate'

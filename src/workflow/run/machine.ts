@@ -2,9 +2,9 @@ import { FaultError } from '../../base/fault.ts'
 import type { Scope, Step, Workflow } from '../process/process.ts'
 import { NO_SCOPE, scopeOf, within } from '../process/requirement.ts'
 import { field, type Value, type ValueRecord } from '../values/value.ts'
-import { gather } from './gather.ts'
+import { gatherSources } from './gather.ts'
 import { unscatter } from './scatter.ts'
-import type { Frame, Loop, RunEvent, RunState, StepState, TurnState, Work } from './state.ts'
+import type { Frame, Loop, RunEvent, RunState, RunWork, StepRunState, TurnState } from './state.ts'
 
 /**
  * The course of a workflow, as one function of its history: events in, work out. It never waits, reads no clock and
@@ -14,7 +14,7 @@ import type { Frame, Loop, RunEvent, RunState, StepState, TurnState, Work } from
  */
 export interface Moved {
   readonly state: RunState
-  readonly work: readonly Work[]
+  readonly work: readonly RunWork[]
 }
 
 /** A workflow under way, and where it is. */
@@ -24,7 +24,7 @@ interface Here {
   readonly frame: Frame
   /** Empty, or the path of the turn that this workflow is, with a slash at its end. */
   readonly prefix: string
-  readonly work: Work[]
+  readonly work: RunWork[]
   /** Told when every step is done. */
   readonly finish: (outputs: ValueRecord) => void
 }
@@ -32,14 +32,14 @@ interface Here {
 /** Starts a run. The inputs are complete, as `bindInputs` gives them. */
 export function begin(workflow: Workflow, inputs: ValueRecord): Moved {
   const state: RunState = { frame: newFrame(workflow, inputs) }
-  const work: Work[] = []
+  const work: RunWork[] = []
   failing(state, '', () => advance(root(workflow, state, work)))
   return { state, work: state.outcome === undefined ? work : [] }
 }
 
 /** Takes an event in. One that was taken in before, or comes after the end, changes nothing. */
 export function apply(workflow: Workflow, state: RunState, event: RunEvent): Moved {
-  const work: Work[] = []
+  const work: RunWork[] = []
   if (state.outcome !== undefined) return { state, work }
   if (event.kind === 'failed') {
     state.outcome = event
@@ -55,8 +55,8 @@ export function apply(workflow: Workflow, state: RunState, event: RunEvent): Mov
 }
 
 /** All work that was handed out and not answered: what has to be done again after a restart. */
-export function outstanding(workflow: Workflow, state: RunState): readonly Work[] {
-  const work: Work[] = []
+export function outstanding(workflow: Workflow, state: RunState): readonly RunWork[] {
+  const work: RunWork[] = []
   if (state.outcome === undefined) handOut(root(workflow, state, work))
   return work
 }
@@ -72,10 +72,10 @@ function failing(state: RunState, path: string, move: () => void): void {
 
 const newFrame = (workflow: Workflow, inputs: ValueRecord): Frame => ({
   inputs,
-  steps: Object.fromEntries(workflow.steps.map((step): [string, StepState] => [step.name, { phase: 'waiting' }])),
+  steps: Object.fromEntries(workflow.steps.map((step): [string, StepRunState] => [step.name, { phase: 'waiting' }])),
 })
 
-function root(workflow: Workflow, state: RunState, work: Work[]): Here {
+function root(workflow: Workflow, state: RunState, work: RunWork[]): Here {
   const finish = (outputs: ValueRecord): void => {
     state.outcome = { kind: 'done', outputs }
   }
@@ -93,7 +93,7 @@ function advance(here: Here): void {
   if (Object.values(here.frame.steps).every(({ phase }) => phase === 'done')) {
     const outputs = here.workflow.outputs.map((output): [string, Value] => [
       output.name,
-      gather(output, (source) => sourceValue(here.frame, source), `the output ${output.name}`),
+      gatherSources(output, (source) => sourceValue(here.frame, source), `the output ${output.name}`),
     ])
     here.finish(Object.fromEntries(outputs))
   }
@@ -116,7 +116,11 @@ function sourceValue(frame: Frame, source: string): Value {
 
 function askFor(here: Here, step: Step, loop?: Loop): void {
   const given = step.inputs.map((input): [string, Value] => {
-    const value = gather(input, (source) => sourceValue(here.frame, source), `${input.name} of the step ${step.name}`)
+    const value = gatherSources(
+      input,
+      (source) => sourceValue(here.frame, source),
+      `${input.name} of the step ${step.name}`,
+    )
     return [input.name, value ?? input.default ?? null]
   })
   const outputs = loop?.rounds.at(-1)

@@ -1,4 +1,4 @@
-import type { CommandLineTool, ExpressionTool, Operation, Scope, Step } from '../process/process.ts'
+import type { CommandLineTool, CwlOperation, ExpressionTool, Scope, Step } from '../process/process.ts'
 import type { Version } from '../process/version.ts'
 import type { ValueRecord } from '../values/value.ts'
 
@@ -8,10 +8,10 @@ import type { ValueRecord } from '../values/value.ts'
  */
 export interface RunState {
   frame: Frame
-  outcome?: Outcome
+  outcome?: StepOutcome
 }
 
-export type Outcome = { readonly kind: 'done'; readonly outputs: ValueRecord } | Failure
+export type StepOutcome = { readonly kind: 'done'; readonly outputs: ValueRecord } | Failure
 
 export interface Failure {
   readonly kind: 'failed'
@@ -25,10 +25,10 @@ export interface Failure {
 /** One workflow under way: the run itself, or a turn of a step that runs a workflow. */
 export interface Frame {
   readonly inputs: ValueRecord
-  readonly steps: Record<string, StepState>
+  readonly steps: Record<string, StepRunState>
 }
 
-export type StepState =
+export type StepRunState =
   | { readonly phase: 'waiting' }
   | { readonly phase: 'evaluating'; readonly loop?: Loop }
   | {
@@ -51,7 +51,7 @@ export interface Loop {
 }
 
 /** What has to happen outside before the run can go on. */
-export type Work =
+export type RunWork =
   /** Find out the input objects of a step; answered by `evaluated`. */
   | {
       readonly kind: 'evaluate'
@@ -67,7 +67,7 @@ export type Work =
   | {
       readonly kind: 'run'
       readonly path: string
-      readonly process: CommandLineTool | ExpressionTool | Operation
+      readonly process: CommandLineTool | ExpressionTool | CwlOperation
       readonly scope: Scope
       readonly inputs: ValueRecord
     }

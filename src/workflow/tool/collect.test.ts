@@ -3,7 +3,7 @@ import { loadTool, memoryFiles } from '../documents.fixture.ts'
 import { evaluatorFor } from '../expressions/evaluate.ts'
 import { NO_SCOPE, scopeOf } from '../process/requirement.ts'
 import type { ValueRecord } from '../values/value.ts'
-import { collectOutputs } from './collect.ts'
+import { collectToolOutputs } from './collect.ts'
 import { glob, patternOf } from './glob.ts'
 import { toolCommand } from './tool-command.ts'
 
@@ -35,7 +35,7 @@ async function collect(outputs: string, contents: Readonly<Record<string, string
     room: { outdir: '/room', tmpdir: '/tmp', inputsDir: '/in' },
     evaluator,
   })
-  const { o } = await collectOutputs({
+  const { o } = await collectToolOutputs({
     tool,
     scope,
     command,

@@ -45,7 +45,7 @@ interface Wanted extends DataRules {
 }
 
 /** The output object of a command that has ended. */
-export async function collectOutputs(given: Collection): Promise<ValueRecord> {
+export async function collectToolOutputs(given: Collection): Promise<ValueRecord> {
   const collection = { ...given, files: remembering(given.files) }
   const { tool, command } = collection
   const way: WayOut = {

@@ -6,7 +6,7 @@ import { findRequirement, isRequired } from '../process/requirement.ts'
 import { companions, type DataValue, isData, listingOf, withNames } from '../values/file-value.ts'
 import { describeValue, isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 import { valueText } from '../values/value-text.ts'
-import type { Room, Staged } from './room.ts'
+import type { Staged, ToolRoom } from './room.ts'
 import { stageAt } from './stage-data.ts'
 
 export interface WorkDir {
@@ -17,7 +17,7 @@ export interface WorkDir {
 
 interface Asking {
   readonly scope: Scope
-  readonly room: Room
+  readonly room: ToolRoom
   readonly context: ExpressionContext
   readonly evaluator: Evaluator
 }

@@ -5,7 +5,7 @@ import type { Scope } from '../process/process.ts'
 import { findRequirement } from '../process/requirement.ts'
 import type { Version } from '../process/version.ts'
 import { describeValue, type ValueRecord } from '../values/value.ts'
-import type { Room } from './room.ts'
+import type { ToolRoom } from './room.ts'
 
 export interface Amount {
   readonly min: number
@@ -51,7 +51,7 @@ export async function resourcesOf({ scope, version, context, evaluator }: Asking
 }
 
 /** What expressions see as `runtime`: whole numbers, rounded up. */
-export const runtimeOf = (room: Room, resources: Resources): ValueRecord => ({
+export const runtimeOf = (room: ToolRoom, resources: Resources): ValueRecord => ({
   outdir: room.outdir,
   tmpdir: room.tmpdir,
   cores: Math.ceil(resources.cores.min),

@@ -2,7 +2,7 @@
  * Where things are, as the command sees them. The paths may be of a container, or words that are only replaced by real
  * paths where the command runs.
  */
-export interface Room {
+export interface ToolRoom {
   /** The working directory, where outputs are made. */
   readonly outdir: string
   readonly tmpdir: string

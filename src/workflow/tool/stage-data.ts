@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import { companions, type DataValue, isData, isDirectory, isFile, listingOf, nameParts } from '../values/file-value.ts'
 import { isList, isRecord, type Value, type ValueRecord } from '../values/value.ts'
-import type { Room, Staged } from './room.ts'
+import type { Staged, ToolRoom } from './room.ts'
 
 export interface StagedValue {
   readonly value: DataValue
@@ -52,13 +52,13 @@ function nameOf(data: DataValue, index: number): string {
   return basename
 }
 
-export interface StagedInputs {
+export interface StagedToolInputs {
   readonly inputs: ValueRecord
   readonly staged: readonly Staged[]
 }
 
 /** Gives every input file a directory of its own, so that equal names never meet. */
-export function stageInputs(inputs: ValueRecord, room: Room): StagedInputs {
+export function stageInputs(inputs: ValueRecord, room: ToolRoom): StagedToolInputs {
   const staged: Staged[] = []
   let count = 0
   const walk = (value: Value): Value => {
@@ -74,7 +74,7 @@ export function stageInputs(inputs: ValueRecord, room: Room): StagedInputs {
 }
 
 /** Inputs that were put elsewhere after all get the new paths; nothing is left at the old ones. */
-export function moveInputs({ inputs, staged }: StagedInputs, moved: ReadonlyMap<string, string>): StagedInputs {
+export function moveInputs({ inputs, staged }: StagedToolInputs, moved: ReadonlyMap<string, string>): StagedToolInputs {
   if (moved.size === 0) return { inputs, staged }
   const walk = (value: Value): Value => {
     if (isList(value)) return value.map(walk)

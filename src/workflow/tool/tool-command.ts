@@ -8,7 +8,7 @@ import { commandLine, shellLine } from './command-line.ts'
 import { type Docker, dockerOf } from './docker.ts'
 import { initialWorkDir } from './initial-work-dir.ts'
 import { type Resources, resourcesOf, runtimeOf } from './resources.ts'
-import type { Room, Staged } from './room.ts'
+import type { Staged, ToolRoom } from './room.ts'
 import { moveInputs, stageInputs } from './stage-data.ts'
 
 /** One command, ready to be run in a room: everything that the tool and its inputs say, as plain values. */
@@ -30,7 +30,7 @@ export interface ToolCommand {
   readonly inplaceUpdate: boolean
   /** Whether the result of an equal command may stand for this one. */
   readonly reuse: boolean
-  readonly room: Room
+  readonly room: ToolRoom
   /** The inputs with their paths in the room, and `runtime`: what expressions about the outputs will see. */
   readonly inputs: ValueRecord
   readonly runtime: ValueRecord
@@ -41,7 +41,7 @@ export interface ToolCall {
   readonly scope: Scope
   /** Complete, as `bindInputs` gives them. */
   readonly inputs: ValueRecord
-  readonly room: Room
+  readonly room: ToolRoom
   readonly evaluator: Evaluator
 }
 
@@ -82,7 +82,7 @@ interface Asking {
 
 async function environment(
   { scope, context, evaluator }: Asking,
-  room: Room,
+  room: ToolRoom,
 ): Promise<Readonly<Record<string, string>>> {
   const given = findRequirement(scope, 'EnvVarRequirement')?.envDef
   const variables: [string, string][] = []

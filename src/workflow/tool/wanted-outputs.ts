@@ -10,14 +10,14 @@ import { isList } from '../values/value.ts'
 import type { ToolCommand } from './tool-command.ts'
 
 /** What has to be carried out of a room for its outputs to be collected elsewhere; by paths from the working directory. */
-export interface WantedOutputs {
+export interface ToolOutputPaths {
   /** Without directories in them: those of a path that is named as an output would be made before the command runs. */
   readonly paths: readonly string[]
   readonly globs: readonly string[]
 }
 
 /** Whatever there is: for a tool that says only afterwards which files it means. */
-const EVERYTHING: WantedOutputs = { paths: [], globs: ['*', '.*'] }
+const EVERYTHING: ToolOutputPaths = { paths: [], globs: ['*', '.*'] }
 const OUTPUT_JSON = 'cwl.output.json'
 const MAGIC = /[*?[]/
 /** Beyond that it is simpler to take all. */
@@ -32,7 +32,7 @@ export async function wantedOutputs(
   tool: CommandLineTool,
   command: ToolCommand,
   evaluator: Evaluator,
-): Promise<WantedOutputs> {
+): Promise<ToolOutputPaths> {
   const patterns = await patternsOf(tool, command, evaluator)
   if (patterns === undefined) return EVERYTHING
   const paths = new Set<string>([OUTPUT_JSON])

@@ -2,16 +2,16 @@ import { FaultError, type InvalidWhy } from '../../base/fault.ts'
 import type { Value } from './value.ts'
 
 /** Where something was written. Lines and columns count from one, as editors do. */
-export interface Place {
+export interface SourcePlace {
   readonly uri: string
   readonly line: number
   readonly column: number
 }
 
 interface Origin {
-  readonly at: Place
+  readonly at: SourcePlace
   /** In the order of the source: objects would move keys that look like numbers to the front. */
-  readonly keys: ReadonlyMap<string, Place>
+  readonly keys: ReadonlyMap<string, SourcePlace>
 }
 
 /**
@@ -20,7 +20,7 @@ interface Origin {
  */
 const origins = new WeakMap<object, Origin>()
 
-export const remember = <T extends object>(node: T, at: Place, keys: ReadonlyMap<string, Place>): T => {
+export const remember = <T extends object>(node: T, at: SourcePlace, keys: ReadonlyMap<string, SourcePlace>): T => {
   origins.set(node, { at, keys })
   return node
 }
@@ -32,7 +32,7 @@ export const descend = <T extends object>(node: T, from: object): T => {
   return node
 }
 
-export function placeOf(node: Value | object | undefined, key?: string | number): Place | undefined {
+export function placeOf(node: Value | object | undefined, key?: string | number): SourcePlace | undefined {
   if (typeof node !== 'object' || node === null) return undefined
   const origin = origins.get(node)
   return key === undefined ? origin?.at : (origin?.keys.get(String(key)) ?? origin?.at)
@@ -46,10 +46,10 @@ export const keysOf = (node: object): readonly string[] => {
   return ordered.length === own.length ? ordered : [...ordered, ...own.filter((key) => !known.has(key))]
 }
 
-const placeText = (at: Place): string => `${at.uri}:${at.line}:${at.column}`
+const placeText = (at: SourcePlace): string => `${at.uri}:${at.line}:${at.column}`
 
 /** Something in a document is wrong: says where, and what to do about it. */
-export const problem = (at: Place | undefined, what: string, why?: InvalidWhy): FaultError => {
+export const problem = (at: SourcePlace | undefined, what: string, why?: InvalidWhy): FaultError => {
   const words = at === undefined ? what : `${placeText(at)}: ${what}`
   return new FaultError(why === undefined ? { kind: 'invalid', what: words } : { kind: 'invalid', what: words, why })
 }

@@ -11,7 +11,7 @@ export const documentOf = (uri: string): string => {
   return hash < 0 ? uri : uri.slice(0, hash)
 }
 
-export const fragmentOf = (uri: string): string | undefined => {
+export const uriFragment = (uri: string): string | undefined => {
   const hash = uri.indexOf('#')
   return hash < 0 ? undefined : uri.slice(hash + 1)
 }
@@ -47,7 +47,7 @@ function withoutDots(path: string): string {
 
 /** The part of an id that people use: what follows the last `/`, or the `#` if there is none. */
 export function shortName(id: string): string {
-  const fragment = fragmentOf(id) ?? id
+  const fragment = uriFragment(id) ?? id
   return fragment.slice(fragment.lastIndexOf('/') + 1)
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { emptyRoom, realClock, runOf, shell } from '../rooms.fixture.ts'
-import type { Probe, Run, RunEnd, Runtime } from '../runtime.ts'
+import type { Run, RunEnd, Runtime, RuntimeProbe } from '../runtime.ts'
 
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
@@ -14,7 +14,7 @@ export function limitsContract(runtime: () => Runtime): void {
   /** Skips with the reason, where this runtime says that it does not keep that. */
   async function keeping(
     context: TestContext,
-    keeps: (probe: Probe & { works: true }) => boolean,
+    keeps: (probe: RuntimeProbe & { works: true }) => boolean,
     what: string,
   ): Promise<void> {
     const probe = await runtime().probe()

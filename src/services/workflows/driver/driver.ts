@@ -1,5 +1,5 @@
 import type { Stager } from '../../../stagers/stager.ts'
-import type { Outcome } from '../../../workflow/run/state.ts'
+import type { Outcome, StepOutcome } from '../../../workflow/run/state.ts'
 import type { StepEnded, SubmissionRun } from './run-workflow.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
 import type { PlainBlobs } from './tree-blobs.ts'
@@ -19,7 +19,7 @@ export interface RunHost {
 /** Works through submissions, several at a time. */
 export interface SubmissionDriver {
   /** Rejects only for a mistake of ours. */
-  run(run: SubmissionRun, host: RunHost): Promise<Outcome>
+  run(run: SubmissionRun, host: RunHost): Promise<StepOutcome>
   /** Leaves off where it is: what is open goes on after the next start. */
   close(): Promise<void>
 }

@@ -5,9 +5,9 @@ import type { ExpressionPool } from '../../../workflow/expressions/expression-po
 import type { Fetch } from '../../../workflow/loading/fetch.ts'
 import { loadProcess } from '../../../workflow/loading/load.ts'
 import { checkProcess } from '../../../workflow/process/check.ts'
-import { type Call, drive } from '../../../workflow/run/drive.ts'
+import { drive, type ToolCall } from '../../../workflow/run/drive.ts'
 import { loadOntology } from '../../../workflow/run/ontologies.ts'
-import type { Outcome } from '../../../workflow/run/state.ts'
+import type { StepOutcome } from '../../../workflow/run/state.ts'
 import type { Files } from '../../../workflow/values/files.ts'
 import type { ValueRecord } from '../../../workflow/values/value.ts'
 import { casFiles } from './cas-files.ts'
@@ -64,7 +64,7 @@ const ADDRESS = 'windlass:/submission/workflow.cwl'
 const MOST_OPEN = 1000
 
 /** Takes a workflow from its input object to its outputs, commands by way of the grid. Never throws but for our mistakes. */
-export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promise<Outcome> {
+export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promise<StepOutcome> {
   const over = new AbortController()
   try {
     const { order } = run
@@ -118,7 +118,7 @@ function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: Run
   const { stager, files } = sight
   const reading = { files, stager, outputJsonBytes: ports.outputJsonBytes }
   const line = waitingLine(MOST_OPEN)
-  const madeBy = async (call: Call): Promise<StepYield> => {
+  const madeBy = async (call: ToolCall): Promise<StepYield> => {
     const before = done.get(call.path)
     if (before !== undefined) return before
     const { command, task, requiresNetwork } = await prepareStep(call, { stager, trees, runsImages: ports.runsImages })
@@ -129,7 +129,7 @@ function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: Run
     const outputs = await stepOutputs(call, { command, result }, reading)
     return { outputs, replaced: await replacedBy(command, result, stager) }
   }
-  return async (call: Call): Promise<ValueRecord> => {
+  return async (call: ToolCall): Promise<ValueRecord> => {
     await line.enter()
     try {
       if (call.signal.aborted || ports.signal.aborted)

@@ -1,10 +1,9 @@
 import { type FaultError, invalid } from '../../../base/fault.ts'
 import { digestOf } from '../../../base/hashing/hash-of.ts'
-import type { Stager } from '../../../stagers/stager.ts'
-import { BLOB_STORE } from '../../../stagers/stager.ts'
+import { type Stager, BLOB_STORE } from '../../../stagers/stager.ts'
 import type { CommandLineTool } from '../../../workflow/process/process.ts'
-import type { Call } from '../../../workflow/run/drive.ts'
-import { collectOutputs } from '../../../workflow/tool/collect.ts'
+import type { ToolCall } from '../../../workflow/run/drive.ts'
+import { collectToolOutputs } from '../../../workflow/tool/collect.ts'
 import { exitClass, type ToolCommand } from '../../../workflow/tool/tool-command.ts'
 import type { Files } from '../../../workflow/values/files.ts'
 import type { ValueRecord } from '../../../workflow/values/value.ts'
@@ -19,7 +18,7 @@ export interface OutputReading {
 
 /** The output object of a step from what its task left behind. */
 export async function stepOutputs(
-  { tool, scope, evaluator }: Call,
+  { tool, scope, evaluator }: ToolCall,
   { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
   { files, stager, outputJsonBytes }: OutputReading,
 ): Promise<ValueRecord> {
@@ -30,7 +29,7 @@ export async function stepOutputs(
   const root = outputs.root ?? digestOf('sha256', new Uint8Array()) // an empty directory is an empty message
   const outdirLocation = await stager.put({ kind: 'directory', digest: root }, BLOB_STORE)
   const { exitCode } = stage
-  return collectOutputs({ tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes })
+  return collectToolOutputs({ tool, scope, command, exitCode, evaluator, files, outdirLocation, outputJsonBytes })
 }
 
 function mustHaveSucceeded(tool: CommandLineTool, { cause, exitCode, reason }: NonNullable<StepEnd['stage']>): void {

@@ -1,7 +1,7 @@
 import { invalid } from '../../../base/fault.ts'
 import { isFreePlace, type RoomPlace } from '../../../model/command-task.ts'
 import type { RoomItem } from '../../../stagers/lay-out.ts'
-import type { Room, Staged } from '../../../workflow/tool/room.ts'
+import type { Staged, ToolRoom } from '../../../workflow/tool/room.ts'
 
 /** As every room with namespaces looks from within, on whichever worker. */
 const INSIDE = '/room'
@@ -11,7 +11,7 @@ const INPUTS = 'in'
 const ELSEWHERE = 'elsewhere'
 
 /** The room of a step; in a container its working directory may have another name. */
-export const stepRoom = (outputDirectory: string | undefined): Room => ({
+export const stepRoom = (outputDirectory: string | undefined): ToolRoom => ({
   outdir: outputDirectory ?? `${INSIDE}/${WORKING_DIRECTORY}`,
   tmpdir: '/tmp',
   inputsDir: `${INSIDE}/${INPUTS}`,
@@ -23,7 +23,7 @@ export interface LaidStep {
 }
 
 /** Where in the room everything lies, and what of it a container shows in other places. */
-export function laidStep({ outdir, inputsDir }: Room, staged: readonly Staged[], isContainer: boolean): LaidStep {
+export function laidStep({ outdir, inputsDir }: ToolRoom, staged: readonly Staged[], isContainer: boolean): LaidStep {
   const isShown = outdir !== `${INSIDE}/${WORKING_DIRECTORY}`
   const places: RoomPlace[] = isShown ? [{ path: WORKING_DIRECTORY, at: outdir, writable: true }] : []
   const items = staged.map((one): RoomItem => {

@@ -2,14 +2,14 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { ExpressionLimits } from '../../../workflow/expressions/expression-pool.ts'
-import type { Outcome } from '../../../workflow/run/state.ts'
+import type { StepOutcome } from '../../../workflow/run/state.ts'
 import type { RunHost, SubmissionDriver } from './driver.ts'
 import { gatheredLists, isInNoHurry } from './message-batches.ts'
 import type { Ask, FromThread, ToThread } from './thread-messages.ts'
 
 interface Course {
   readonly host: RunHost
-  readonly outcome: PromiseWithResolvers<Outcome>
+  readonly outcome: PromiseWithResolvers<StepOutcome>
   /** Questions that are not answered yet. */
   open: number
 }
@@ -92,9 +92,9 @@ class DrivingThread {
     return this.#courses.size
   }
 
-  run(message: Extract<ToThread, { kind: 'run' }>, host: RunHost): Promise<Outcome> {
+  run(message: Extract<ToThread, { kind: 'run' }>, host: RunHost): Promise<StepOutcome> {
     const { id } = message.run
-    const outcome = Promise.withResolvers<Outcome>()
+    const outcome = Promise.withResolvers<StepOutcome>()
     this.#courses.set(id, { host, outcome, open: 0 })
     this.#say(message)
     if (host.signal.aborted) this.#say({ kind: 'cancel', submission: id })

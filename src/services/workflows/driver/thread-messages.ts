@@ -1,7 +1,7 @@
 import type { Digest } from '../../../base/digest.ts'
 import type { Fault } from '../../../base/fault.ts'
 import type { StagedNode } from '../../../stagers/stager.ts'
-import type { Outcome } from '../../../workflow/run/state.ts'
+import type { Outcome, StepOutcome } from '../../../workflow/run/state.ts'
 import type { StepEnded, SubmissionRun } from './run-workflow.ts'
 import type { StepTask } from './step-grid.ts'
 
@@ -16,7 +16,7 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: 'question'; readonly question: number; readonly submission: string; readonly ask: Ask }
   | { readonly kind: 'ended'; readonly submission: string; readonly end: StepEnded }
-  | { readonly kind: 'over'; readonly submission: string; readonly outcome: Outcome }
+  | { readonly kind: 'over'; readonly submission: string; readonly outcome: StepOutcome }
   | { readonly kind: 'broken'; readonly submission: string; readonly what: string }
 
 export type Ask =
