@@ -1,8 +1,9 @@
 import type { InstanceName } from '../model/instance-name.ts'
 import type { TaskState } from '../model/task-state.ts'
 import type { WorkerState } from '../model/worker-state.ts'
-import { type GridState, waitingTasks } from './grid.ts'
-import { describeGroup } from './queue/requirement-group.ts'
+import type { GridState } from './grid.ts'
+import { describeRequirements } from './model/requirements.ts'
+import { waitingTasks } from './queue/queue-state.ts'
 
 export interface Count {
   /** Waiting for a slot. */
@@ -11,13 +12,13 @@ export interface Count {
   readonly active: number
 }
 
-/** For metrics and the console. Cheap enough for every scrape, not for every event. */
+/** Counts for metrics and the console. Cheap enough for every scrape, not for every event. */
 export interface Figures extends Count {
   readonly tasks: Readonly<Record<TaskState, number>>
   readonly workers: Readonly<Record<WorkerState, number>>
   readonly slots: { readonly total: number; readonly used: number; readonly staged: number }
   readonly byInstance: ReadonlyMap<InstanceName, Count>
-  /** By what tasks ask for, in words (`OSFamily=linux, cpu 4`). */
+  /** By the description of the requirements (`OSFamily=linux, cpu 4`). */
   readonly bySignature: ReadonlyMap<string, Count>
 }
 
@@ -35,7 +36,7 @@ export function readFigures(grid: GridState): Figures {
   const bySignature = new Map<string, Count>()
   for (const group of groups.values()) {
     const { queued, active } = group
-    if (queued + active > 0) bySignature.set(describeGroup(group), { queued, active })
+    if (queued + active > 0) bySignature.set(describeRequirements(group), { queued, active })
   }
   return {
     queued: waitingTasks(grid),

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { submitTask } from './client-events.ts'
-import { FEWEST_SWEPT, instanceOf, makeGridState } from './grid.ts'
+import { makeGridState } from './grid.ts'
 import { DEFAULT_OPTIONS } from './model/options.ts'
 import { settleGrid } from './placement/settle-grid.ts'
+import { instanceNamed } from './queue/instances.ts'
 import { groupFor } from './queue/matchmaking.ts'
+import { FEWEST_SWEPT } from './queue/queue-state.ts'
 import { registerWorker } from './register-worker.ts'
 import { dismissWorker } from './worker-events.ts'
 import type { Worker } from './workers/worker.ts'
@@ -33,7 +35,7 @@ test('a signature that a task still waits with is kept', () => {
 
 test('nor with the names of instances', () => {
   const state = grid()
-  for (let i = 0; i < 20_000; i++) instanceOf(state, `instance-${i}`)
+  for (let i = 0; i < 20_000; i++) instanceNamed(state, `instance-${i}`)
   expect(state.instances.size).toBeLessThanOrEqual(FEWEST_SWEPT.instances)
 })
 

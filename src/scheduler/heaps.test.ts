@@ -36,15 +36,11 @@ class Party implements Heaped {
   serve(amount: number): void {
     this.ledger.add(this.number, amount)
   }
-
-  isEmpty(): boolean {
-    return this.dry
-  }
 }
 
 function heapOf(served: readonly number[]): { heap: LazyHeap<Party>; parties: Party[] } {
   const ledger = new UsageLedger()
-  const heap = new LazyHeap<Party>(ledger)
+  const heap = new LazyHeap<Party>(ledger, { isEmpty: ({ dry }) => dry })
   const parties = served.map((amount) => new Party(ledger, amount))
   for (const party of parties) heap.add(party)
   return { heap, parties }

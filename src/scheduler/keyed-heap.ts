@@ -1,6 +1,6 @@
 /**
- * A binary heap with the keys beside the items: comparing two of them touches an array of numbers and nothing else,
- * which is what keeps a decision cheap when the items have long left the processor's caches.
+ * A binary heap with the keys in a separate array: a comparison reads only numbers, and stays cheap when the items are no
+ * longer in the processor's cache.
  */
 export class KeyedHeap<Item> {
   readonly #keys: number[] = []
@@ -14,7 +14,7 @@ export class KeyedHeap<Item> {
     return this.#items[0]
   }
 
-  /** Infinity when there is none. */
+  /** Infinity for an empty heap. */
   get firstKey(): number {
     return this.#keys[0] ?? Number.POSITIVE_INFINITY
   }

@@ -1,26 +1,27 @@
 import type { GridState } from './grid.ts'
-import { moveWorker } from './grid.ts'
 import { attachLease, detachLease } from './leases/grant-lease.ts'
-import { heldTasks } from './leases/held-leases.ts'
+import { leaseEndsAt } from './leases/lease-deadlines.ts'
+import { heldTasks, leaseOf } from './leases/lease-state.ts'
 import { failAttempt, yieldTask } from './leases/retry.ts'
-import { addUnconfirmed, noUnconfirmed } from './leases/unconfirmed-ends.ts'
+import { addUnconfirmed } from './leases/unconfirmed-ends.ts'
 import { admit, removeWorker } from './live-workers.ts'
 import { offeredAmounts } from './model/amounts.ts'
 import type { Attempt, Register } from './model/events.ts'
 import { classFor } from './queue/matchmaking.ts'
-import type { Task } from './queue/task.ts'
+import type { Task } from './queue/records.ts'
 import { stopUnknownAttempts } from './worker-events.ts'
 import { Gauges } from './workers/gauges.ts'
-import { setListed, type Worker } from './workers/worker.ts'
+import { noUnconfirmed, setListed, type Worker } from './workers/worker.ts'
 import { sharedTotal } from './workers/worker-class.ts'
-import { leaseEndsAt, quietUntil, watchWorker } from './workers/worker-watch.ts'
+import { quietUntil, watchWorker } from './workers/worker-watch.ts'
+import { moveWorker } from './workers/workers-state.ts'
 
-/** A worker comes, or comes again: then what it had before is what it lists, and the rest has lapsed. */
+/** Registers a worker. If it was registered before, it keeps the attempts that it lists; its other attempts fail. */
 export function registerWorker(grid: GridState, event: Register): void {
   const before = grid.workers.get(event.worker)
-  const had = before === undefined ? [] : heldTasks(before)
+  const had = before === undefined ? [] : heldTasks(grid, before)
   if (before !== undefined) {
-    for (const task of had) detachLease(grid, task)
+    for (const task of had) detachLease(grid, task, leaseOf(grid, task))
     removeWorker(grid, before, 'it registered again')
   }
   const awaited = [...(grid.awaited.get(event.worker) ?? [])]
@@ -30,10 +31,10 @@ export function registerWorker(grid: GridState, event: Register): void {
   for (const task of [...had, ...awaited]) {
     if (keeps(grid, worker, { task, listed })) continue
     const what = `worker ${worker.id} came back without it`
-    if (task.lease?.staged || awaited.includes(task)) yieldTask(grid, task, what)
+    if (leaseOf(grid, task)?.staged || awaited.includes(task)) yieldTask(grid, task, what)
     else failAttempt(grid, task, { what, lostWorker: worker.id })
   }
-  // They take slots until the worker has ended them.
+  // Unknown attempts occupy slots until the worker has ended them.
   for (const { fencing } of listed.values()) addUnconfirmed(grid, worker, { fencing, staged: false })
   stopUnknownAttempts(grid, worker, listed)
   if (!event.notReady) admit(grid, worker)
@@ -44,9 +45,9 @@ interface Claim {
   readonly listed: Map<string, Attempt>
 }
 
-/** It still has the task, under the lease that counts. */
+/** Whether the worker still runs the task under its current lease. If so, the lease is renewed. */
 function keeps(grid: GridState, worker: Worker, { task, listed }: Claim): boolean {
-  const { lease } = task
+  const lease = leaseOf(grid, task)
   const claimed = listed.get(task.id)
   if (lease === undefined || claimed === undefined || !lease.isUnder(claimed.fencing)) return false
   listed.delete(task.id)
@@ -70,7 +71,7 @@ function add(grid: GridState, event: Register): Worker {
   const total = sharedTotal(own, offer.total)
   const gauges = new Gauges(grid.gauges, total, grid.now)
   const worker: Worker = {
-    // In this order they lie in memory: first what every decision reads or writes.
+    // The order of the fields in memory: first those that every decision reads or writes.
     id: event.worker,
     state: 'OFFLINE',
     class: own,
@@ -85,7 +86,7 @@ function add(grid: GridState, event: Register): Worker {
     pulls: event.pulls ?? false,
     lastHeard: grid.now,
     disconnectedAt: undefined,
-    keptFor: undefined,
+    kept: false,
     freed: false,
     shutdownWhenEmpty: false,
     lookAt: Number.POSITIVE_INFINITY,

@@ -1,19 +1,22 @@
-import { cancelTask, newTask } from './client-events.ts'
+import { cancelTask } from './client-events.ts'
 import type { GridState } from './grid.ts'
-import { instanceOf, moveTask } from './grid.ts'
 import { setLease } from './leases/grant-lease.ts'
+import { leaseOf } from './leases/lease-state.ts'
 import { failAttempt, retryAt, yieldTask } from './leases/retry.ts'
 import type { Restore } from './model/events.ts'
-import type { Task } from './queue/task.ts'
+import { instanceNamed } from './queue/instances.ts'
+import { newTask } from './queue/new-task.ts'
+import { moveTask } from './queue/queue-state.ts'
+import type { Task } from './queue/records.ts'
 import { addWaiter } from './queue/waiters.ts'
 
 /**
- * Takes in a task of before a restart. One that was out on a worker is not queued again at once: the worker most likely
- * still runs it, and will be back in a moment.
+ * Restores a task from the journal after a restart of the server. A leased task is not queued at once: its worker most
+ * likely still runs it and will reconnect soon.
  */
 export function restoreTask(grid: GridState, event: Restore): void {
   if (grid.tasks.has(event.task)) return
-  const instance = instanceOf(grid, event.instance)
+  const instance = instanceNamed(grid, event.instance)
   const task = newTask(grid, event, { instance, ageMs: Math.max(0, event.ageMs) })
   for (const waiter of event.waiters) addWaiter(task, waiter)
   task.faults = event.faults
@@ -22,7 +25,7 @@ export function restoreTask(grid: GridState, event: Restore): void {
   moveTask(grid, task, 'enqueue')
   if (event.lease !== undefined) awaitWorker(grid, task, event.lease)
   else if (event.retryInMs !== undefined && event.retryInMs > 0) {
-    // Along the ways that it went before.
+    // The same moves as before the restart.
     moveTask(grid, task, 'assign')
     moveTask(grid, task, 'lapse')
     retryAt(grid, task, grid.now + event.retryInMs)
@@ -34,7 +37,7 @@ function awaitWorker(grid: GridState, task: Task, { worker, fencing, started }: 
   moveTask(grid, task, 'assign')
   if (started) moveTask(grid, task, 'start')
   task.attempt = 1
-  const lease = grid.leaseTable.take(task, {
+  const lease = grid.leases.open(task, {
     workerId: worker,
     ...fencing,
     grantedAt: grid.now,
@@ -49,10 +52,10 @@ function awaitWorker(grid: GridState, task: Task, { worker, fencing, started }: 
   grid.timers.push(grid.now + grid.options.reconnectGraceMs, { look: 'awaited', workerId: worker })
 }
 
-/** The worker has not come back in time: its tasks are anybody's. */
+/** Queues the tasks of a worker again that did not register within `reconnectGraceMs` after the restart. */
 export function expireAwaited(grid: GridState, workerId: string): void {
   for (const task of [...(grid.awaited.get(workerId) ?? [])]) {
-    const { lease } = task
+    const lease = leaseOf(grid, task)
     if (lease === undefined || lease.renewedAt + grid.options.reconnectGraceMs > grid.now) continue
     const what = `worker ${workerId} did not come back after the restart`
     if (task.interactive) failAttempt(grid, task, { what })

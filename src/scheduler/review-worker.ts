@@ -1,15 +1,16 @@
 import type { GridState } from './grid.ts'
-import { freeWorker, moveWorker } from './grid.ts'
-import { heldTasks } from './leases/held-leases.ts'
 import type { AttemptLease } from './leases/lease.ts'
+import { leaseEndsAt, timeoutAt } from './leases/lease-deadlines.ts'
+import { heldTasks, leaseOf } from './leases/lease-state.ts'
 import { failAttempt } from './leases/retry.ts'
 import { awaitConfirmation, nextUnconfirmedAt } from './leases/unconfirmed-ends.ts'
-import type { Task } from './queue/task.ts'
+import type { Task } from './queue/records.ts'
 import { healthProblem } from './workers/health.ts'
 import type { Worker } from './workers/worker.ts'
-import { leaseEndsAt, lostAt, timeoutAt, watchWorker } from './workers/worker-watch.ts'
+import { lostAt, watchWorker } from './workers/worker-watch.ts'
+import { freeWorker, moveWorker } from './workers/workers-state.ts'
 
-/** A worker that does badly as a machine gets less work until it does better. */
+/** Degrades an unhealthy worker, which then gets fewer tasks, and recovers a degraded one that is healthy again. */
 export function reviewWorker(grid: GridState, worker: Worker): void {
   const degraded = worker.state === 'DEGRADED'
   if (!degraded && worker.state !== 'ONLINE' && worker.state !== 'BUSY') return
@@ -27,15 +28,15 @@ const silence = ({ now, options }: GridState, { lastHeard }: Worker): string | u
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
-/** Ends the leases whose time is up; answers when the next one's is. In a tick only. */
+/** Ends the worker's expired leases. Called in a tick only. */
 export function expireLeases(grid: GridState, worker: Worker): void {
-  for (const task of heldTasks(worker)) {
-    const { lease } = task
-    if (lease !== undefined && leaseEndsAt(grid, task, lease) <= grid.now) endLease(grid, task, lease)
+  for (const task of heldTasks(grid, worker)) {
+    const lease = leaseOf(grid, task)
+    if (lease !== undefined && leaseEndsAt(grid, task, lease) <= grid.now) expireLease(grid, task, lease)
   }
 }
 
-function endLease(grid: GridState, task: Task, lease: AttemptLease): void {
+function expireLease(grid: GridState, task: Task, lease: AttemptLease): void {
   const { options, now } = grid
   const { workerId, fencing } = lease
   awaitConfirmation(grid, lease)
@@ -50,19 +51,21 @@ function endLease(grid: GridState, task: Task, lease: AttemptLease): void {
     failAttempt(grid, task, lease.staged ? { what } : { what, lostWorker: workerId })
     return
   }
-  // A worker ends a command that ran too long, and reports it. One that does not is at fault: another one is tried.
+  // The worker should have stopped the command and reported the time-out. It did not, so another worker is tried.
   const limit = seconds(task.timeoutMs ?? 0)
   const what = `worker ${workerId} did not report the end of a task with a limit of ${limit}`
   failAttempt(grid, task, { what, lostWorker: workerId })
 }
 
-/** Sets the timer for whatever may befall the worker next. */
+/** Sets the worker's timer to the earliest deadline of the worker and of its leases. */
 export function watchAgain(grid: GridState, worker: Worker): void {
   const unhealthyAt = worker.lastHeard + grid.options.unhealthyAfterMs
   let next = lostAt(grid, worker)
   if (unhealthyAt > grid.now && unhealthyAt < next) next = unhealthyAt
   if (worker.unconfirmed.size > 0) next = Math.min(next, nextUnconfirmedAt(worker))
-  for (let lease = worker.firstHeld; lease !== undefined; lease = lease.nextHeld)
-    if (lease.task !== undefined) next = Math.min(next, leaseEndsAt(grid, lease.task, lease))
+  for (const task of heldTasks(grid, worker)) {
+    const lease = leaseOf(grid, task)
+    if (lease !== undefined) next = Math.min(next, leaseEndsAt(grid, task, lease))
+  }
   watchWorker(grid, worker, next)
 }

@@ -1,7 +1,7 @@
 import type { TaskState } from '../model/task-state.ts'
 import { cancelTask, joinTask, leaveTask, submitTask } from './client-events.ts'
 import { type Figures, readFigures } from './figures.ts'
-import { freeWorker, type GridState, makeGridState } from './grid.ts'
+import { type GridState, makeGridState } from './grid.ts'
 import { clearRefusals } from './leases/unconfirmed-ends.ts'
 import type { Effect } from './model/effects.ts'
 import type { GridEvent, Instant } from './model/events.ts'
@@ -15,23 +15,28 @@ import { dismissWorker, drainWorker, recordHeartbeat, resumeWorker } from './wor
 import { reportFinished, reportReturned, reportStarted } from './worker-reports.ts'
 import type { Worker } from './workers/worker.ts'
 import { lostAt, watchWorker } from './workers/worker-watch.ts'
+import { freeWorker } from './workers/workers-state.ts'
 
 /**
- * The core: takes what happened, answers what to do about it. It never awaits, reads no clock and draws no chance but
- * from its seed: the same history in, the same effects out.
+ * The core of the grid: takes events and returns effects. It never awaits, reads no clock and uses only the injected
+ * random source, so the same events always produce the same effects.
+ *
+ * The layers, each of which imports only the ones before it: `model/` (events, effects, options, state tables),
+ * `shares/` (usage of instances and invocations), `workers/`, `queue/`, `leases/`, `placement/`. The files beside this
+ * one handle the events.
  */
 export interface Scheduler {
   apply(event: GridEvent, now: Instant): readonly Effect[]
-  /** When the next `tick` is due; never late, at times early, and undefined when nothing waits for time. */
+  /** When the next `tick` is due: never late, sometimes early; undefined without a timer. */
   nextDue(): Instant | undefined
-  /** In words, where the task is and what it waits for. Empty when no such task is unfinished. */
+  /** Explains where the task is and what it waits for. Empty for an unknown or finished task. */
   why(task: string, now: Instant): readonly string[]
-  /** Undefined when no such task is unfinished. */
+  /** Undefined for an unknown or finished task. */
   stateOf(task: string): TaskState | undefined
   figures(): Figures
 }
 
-/** What must be said; the rest has defaults. */
+/** `epoch` and `random` are required; the other options have defaults. */
 export type SchedulerSettings = Pick<SchedulerOptions, 'epoch' | 'random'> & Partial<SchedulerOptions>
 
 export function createScheduler(settings: SchedulerSettings): Scheduler {
@@ -39,7 +44,7 @@ export function createScheduler(settings: SchedulerSettings): Scheduler {
   const grid = makeGridState({ ...options, startedAt: Math.floor(options.startedAt) })
   return {
     apply(event, now) {
-      // Whole milliseconds: an object cannot hold a fraction in itself, only the way to one.
+      // Whole milliseconds: V8 stores a fraction outside of its object.
       if (now >= grid.now + 1) grid.now = Math.floor(now)
       grid.effects = []
       handle(grid, event)
@@ -80,15 +85,15 @@ function handle(grid: GridState, event: GridEvent): void {
   }
 }
 
-type OfWorker = Extract<
+type WorkerEvent = Extract<
   GridEvent,
   { kind: 'heartbeat' | 'ask' | 'disconnected' | 'unregister' | 'preempted' | 'drain' | 'resume' }
 >
 
-function handleWorker(grid: GridState, event: OfWorker): void {
+function handleWorker(grid: GridState, event: WorkerEvent): void {
   const worker = grid.workers.get(event.worker)
   if (worker === undefined) {
-    // It knows us from before a restart, or was taken for gone: it has to say again what it is.
+    // The server has restarted, or has removed the worker as lost: the worker must register again.
     if (event.kind === 'heartbeat' || event.kind === 'ask')
       grid.effects.push({ kind: 'order', worker: event.worker, order: 'register' })
     return

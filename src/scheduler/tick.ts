@@ -4,7 +4,7 @@ import { requeueTask } from './leases/retry.ts'
 import { expireUnconfirmed } from './leases/unconfirmed-ends.ts'
 import { reviewBlockedPool } from './queue/kept-workers.ts'
 import { tasksPastGrace, watchGroup } from './queue/no-worker-grace.ts'
-import type { RequirementGroup } from './queue/requirement-group.ts'
+import type { RequirementGroup } from './queue/records.ts'
 import { expireAwaited } from './restore-task.ts'
 import { expireLeases, reviewWorker, watchAgain } from './review-worker.ts'
 import { unmatched } from './unmatched.ts'
@@ -12,7 +12,7 @@ import { loseWorker } from './worker-events.ts'
 import { isRegistered, type Worker } from './workers/worker.ts'
 import { lostAt } from './workers/worker-watch.ts'
 
-/** The only event in which time runs out. Whatever is due is looked at once, and what that sets comes at the next. */
+/** Handles the timers that are due. No other event lets a deadline pass. Timers set meanwhile wait for the next tick. */
 export function tick(grid: GridState): void {
   const due: Due[] = []
   while (grid.timers.size > 0 && grid.timers.firstKey <= grid.now) due.push(grid.timers.pop() as Due)

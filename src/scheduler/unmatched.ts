@@ -1,10 +1,11 @@
 import type { GridState } from './grid.ts'
 import { type Amounts, describeAmounts } from './model/amounts.ts'
 import type { Property } from './model/events.ts'
-import type { Task } from './queue/task.ts'
-import { offersProperty, type WorkerClass } from './workers/worker-class.ts'
+import type { Task } from './queue/records.ts'
+import type { WorkerClass } from './workers/worker.ts'
+import { offersProperty } from './workers/worker-class.ts'
 
-/** In words, what it is about the task that no worker has. */
+/** Explains which requirement of the task no worker meets. */
 export function unmatched(grid: GridState, { group, demand }: Task): string {
   const live = [...grid.classes.values()].filter((one) => one.live > 0)
   if (live.length === 0) return noWorker(group.properties)

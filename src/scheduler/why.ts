@@ -1,16 +1,20 @@
 import type { GridState } from './grid.ts'
+import type { AttemptLease } from './leases/lease.ts'
+import { leaseOf } from './leases/lease-state.ts'
 import { fitsWithin } from './model/amounts.ts'
 import type { Instant } from './model/events.ts'
 import { noWorkerDeadline } from './queue/no-worker-grace.ts'
-import type { Task } from './queue/task.ts'
+import { rankOf } from './queue/priority-level.ts'
+import type { Task } from './queue/records.ts'
 import { unmatched } from './unmatched.ts'
 import { takesTasks, type Worker } from './workers/worker.ts'
 
-/** In words, where the task is and what it waits for. */
+/** Explains where the task is and what it waits for. */
 export function explainTask(grid: GridState, id: string, now: Instant): string[] {
   const task = grid.tasks.get(id)
   if (task === undefined) return []
-  const reasons = task.lease === undefined ? waiting(grid, task, now) : onWorker(grid, task, now)
+  const lease = leaseOf(grid, task)
+  const reasons = lease === undefined ? waiting(grid, task, now) : onWorker(grid, { state: task.state, lease }, now)
   if (task.faults > 0) reasons.push(`${count(task.faults, 'earlier attempt')} came to nothing by faults of the grid`)
   if (task.lostWorkers.length > 0) reasons.push(`lost with ${task.lostWorkers.join(', ')}`)
   return reasons
@@ -19,8 +23,9 @@ export function explainTask(grid: GridState, id: string, now: Instant): string[]
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`
 const seconds = (ms: number): string => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-function onWorker(grid: GridState, { lease, state }: Task, now: Instant): string[] {
-  if (lease === undefined) return []
+type Leased = Pick<Task, 'state'> & { readonly lease: AttemptLease }
+
+function onWorker(grid: GridState, { lease, state }: Leased, now: Instant): string[] {
   const { workerId, worker, startedAt, grantedAt, staged } = lease
   if (worker === undefined) {
     const left = lease.renewedAt + grid.options.reconnectGraceMs - now
@@ -61,18 +66,19 @@ function fleetInWords({ group, demand }: Task): string {
 
 const isFull = ({ used, slots, pulls, asked }: Worker): boolean => used >= slots || (pulls && asked === 0)
 
-/** What of its own instance goes first. How the instances take turns is the second half of the answer. */
+/** The tasks of the same instance that go first, and the other invocations and instances that share the workers. */
 function before(task: Task): string {
   const { invocationQueue } = task
   if (invocationQueue === undefined) return 'it is about to be placed'
   const { level } = invocationQueue
   let ahead = 0
   for (let one = task.queuePrevious; one !== undefined; one = one.queuePrevious) ahead++
-  const { rank } = level
-  for (const other of level.instanceQueue.levels) if (other !== level && other.rank < rank) ahead += other.queued
-  const invocations = level.size - 1
+  const { instanceQueue, order } = level
+  const rank = rankOf(level)
+  for (const other of instanceQueue.levels) if (other !== level && rankOf(other) < rank) ahead += other.queued
+  const invocations = order.size - 1
   const sharing = invocations > 0 ? `, beside ${count(invocations, 'other invocation')} that it takes turns with` : ''
-  const others = level.instanceQueue.pool.instanceQueues.size - 1
+  const others = instanceQueue.pool.instanceQueues.size - 1
   const instances = others > 0 ? `; ${count(others, 'other instance')} wait${others === 1 ? 's' : ''} too` : ''
   if (ahead === 0) return `it is the next of its invocation${sharing}${instances}`
   return `${count(ahead, 'task')} of its instance ${ahead === 1 ? 'is' : 'are'} before it${sharing}${instances}`

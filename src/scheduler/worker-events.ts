@@ -1,26 +1,26 @@
 import type { GridState } from './grid.ts'
-import { freeWorker, moveWorker } from './grid.ts'
-import { heldTasks } from './leases/held-leases.ts'
+import { heldTasks, leaseOf } from './leases/lease-state.ts'
 import { failAttempt, yieldTask } from './leases/retry.ts'
 import { awaitConfirmation, clearRefusals, confirmUnlisted } from './leases/unconfirmed-ends.ts'
 import { admit, becomeLive, ceaseLive, isLive, removeWorker } from './live-workers.ts'
 import type { Attempt, Heartbeat } from './model/events.ts'
 import { reviewWorker } from './review-worker.ts'
 import type { Worker } from './workers/worker.ts'
+import { freeWorker, moveWorker } from './workers/workers-state.ts'
 
-/** Gone without a word: what it held is lost with it. */
+/** Removes a worker that disappeared: the attempts that it held fail. */
 export function loseWorker(grid: GridState, worker: Worker, what: string): void {
-  const tasks = heldTasks(worker)
+  const tasks = heldTasks(grid, worker)
   removeWorker(grid, worker, what)
   for (const task of tasks) {
-    if (task.lease?.staged) yieldTask(grid, task, what)
+    if (leaseOf(grid, task)?.staged) yieldTask(grid, task, what)
     else failAttempt(grid, task, { what: `worker ${worker.id} is gone: ${what}`, lostWorker: worker.id })
   }
 }
 
-/** Gone in good order, or taken away: nothing of that is the tasks' doing. */
+/** Removes a worker that left or was preempted: its tasks are queued again, and it does not count as their fault. */
 export function dismissWorker(grid: GridState, worker: Worker, what: string): void {
-  const tasks = heldTasks(worker)
+  const tasks = heldTasks(grid, worker)
   removeWorker(grid, worker, what)
   for (const task of tasks) yieldTask(grid, task, `worker ${worker.id}: ${what}`)
 }
@@ -40,26 +40,26 @@ export function recordHeartbeat(grid: GridState, worker: Worker, { holds, load, 
 
 function renew(grid: GridState, worker: Worker, holds: readonly Attempt[] | undefined): void {
   const listed = holds === undefined ? undefined : new Map(holds.map((attempt) => [attempt.task, attempt]))
-  for (const task of heldTasks(worker)) {
-    const { lease } = task
+  for (const task of heldTasks(grid, worker)) {
+    const lease = leaseOf(grid, task)
     if (lease === undefined) continue
     const claimed = listed?.get(task.id)
     const held = listed === undefined || (claimed !== undefined && lease.isUnder(claimed.fencing))
     if (held) lease.renewedAt = grid.now
     if (held && claimed !== undefined) listed?.delete(task.id)
-    // Either the lease is on its way to the worker, or this is, and was said before the worker had it.
-    const onItsWay = grid.now - lease.grantedAt < grid.options.deliveryGraceMs
-    if (!held && !onItsWay) failAttempt(grid, task, { what: `worker ${worker.id} does not have it any more` })
+    // The lease may not have reached the worker when it sent this heartbeat.
+    const mayBeInTransit = grid.now - lease.grantedAt < grid.options.deliveryGraceMs
+    if (!held && !mayBeInTransit) failAttempt(grid, task, { what: `worker ${worker.id} does not have it any more` })
   }
   if (listed !== undefined) stopUnknownAttempts(grid, worker, listed)
 }
 
-/** It takes no new tasks; what it only staged goes elsewhere. */
+/** Stops new leases to the worker; its staged tasks are queued again. */
 export function drainWorker(grid: GridState, worker: Worker): void {
   if (isLive(worker)) ceaseLive(grid, worker)
   moveWorker(grid, worker, { move: 'drain', what: 'it takes no new tasks' })
-  for (const task of heldTasks(worker)) {
-    const { lease } = task
+  for (const task of heldTasks(grid, worker)) {
+    const lease = leaseOf(grid, task)
     if (!lease?.staged) continue
     const { fencing } = lease
     awaitConfirmation(grid, lease)
@@ -76,7 +76,7 @@ export function resumeWorker(grid: GridState, worker: Worker): void {
   becomeLive(grid, worker)
 }
 
-/** What it holds and should not: somebody else has it, or nobody wants it. */
+/** Stops attempts that the worker listed and that have no lease. */
 export function stopUnknownAttempts(
   grid: GridState,
   { id: worker }: Worker,

@@ -1,20 +1,21 @@
 import type { GridState } from './grid.ts'
-import { moveTask } from './grid.ts'
 import { finishTask } from './leases/finish-task.ts'
 import { startStaged } from './leases/grant-lease.ts'
 import type { AttemptLease } from './leases/lease.ts'
+import { timeoutAt } from './leases/lease-deadlines.ts'
 import { preloadTask } from './leases/preload-task.ts'
 import { failAttempt, undoAttempt, yieldTask } from './leases/retry.ts'
 import { clearRefusals, confirmEnd } from './leases/unconfirmed-ends.ts'
 import type { Attempt, FinishedReport, ReturnedReport } from './model/events.ts'
+import { moveTask } from './queue/queue-state.ts'
+import type { Task } from './queue/records.ts'
 import { learnDuration } from './queue/requirement-group.ts'
-import type { Task } from './queue/task.ts'
 import { reviewWorker } from './review-worker.ts'
 import { refreshWorker } from './workers/availability.ts'
 import { noteAttempt, noteLatency } from './workers/health.ts'
-import { timeoutAt, watchWorker } from './workers/worker-watch.ts'
+import { watchWorker } from './workers/worker-watch.ts'
 
-/** Handing back is nobody's fault, but does not go on for ever. */
+/** A returned task is not a fault, but more returns than this count as one. */
 const MOST_RETURNS = 32
 
 interface Report extends Attempt {
@@ -26,9 +27,9 @@ interface Held {
   readonly lease: AttemptLease
 }
 
-/** The task, if the report is about the lease that it has now; else the report is recorded, and nothing comes of it. */
+/** The task and its lease, if the report is for the current lease. Otherwise the report is recorded and ignored. */
 function reportedLease(grid: GridState, { task: id, worker, fencing }: Report): Held | undefined {
-  const lease = grid.leaseTable.find(fencing)
+  const lease = grid.leases.find(fencing)
   const task = lease?.task
   if (lease !== undefined && task !== undefined) {
     preloadTask(grid, task, lease)
@@ -38,7 +39,7 @@ function reportedLease(grid: GridState, { task: id, worker, fencing }: Report): 
   return undefined
 }
 
-/** The same for a report that says that the worker has the attempt no more, whether it has the lease or not. */
+/** The same for a report that ends the attempt; it confirms the end of an attempt without a lease. */
 function endedLease(grid: GridState, report: Report): Held | undefined {
   const held = reportedLease(grid, report)
   if (held === undefined) confirmEnd(grid, report.worker, report.fencing)
@@ -107,7 +108,7 @@ export function reportReturned(grid: GridState, report: ReturnedReport): void {
   if (held === undefined) return
   const { worker } = held.lease
   if (report.noSlot) return refused(grid, held, report.what)
-  // One that hands back what it has not begun does right: it may be leaving, and that we hear of later.
+  // A worker may return tasks that it has not started, for instance because it is about to leave.
   if (worker !== undefined && report.undelivered) {
     noteAttempt(worker.health, true, grid.now)
     reviewWorker(grid, worker)
@@ -116,7 +117,7 @@ export function reportReturned(grid: GridState, report: ReturnedReport): void {
   else yieldTask(grid, held.task, report.what)
 }
 
-/** The worker has less room than we thought: it gets nothing more until it has ended something or says what it holds. */
+/** The worker has no slot for the task: it gets no task until it has ended an attempt or listed its attempts. */
 function refused(grid: GridState, { task, lease }: Held, what: string): void {
   const { worker, staged } = lease
   if (worker !== undefined && staged) worker.refusesStaging = true

@@ -1,29 +1,29 @@
 import type { FinalState } from '../../model/task-state.ts'
-import type { GridState } from '../grid.ts'
-import { moveTask } from '../grid.ts'
 import type { EndWhy } from '../model/effects.ts'
 import type { TaskMove } from '../model/task-machine.ts'
 import { dequeue } from '../queue/enqueue.ts'
-import type { Task } from '../queue/task.ts'
+import { moveTask } from '../queue/queue-state.ts'
+import type { Task } from '../queue/records.ts'
 import { releaseLease } from './grant-lease.ts'
+import type { LeaseState } from './lease-state.ts'
 
-/** Of the estimate of how fast tasks end. */
+/** The time constant of the average rate of finished tasks. */
 const DRAIN_WINDOW_MS = 10_000
 
 export interface TaskEnd {
   readonly move: TaskMove
   readonly why: EndWhy
   readonly what: string
-  /** How long its command ran, as far as the instance is to pay for it. */
+  /** How long its command ran, as far as the instance pays for it. */
   readonly ranMs?: number
 }
 
-/** The one way out: whatever ends a task, ends here, and is told once. */
-export function finishTask(grid: GridState, task: Task, { move, why, what, ranMs = 0 }: TaskEnd): void {
+/** Ends a task. Every end of a task passes through this function and produces one `finished` effect. */
+export function finishTask(grid: LeaseState, task: Task, { move, why, what, ranMs = 0 }: TaskEnd): void {
   dequeue(grid, task)
   const lease = releaseLease(grid, task, ranMs)
   moveTask(grid, task, move)
-  grid.taskCounts[task.state]-- // what is finished is not counted, nor known any more
+  grid.taskCounts[task.state]-- // finished tasks are not counted
   forget(grid, task)
   noteDrain(grid)
   const { id, state } = task as { id: string; state: FinalState }
@@ -31,7 +31,7 @@ export function finishTask(grid: GridState, task: Task, { move, why, what, ranMs
   else grid.effects.push({ kind: 'finished', task: id, state, why, what, fencing: lease.fencing })
 }
 
-function forget(grid: GridState, task: Task): void {
+function forget(grid: LeaseState, task: Task): void {
   const { instance, invocation } = task
   grid.tasks.delete(task)
   if (--invocation.unfinished === 0) {
@@ -42,7 +42,7 @@ function forget(grid: GridState, task: Task): void {
   task.group.unfinished--
 }
 
-function noteDrain({ drain, now }: GridState): void {
+function noteDrain({ drain, now }: LeaseState): void {
   const elapsed = now - drain.at
   drain.rate = drain.rate * Math.exp(-elapsed / DRAIN_WINDOW_MS) + 1 / DRAIN_WINDOW_MS
   drain.at = now

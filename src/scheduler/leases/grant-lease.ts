@@ -1,39 +1,40 @@
-import type { GridState } from '../grid.ts'
-import { freeWorker, moveTask } from '../grid.ts'
 import { dequeue } from '../queue/enqueue.ts'
+import { moveTask } from '../queue/queue-state.ts'
+import { NO_LEASE, type Task } from '../queue/records.ts'
 import { estimatedMs } from '../queue/requirement-group.ts'
-import type { Task } from '../queue/task.ts'
-import { charge, correctCharge, servedOf } from '../shares/shares.ts'
+import { charge, correctCharge, usageOf } from '../shares/shares.ts'
 import { noteInputs } from '../workers/affinity.ts'
+import { linkLease, moveToSlot, unlinkLease } from '../workers/held-leases.ts'
 import { returnAmounts, takeAmounts, type Worker } from '../workers/worker.ts'
 import { quietUntil, watchWorker } from '../workers/worker-watch.ts'
-import { linkLease, moveToSlot, unlinkLease } from './held-leases.ts'
+import { freeWorker } from '../workers/workers-state.ts'
 import type { AttemptLease } from './lease.ts'
+import { type LeaseState, leaseOf } from './lease-state.ts'
 
-/** How many slots' worth a task is: one that takes four processors is charged for four. */
+/** The number of slots that a task is charged for: a task with four processors pays for four. */
 const widthOf = ({ demand }: Task): number => Math.max(1, demand.cpu)
 
-/** Hands a queued task to a worker: into a slot, or to be staged until one is free. */
-export function grantLease(grid: GridState, task: Task, { worker, staged }: { worker: Worker; staged: boolean }): void {
+/** Leases a queued task to a worker: into a slot, or staged until a slot is free. */
+export function grantLease(
+  grid: LeaseState,
+  task: Task,
+  { worker, staged }: { worker: Worker; staged: boolean },
+): void {
   dequeue(grid, task)
   moveTask(grid, task, 'assign')
-  // Whole milliseconds: a fraction could not be kept within the lease, and would be one more thing to fetch.
+  // Whole milliseconds: V8 would store a fraction outside of the lease.
   const charged = Math.round(estimatedMs(task) * widthOf(task))
-  const reached = servedOf(task.instance)
+  const reached = usageOf(task.instance)
   if (reached > worker.class.clock) worker.class.clock = reached
   if (reached > grid.clock) grid.clock = reached
   charge(task, charged)
   const { epoch } = grid.options
-  const counter = ++grid.leases
+  const counter = ++grid.leasesGranted
   task.attempt++
   task.passedOver = 0
-  worker.turn = grid.leases
+  worker.turn = counter
   const { id: workerId } = worker
-  attachLease(
-    task,
-    grid.leaseTable.take(task, { workerId, epoch, counter, grantedAt: grid.now, staged, charged }),
-    worker,
-  )
+  attachLease(task, grid.leases.open(task, { workerId, epoch, counter, grantedAt: grid.now, staged, charged }), worker)
   noteInputs(task, worker)
   if (worker.pulls) {
     worker.asked--
@@ -51,7 +52,7 @@ export function grantLease(grid: GridState, task: Task, { worker, staged }: { wo
   })
 }
 
-/** The task takes its place on the worker. */
+/** Adds the lease to the worker's list, and reserves a slot and the amounts. */
 export function attachLease(task: Task, lease: AttemptLease, worker: Worker): void {
   setLease(task, lease)
   lease.worker = worker
@@ -63,18 +64,18 @@ export function attachLease(task: Task, lease: AttemptLease, worker: Worker): vo
   }
 }
 
-/** The task has a lease, on a worker that may not be there. */
+/** Records the task's lease. Its worker need not be registered. */
 export function setLease(task: Task, lease: AttemptLease): void {
-  if (task.lease === undefined) {
+  if (task.leaseNumber === NO_LEASE) {
     task.instance.active++
     task.group.active++
   }
-  task.lease = lease
+  task.leaseNumber = lease.number
 }
 
-/** What was staged moves into a slot of the same worker. */
-export function startStaged(grid: GridState, task: Task, worker: Worker): void {
-  const { lease } = task
+/** Moves a staged task into a slot of the same worker. */
+export function startStaged(grid: LeaseState, task: Task, worker: Worker): void {
+  const lease = leaseOf(grid, task)
   if (lease === undefined) return
   moveToSlot(worker, lease)
   lease.stagedIn?.delete(lease)
@@ -83,9 +84,8 @@ export function startStaged(grid: GridState, task: Task, worker: Worker): void {
   grid.effects.push({ kind: 'begin', task: task.id, worker: worker.id, fencing: lease.fencing })
 }
 
-/** Takes the task off its worker, without ending the lease. */
-export function detachLease(grid: GridState, task: Task): void {
-  const { lease } = task
+/** Removes the lease from its worker, without ending it. */
+export function detachLease(grid: LeaseState, task: Task, lease: AttemptLease | undefined): void {
   const worker = lease?.worker
   if (lease === undefined || worker === undefined) return
   unlinkLease(worker, lease)
@@ -98,18 +98,19 @@ export function detachLease(grid: GridState, task: Task): void {
   freeWorker(grid, worker)
 }
 
-/** Ends the lease. What the instance pays for is the time that its own task took, not what we lost. */
-export function releaseLease(grid: GridState, task: Task, ranMs: number): AttemptLease | undefined {
-  const { lease, group, instance } = task
+/** Ends the lease. The instance pays for `ranMs`, the time that its command ran, and not for time that the grid lost. */
+export function releaseLease(grid: LeaseState, task: Task, ranMs: number): AttemptLease | undefined {
+  const lease = leaseOf(grid, task)
   if (lease === undefined) return undefined
-  detachLease(grid, task)
+  const { group, instance } = task
+  detachLease(grid, task, lease)
   if (grid.awaited.size > 0) {
     const awaited = grid.awaited.get(lease.workerId)
     if (awaited?.delete(task) && awaited.size === 0) grid.awaited.delete(lease.workerId)
   }
   correctCharge(task, ranMs * widthOf(task) - lease.charged)
-  task.lease = undefined
-  grid.leaseTable.giveBack(lease)
+  task.leaseNumber = NO_LEASE
+  grid.leases.close(lease)
   instance.active--
   group.active--
   return lease

@@ -1,36 +1,36 @@
 import type { Fencing } from '../../model/fencing.ts'
 import type { Instant } from '../model/events.ts'
-import { HashIndex } from '../queue/hash-index.ts'
+import type { StagedTask, Task } from '../queue/records.ts'
 import type { StagedList } from '../queue/staged-list.ts'
-import type { Task } from '../queue/task.ts'
+import type { HeldLease } from '../workers/held-leases.ts'
 import type { Worker } from '../workers/worker.ts'
 
-/** A worker's right to one attempt. */
-export class AttemptLease {
-  // In this order they lie in memory: first what is looked at when a staged one begins, last what no decision needs.
-  /** Undefined when it has ended. */
+/** The right of a worker to one attempt at a task. */
+export class AttemptLease implements HeldLease, StagedTask {
+  // The order of the fields in memory: first those that the start of a staged task needs, last the rarely used ones.
+  /** Undefined after the lease has ended. */
   task: Task | undefined = undefined
-  /** Staged ahead of a free slot, and not to be started. */
+  /** Staged ahead of a free slot; the worker must not start the task. */
   staged = false
-  /** The list of what is staged that it is in, and its place there. */
-  stagedIn: StagedList | undefined = undefined
+  /** The pool's list of staged tasks that contains it, and its position there. */
+  stagedIn: StagedList<StagedTask> | undefined = undefined
   stagedAt = 0
-  /** Its neighbours among those that the worker holds. */
-  nextHeld: AttemptLease | undefined = undefined
-  previousHeld: AttemptLease | undefined = undefined
-  /** Undefined while the worker of before a restart has not come back. */
+  /** Its neighbours in the worker's list. */
+  nextHeld: HeldLease | undefined = undefined
+  previousHeld: HeldLease | undefined = undefined
+  /** Undefined until the worker has registered again after a restart of the server. */
   worker: Worker | undefined = undefined
   workerId = ''
   epoch = 0
   counter = 0
   grantedAt: Instant = 0
   startedAt: Instant | undefined = undefined
-  /** Slot time that was charged for it when it was granted. */
+  /** The slot time that was charged when it was granted. */
   charged = 0
-  /** Its place in the stock. */
+  /** Its index in the table of leases. */
   readonly number: number
   renewedAt: Instant = 0
-  /** When it ends if the worker does not confirm that it stopped. */
+  /** When it ends if the worker does not confirm that it stopped the attempt. */
   stopBy: Instant | undefined = undefined
 
   constructor(number: number) {
@@ -45,60 +45,3 @@ export class AttemptLease {
     return this.epoch === epoch && this.counter === counter
   }
 }
-
-export type LeaseTerms = Pick<AttemptLease, 'workerId' | 'epoch' | 'counter' | 'grantedAt' | 'staged' | 'charged'>
-
-/**
- * All leases, found by their fencing numbers. Those that ended are granted again as others: there are only as many as
- * slots, so they stay together in memory while a million tasks come and go, and what a worker reports is found through
- * them; and a task's pointer to one is never to something new, which the collector would have to note.
- */
-export class LeaseTable {
-  readonly #leases: AttemptLease[] = []
-  readonly #spare: AttemptLease[] = []
-  readonly #byFencing = new HashIndex()
-
-  take(task: Task, { workerId, epoch, counter, grantedAt, staged, charged }: LeaseTerms): AttemptLease {
-    const lease = this.#spare.pop() ?? this.#made()
-    lease.task = task
-    lease.workerId = workerId
-    lease.worker = undefined
-    lease.epoch = epoch
-    lease.counter = counter
-    lease.grantedAt = grantedAt
-    lease.renewedAt = grantedAt
-    lease.startedAt = undefined
-    lease.staged = staged
-    lease.charged = charged
-    lease.stopBy = undefined
-    this.#byFencing.add(fencingHash(lease), lease.number)
-    return lease
-  }
-
-  /** It may still be read in the same event, until the next is granted. */
-  giveBack(lease: AttemptLease): void {
-    this.#byFencing.remove(fencingHash(lease), lease.number)
-    lease.task = undefined
-    this.#spare.push(lease)
-  }
-
-  /** The lease that a task has under this number, if it still has it. */
-  find(fencing: Fencing): AttemptLease | undefined {
-    const hash = fencingHash(fencing)
-    for (let at = this.#byFencing.seek(hash); at >= 0; at = this.#byFencing.seek(hash, at + 1)) {
-      const lease = this.#leases[this.#byFencing.numberAt(at)]
-      if (lease?.isUnder(fencing)) return lease
-    }
-    return undefined
-  }
-
-  #made(): AttemptLease {
-    const lease = new AttemptLease(this.#leases.length)
-    this.#leases.push(lease)
-    return lease
-  }
-}
-
-/** Counters come one after the other; side by side in the index they would be one long row, to be walked at every end. */
-const fencingHash = ({ epoch, counter }: Fencing): number =>
-  Math.imul(counter + Math.imul(epoch, 0x85ebca6b), 0x9e3779b1)

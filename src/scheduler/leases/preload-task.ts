@@ -1,27 +1,25 @@
-import type { GridState } from '../grid.ts'
-import type { Task } from '../queue/task.ts'
+import type { Task } from '../queue/records.ts'
 import type { AttemptLease } from './lease.ts'
+import { type LeaseState, taskHeld } from './lease-state.ts'
 
 /**
- * With a million tasks nothing of a task is in the processor's caches, and a decision that asks for one thing after the
- * other waits for each of them. So one field of everything that ending the task will need is read here, and nothing
- * done with it: the reads do not wait for one another, and what comes next finds them under way. It is the sum that
- * keeps the reads from being optimised away.
+ * Reads one field of every object that the end of the task will need. With a million tasks, none of them is in the
+ * processor's cache, and a decision that loads one after the other waits for each. These reads do not depend on each
+ * other, so the processor overlaps them. The sum keeps them from being optimised away.
  */
-export function preloadTask(grid: GridState, task: Task, lease: AttemptLease): void {
+export function preloadTask(grid: LeaseState, task: Task, lease: AttemptLease): void {
   const { group, invocation, instance, demand, id } = task
   const { worker, workerId } = lease
-  let sum = grid.tasks.fetch(task) + group.active + invocation.queued + instance.active + id.length + workerId.length
+  let sum = grid.tasks.preload(task) + group.active + invocation.queued + instance.active + id.length + workerId.length
   sum += (demand.cpu > 0 ? 1 : 0) + task.attempt + lease.charged
   if (worker !== undefined) {
     const { firstStaged, free, turn } = worker
     sum += (free.cpu > 0 ? 1 : 0) + turn
-    // Which will most likely have the slot.
+    // This task most likely gets the slot next.
     if (firstStaged !== undefined) {
-      const { task: next, stagedAt } = firstStaged
-      sum += stagedAt
+      const next = taskHeld(grid, firstStaged)
       if (next !== undefined) sum += next.demand.cpu > 0 ? 1 : 0
     }
   }
-  grid.fetched = sum
+  grid.preloaded = sum
 }

@@ -1,25 +1,24 @@
-import type { GridState } from '../grid.ts'
-import { moveTask } from '../grid.ts'
-import { avoidHolder } from '../placement/avoided-workers.ts'
-import type { Task } from '../queue/task.ts'
+import { moveTask } from '../queue/queue-state.ts'
+import type { Task } from '../queue/records.ts'
 import { finishTask } from './finish-task.ts'
 import { releaseLease } from './grant-lease.ts'
+import { type LeaseState, leaseOf } from './lease-state.ts'
 
 export interface AttemptFailure {
   readonly what: string
-  /** It went down together with its worker. */
+  /** The worker was lost during the attempt. */
   readonly lostWorker?: string
-  /** It would only happen again. */
+  /** A retry would fail in the same way. */
   readonly final?: boolean
 }
 
-/** An attempt came to nothing by a fault of the grid: try again, unless it was too often. */
-export function failAttempt(grid: GridState, task: Task, { what, lostWorker, final = false }: AttemptFailure): void {
+/** Ends an attempt that failed by a fault of the grid, and retries the task unless its limits are reached. */
+export function failAttempt(grid: LeaseState, task: Task, { what, lostWorker, final = false }: AttemptFailure): void {
   if (task.state === 'stopping') {
     finishTask(grid, task, { move: 'lapse', why: 'cancelled', what: 'cancelled' })
     return
   }
-  avoidHolder(task)
+  avoidHolder(grid, task)
   releaseLease(grid, task, 0)
   moveTask(grid, task, 'lapse')
   task.faults++
@@ -31,7 +30,7 @@ export function failAttempt(grid: GridState, task: Task, { what, lostWorker, fin
     finishTask(grid, task, { move: 'giveUp', ...end })
     return
   }
-  // Another worker can have what this one lost; only what failed by itself is better left alone for a while.
+  // A task of a lost worker is retried at once on another worker; a task that failed by itself is retried after a delay.
   const dueAt = grid.now + (lostWorker === undefined ? backoffMs(grid, task) : 0)
   const { faults, lostWorkers } = task
   grid.effects.push({ kind: 'retrying', task: task.id, what, faults, lostWorkers, dueAt })
@@ -39,13 +38,19 @@ export function failAttempt(grid: GridState, task: Task, { what, lostWorker, fin
   else requeueTask(grid, task)
 }
 
-export function retryAt(grid: GridState, task: Task, dueAt: number): void {
+/** Makes the task avoid the worker that holds it. */
+function avoidHolder(grid: LeaseState, task: Task): void {
+  const id = leaseOf(grid, task)?.workerId
+  if (id !== undefined && !task.avoids.includes(id)) task.avoids = [...task.avoids, id]
+}
+
+export function retryAt(grid: LeaseState, task: Task, dueAt: number): void {
   task.queuedAt = dueAt
   grid.timers.push(dueAt, { look: 'retry', task })
 }
 
-/** Decided before anything is recorded: a task that has ended is never opened again. */
-function finalFault({ options }: GridState, task: Task, { what, final = false }: AttemptFailure) {
+/** Decided before the journal records anything: a finished task is never reopened. */
+function finalFault({ options }: LeaseState, task: Task, { what, final = false }: AttemptFailure) {
   if (final) return { why: 'hopeless', what } as const
   if (task.interactive) return { why: 'faults', what: `${what}; an interactive run is not tried again` } as const
   if (task.lostWorkers.length > options.retry.maxLostWorkers)
@@ -55,17 +60,17 @@ function finalFault({ options }: GridState, task: Task, { what, final = false }:
   return undefined
 }
 
-const backoffMs = ({ options: { retry } }: GridState, { faults }: Task): number =>
+const backoffMs = ({ options: { retry } }: LeaseState, { faults }: Task): number =>
   Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** (faults - 1))
 
-/** The wait for the next try is over. */
-export function requeueTask(grid: GridState, task: Task): void {
+/** Queues a task whose retry delay is over. */
+export function requeueTask(grid: LeaseState, task: Task): void {
   moveTask(grid, task, 'enqueue')
   toQueue(grid, task)
 }
 
-/** The worker never had a slot for it: that was no attempt, and the next one has the same number. */
-export function undoAttempt(grid: GridState, task: Task, what: string): void {
+/** Queues a task again that never got a slot on its worker. The lease does not count as an attempt. */
+export function undoAttempt(grid: LeaseState, task: Task, what: string): void {
   if (task.state === 'stopping') return failAttempt(grid, task, { what })
   releaseLease(grid, task, 0)
   moveTask(grid, task, 'yield')
@@ -73,11 +78,12 @@ export function undoAttempt(grid: GridState, task: Task, what: string): void {
   toQueue(grid, task)
 }
 
-/** The attempt ends, and that is nobody's fault. One that had begun cannot be had again if somebody sat in front of it. */
-export function yieldTask(grid: GridState, task: Task, what: string): void {
-  if (task.lease?.staged) return undoAttempt(grid, task, what)
-  const begun = task.lease?.startedAt !== undefined
-  if (task.state === 'stopping' || (task.interactive && begun)) {
+/** Queues a task again whose attempt ended without a fault. An interactive task that had started cannot be repeated. */
+export function yieldTask(grid: LeaseState, task: Task, what: string): void {
+  const lease = leaseOf(grid, task)
+  if (lease?.staged) return undoAttempt(grid, task, what)
+  const hasStarted = lease?.startedAt !== undefined
+  if (task.state === 'stopping' || (task.interactive && hasStarted)) {
     failAttempt(grid, task, { what })
     return
   }
@@ -86,7 +92,7 @@ export function yieldTask(grid: GridState, task: Task, what: string): void {
   toQueue(grid, task)
 }
 
-function toQueue(grid: GridState, task: Task): void {
+function toQueue(grid: LeaseState, task: Task): void {
   task.queuedAt = grid.now
   grid.effects.push({ kind: 'queued', task: task.id, attempt: task.attempt + 1, faults: task.faults })
   grid.toPlace.push(task)

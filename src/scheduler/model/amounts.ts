@@ -1,6 +1,6 @@
 import type { ResourceAmounts } from './events.ts'
 
-/** What a task uses up, or a worker has: as plain numbers. */
+/** The amounts that a task reserves, or that a worker has. */
 export interface Amounts {
   readonly cpu: number
   readonly memory: number
@@ -13,51 +13,51 @@ export const demandedAmounts = ({ cpu = 0, memoryBytes = 0, diskBytes = 0 }: Res
   disk: diskBytes,
 })
 
-/** A worker that does not say how much it has, has enough of it. */
+/** An amount that a worker does not state is unlimited. */
 export const offeredAmounts = ({ cpu, memoryBytes, diskBytes }: ResourceAmounts): Amounts => ({
   cpu: cpu ?? Number.POSITIVE_INFINITY,
   memory: memoryBytes ?? Number.POSITIVE_INFINITY,
   disk: diskBytes ?? Number.POSITIVE_INFINITY,
 })
 
-export const fitsWithin = (demand: Amounts, space: Amounts): boolean =>
-  demand.cpu <= space.cpu && demand.memory <= space.memory && demand.disk <= space.disk
+export const fitsWithin = (demand: Amounts, limit: Amounts): boolean =>
+  demand.cpu <= limit.cpu && demand.memory <= limit.memory && demand.disk <= limit.disk
 
 export const sameAmounts = (one: Amounts, other: Amounts): boolean =>
   one.cpu === other.cpu && one.memory === other.memory && one.disk === other.disk
 
-/** In words why it cannot be; undefined when it can. */
+/** Describes an invalid demand; undefined for a valid one. */
 export function amountsProblem({ cpu, memory, disk }: Amounts): string | undefined {
   if (cpu >= 0 && memory >= 0 && disk >= 0) return undefined
   return `cpu ${cpu}, memory ${memory}, disk ${disk} cannot be asked for`
 }
 
-/** The exponent of the power of two below, moved up so that none is negative: 0 is nothing, 127 without limit. */
+/** The exponent of the next lower power of two, plus 32 so that it is not negative: 0 is none, 127 is unlimited. */
 function exponent(amount: number): number {
   if (amount <= 0) return 0
   return amount === Number.POSITIVE_INFINITY ? 127 : Math.min(126, Math.max(1, Math.floor(Math.log2(amount)) + 32))
 }
 
 /**
- * Amounts to within a power of two, as one number. Tasks are queued by it, and workers listed by it, so that what has no
- * room for the least of a bucket passes over all of them at once; whether one really fits is seen when it is looked at.
+ * Amounts rounded down to powers of two, as one number. Tasks are queued and workers are listed by bucket, so that a
+ * worker that cannot hold the minimum of a bucket skips all its tasks at once. The exact amounts are compared later.
  */
 export const bucketNumber = ({ cpu, memory, disk }: Amounts): number =>
   (exponent(cpu) * 128 + exponent(memory)) * 128 + exponent(disk)
 
-const least = (power: number): number =>
+const minimum = (power: number): number =>
   power === 0 ? 0 : power === 127 ? Number.POSITIVE_INFINITY : 2 ** (power - 32)
 
-/** The least that is in a bucket. */
+/** The minimum amounts of a bucket. */
 export const bucketFloor = (bucket: number): Amounts => ({
-  cpu: least(bucket >> 14),
-  memory: least((bucket >> 7) & 127),
-  disk: least(bucket & 127),
+  cpu: minimum(bucket >> 14),
+  memory: minimum((bucket >> 7) & 127),
+  disk: minimum(bucket & 127),
 })
 
 export const amountsText = ({ cpu, memory, disk }: Amounts): string => `${cpu}/${memory}/${disk}`
 
-/** For people: `cpu 4, memory 2.0 GiB`. */
+/** Text for messages: `cpu 4, memory 2.0 GiB`. */
 export function describeAmounts({ cpu, memory, disk }: Amounts): string {
   const parts: string[] = []
   if (cpu > 0) parts.push(`cpu ${cpu}`)

@@ -1,12 +1,12 @@
-/** From each state, which move leads where. */
+/** For each state, the moves that leave it and the states that they lead to. */
 type Moves = Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>
 
-/** The machine as a Mermaid diagram, for the documentation: printed from the table, so that it cannot be wrong. */
+/** Prints a state table as a Mermaid diagram for the documentation. */
 export function machineDiagram(moves: Moves, start: string): string {
-  const instanceQueues = ['stateDiagram-v2', `  [*] --> ${start}`]
+  const lines = ['stateDiagram-v2', `  [*] --> ${start}`]
   for (const [from, ways] of Object.entries(moves)) {
-    for (const [move, to] of Object.entries(ways)) instanceQueues.push(`  ${from} --> ${to} : ${move}`)
-    if (Object.keys(ways).length === 0) instanceQueues.push(`  ${from} --> [*]`)
+    for (const [move, to] of Object.entries(ways)) lines.push(`  ${from} --> ${to} : ${move}`)
+    if (Object.keys(ways).length === 0) lines.push(`  ${from} --> [*]`)
   }
-  return `${instanceQueues.join('\n')}\n`
+  return `${lines.join('\n')}\n`
 }

@@ -1,13 +1,13 @@
-import type { Task } from '../queue/task.ts'
+import type { Task } from '../queue/records.ts'
 import { joinPool, leavePool } from '../queue/worker-pool.ts'
 import { takesTasks, type Worker } from '../workers/worker.ts'
 
 /*
- * A task whose attempt came to nothing on one worker is tried on another one, for as long as there is another one that
- * can run it. Such tasks are few, so looking through the workers costs nothing that matters.
+ * A task whose attempt failed on a worker is retried on another one, as long as another worker can run it. Such tasks are
+ * rare, so a search through the workers is cheap enough.
  */
 
-/** How many tasks that avoid a worker are set aside for it in one search. */
+/** How many tasks that avoid the worker one search may set aside. */
 const MOST_SET_ASIDE = 8
 
 export const avoidsWorker = ({ avoids: ids, group }: Task, { id }: Worker): boolean =>
@@ -17,7 +17,7 @@ export const avoidsWorker = ({ avoids: ids, group }: Task, { id }: Worker): bool
     ({ live, workers }) => live > 0 && workers.some((other) => takesTasks(other) && !ids.includes(other.id)),
   )
 
-/** The next task that the search finds and that does not avoid the worker. What it passes over keeps its place. */
+/** The next task of the search that does not avoid the worker. Tasks that it passes over keep their places. */
 export function nextFor(worker: Worker, search: () => Task | undefined): Task | undefined {
   let task = search()
   if (task === undefined || !avoidsWorker(task, worker)) return task
@@ -29,10 +29,4 @@ export function nextFor(worker: Worker, search: () => Task | undefined): Task | 
   }
   for (const one of aside) joinPool(one.group.pool, one, true)
   return task === undefined || avoidsWorker(task, worker) ? undefined : task
-}
-
-/** From now on the worker that has it is avoided. */
-export function avoidHolder(task: Task): void {
-  const id = task.lease?.workerId
-  if (id !== undefined && !task.avoids.includes(id)) task.avoids = [...task.avoids, id]
 }

@@ -1,24 +1,24 @@
-import type { GridState } from '../grid.ts'
-import { moveTask } from '../grid.ts'
 import { grantLease, releaseLease, startStaged } from '../leases/grant-lease.ts'
+import { leaseOf, taskHeld } from '../leases/lease-state.ts'
 import { awaitConfirmation } from '../leases/unconfirmed-ends.ts'
 import { fitsWithin } from '../model/amounts.ts'
 import { releaseKeptWorker } from '../queue/kept-workers.ts'
-import type { Task } from '../queue/task.ts'
-import type { WorkerPool } from '../queue/worker-pool.ts'
+import { moveTask, poolsServedBy } from '../queue/queue-state.ts'
+import type { Task, WorkerPool } from '../queue/records.ts'
 import { hasSlot, mayStage, refreshWorker } from '../workers/availability.ts'
 import type { Worker } from '../workers/worker.ts'
 import { avoidsWorker, nextFor } from './avoided-workers.ts'
 import { headOf, headOwedSlot, pickHead } from './next-task.ts'
+import type { PlacementState } from './placement-state.ts'
 import { mayAnyHaveSlot, mayHaveSlot, offerKept } from './reserved-slots.ts'
 
-/** How many tasks that were staged elsewhere are looked at for one that fits. */
+/** How many tasks that are staged on other workers are tried. */
 const LOOK_AHEAD = 4
 
-/** Offers the worker's free slots to what waits, in the order in which it is owed; then its credits for staging ahead. */
-export function fillWorker(grid: GridState, worker: Worker): void {
+/** Fills the worker's free slots with waiting tasks by fair share, and then its staging places. */
+export function fillWorker(grid: PlacementState, worker: Worker): void {
   while (hasSlot(grid, worker) && takeNext(grid, worker)) {
-    // one task a round
+    // each round leases one task
   }
   while (mayStage(grid, worker)) {
     const task = nextFor(worker, () => pickHead(grid, worker, worker.total))
@@ -28,20 +28,21 @@ export function fillWorker(grid: GridState, worker: Worker): void {
   refreshWorker(grid, worker)
 }
 
-function takeNext(grid: GridState, worker: Worker): boolean {
-  if (worker.keptFor !== undefined) return takeKept(grid, worker, worker.keptFor)
+function takeNext(grid: PlacementState, worker: Worker): boolean {
+  const keptFor = worker.kept ? grid.keptFor.get(worker) : undefined
+  if (keptFor !== undefined) return takeKept(grid, worker, keptFor)
   const owed = headOwedSlot(grid, worker)
   if (owed !== undefined) {
     grantLease(grid, owed, { worker, staged: false })
     offerKept(grid, owed.instance)
     return true
   }
-  const own = stagedHere(worker)
+  const own = stagedHere(grid, worker)
   if (own !== undefined && mayHaveSlot(grid, own.instance)) {
     startStaged(grid, own, worker)
     return true
   }
-  // Of those that lack no slot of theirs one may take this if any may.
+  // An instance that lacks no reserved slot may use this one only if more slots are free than are reserved.
   if (!mayAnyHaveSlot(grid)) return false
   const task = recallStaged(grid, worker) ?? nextFor(worker, () => pickHead(grid, worker, worker.free))
   if (task === undefined) return false
@@ -49,8 +50,8 @@ function takeNext(grid: GridState, worker: Worker): boolean {
   return true
 }
 
-/** Kept for a large task: that one or nothing. */
-function takeKept(grid: GridState, worker: Worker, pool: WorkerPool): boolean {
+/** A kept worker accepts only the next task of its pool. */
+function takeKept(grid: PlacementState, worker: Worker, pool: WorkerPool): boolean {
   const instanceQueue = pool.order.first()
   const task = instanceQueue === undefined ? undefined : headOf(instanceQueue)
   if (task !== undefined && !fitsWithin(task.demand, worker.free)) return false
@@ -61,22 +62,23 @@ function takeKept(grid: GridState, worker: Worker, pool: WorkerPool): boolean {
   return true
 }
 
-function stagedHere(worker: Worker): Task | undefined {
+function stagedHere(grid: PlacementState, worker: Worker): Task | undefined {
   for (let lease = worker.firstStaged; lease !== undefined; lease = lease.nextHeld) {
-    const { task } = lease
+    const task = taskHeld(grid, lease)
     if (task?.state === 'assigned' && fitsWithin(task.demand, worker.free)) return task
   }
   return undefined
 }
 
-/** What waits staged on a full worker is taken back at once when a slot falls free elsewhere. */
-function recallStaged(grid: GridState, worker: Worker): Task | undefined {
-  for (const pool of worker.class.pools) {
+/** Recalls a task that is staged on a full worker, since this worker has a free slot for it. */
+function recallStaged(grid: PlacementState, worker: Worker): Task | undefined {
+  for (const pool of poolsServedBy(grid, worker.class)) {
     if (pool.staged.size === 0 || !fitsWithin(pool.floor, worker.free)) continue
-    for (const lease of pool.staged.oldest(LOOK_AHEAD)) {
-      const { task, workerId } = lease
+    for (const { task } of pool.staged.oldest(LOOK_AHEAD)) {
       if (task?.state !== 'assigned' || !fitsWithin(task.demand, worker.free) || avoidsWorker(task, worker)) continue
-      const { fencing } = lease
+      const lease = leaseOf(grid, task)
+      if (lease === undefined) continue
+      const { fencing, workerId } = lease
       awaitConfirmation(grid, lease)
       releaseLease(grid, task, 0)
       grid.effects.push({ kind: 'stop', task: task.id, worker: workerId, fencing, why: 'recalled' })

@@ -1,36 +1,34 @@
-import type { GridState } from '../grid.ts'
 import { type Amounts, fitsWithin } from '../model/amounts.ts'
 import { fitsNoWorker, park } from '../queue/enqueue.ts'
-import type { InstanceQueue } from '../queue/instance-queue.ts'
-import type { InstanceQueueTable } from '../queue/instance-queue-table.ts'
 import { notePoolBlocked } from '../queue/kept-workers.ts'
-import type { PriorityLevel } from '../queue/priority-level.ts'
-import type { Task } from '../queue/task.ts'
-import type { WorkerPool } from '../queue/worker-pool.ts'
-import { servedOf } from '../shares/shares.ts'
+import { rankOf } from '../queue/priority-level.ts'
+import { poolsServedBy } from '../queue/queue-state.ts'
+import type { InstanceQueue, InstanceQueueTable, PriorityLevel, Task, WorkerPool } from '../queue/records.ts'
+import { usageOf } from '../shares/shares.ts'
 import { hasInputs } from '../workers/affinity.ts'
 import type { Worker } from '../workers/worker.ts'
+import type { PlacementState } from './placement-state.ts'
 import { owedInstances } from './reserved-slots.ts'
 
-/** How far down a worker looks for a task whose inputs it has. */
+/** How many tasks of an invocation are searched for one whose inputs the worker has. */
 const LOOK_AHEAD = 4
-/** How often the first may be passed over for that. */
+/** How often the first task may be passed over for such a task. */
 const MOST_PASSED_OVER = 8
-/** How many instances are looked at when the first one's task does not fit. */
-const OTHER_LINES = 4
+/** How many instances of a pool are tried when the next task does not fit. */
+const OTHER_QUEUES = 4
 
-/** Of an instance that waits for a slot of its own. */
-export function headOwedSlot(grid: GridState, worker: Worker): Task | undefined {
+/** The next task of an instance that lacks some of its reserved slots. */
+export function headOwedSlot(grid: PlacementState, worker: Worker): Task | undefined {
   if (grid.reservers.length === 0) return undefined
-  for (const { instanceQueues } of owedInstances(grid)) {
-    const task = bestLevel(instanceQueues, markPools(grid, worker, worker.free))?.first()?.head
+  for (const { queues } of owedInstances(grid)) {
+    const task = bestLevel(queues, markPools(grid, worker, worker.free))?.order.first()?.head
     if (task !== undefined && fitsWithin(task.demand, worker.free)) return task
   }
   return undefined
 }
 
-/** Of all heads that the worker can serve, that of the instance which was served least. */
-export function pickHead(grid: GridState, worker: Worker, space: Amounts): Task | undefined {
+/** The next task for the worker: of the queues that it can serve, the head of the instance with the least usage. */
+export function pickHead(grid: PlacementState, worker: Worker, space: Amounts): Task | undefined {
   const likely = headOfLeastServed(grid, worker, space)
   if (likely !== undefined) return preferWarm(worker, { task: likely, space })
   let passed: Set<WorkerPool> | undefined
@@ -54,21 +52,22 @@ export function pickHead(grid: GridState, worker: Worker, space: Amounts): Task 
 }
 
 /**
- * Mostly the instance that was served least of all has something for the worker. Then no other has to be looked at, and
- * the orders of the pools need not be brought up to date.
+ * Usually the instance with the least usage of all has a task for the worker. Then no other instance has to be searched,
+ * and the heaps of the pools need no update.
  */
-function headOfLeastServed(grid: GridState, worker: Worker, space: Amounts): Task | undefined {
+function headOfLeastServed(grid: PlacementState, worker: Worker, space: Amounts): Task | undefined {
   const instance = grid.order.first()
   if (instance === undefined) return undefined
-  const level = bestLevel(instance.instanceQueues, markPools(grid, worker, space))
-  const task = level?.first()?.head
+  const level = bestLevel(instance.queues, markPools(grid, worker, space))
+  const task = level?.order.first()?.head
   if (task === undefined || !fitsWithin(task.demand, space)) return undefined
   if (space === worker.free) task.group.pool.blockedSince = undefined
   return task
 }
 
-/** Marks the pools that may have something for so much room, from the number that it answers on. */
-function markPools(grid: GridState, { class: { pools } }: Worker, space: Amounts): number {
+/** Marks the pools that may have a task for this space with numbers from the returned number on. */
+function markPools(grid: PlacementState, worker: Worker, space: Amounts): number {
+  const pools = poolsServedBy(grid, worker.class)
   const from = grid.searches
   grid.searches += pools.length
   for (let i = 0; i < pools.length; i++) {
@@ -80,7 +79,7 @@ function markPools(grid: GridState, { class: { pools } }: Worker, space: Amounts
   return from
 }
 
-/** Of the lines in marked pools, the level that is next by priority and age. */
+/** The next level by priority and age, among the queues in marked pools. */
 function bestLevel({ ranks, pools, levels }: InstanceQueueTable, from: number): PriorityLevel | undefined {
   let best = -1
   let bestRank = Number.POSITIVE_INFINITY
@@ -102,10 +101,10 @@ interface Search {
   readonly passed: ReadonlySet<WorkerPool> | undefined
 }
 
-function leastServed(grid: GridState, worker: Worker, { space, passed }: Search): InstanceQueue | undefined {
+function leastServed(grid: PlacementState, worker: Worker, { space, passed }: Search): InstanceQueue | undefined {
   let best: InstanceQueue | undefined
   let bestRank = 0
-  for (const pool of worker.class.pools) {
+  for (const pool of poolsServedBy(grid, worker.class)) {
     if (pool.queued === 0 || passed?.has(pool)) continue
     if (!fitsWithin(pool.floor, space)) {
       if (pool.blockedSince === undefined) notePoolBlocked(grid, pool)
@@ -113,10 +112,11 @@ function leastServed(grid: GridState, worker: Worker, { space, passed }: Search)
     }
     const instanceQueue = pool.order.first()
     if (instanceQueue === undefined) continue
-    const ahead = best === undefined ? -1 : servedOf(instanceQueue.instance) - servedOf(best.instance)
+    const ahead = best === undefined ? -1 : usageOf(instanceQueue.instance) - usageOf(best.instance)
     if (ahead > 0) continue
-    // The same instance, mostly: then it is a matter of priority and age.
-    const rank = instanceQueue.next?.rank ?? 0
+    // Usually the same instance: then priority and age decide.
+    const { next } = instanceQueue
+    const rank = next === undefined ? 0 : rankOf(next)
     if (ahead === 0 && rank >= bestRank) continue
     best = instanceQueue
     bestRank = rank
@@ -124,11 +124,11 @@ function leastServed(grid: GridState, worker: Worker, { space, passed }: Search)
   return best
 }
 
-export const headOf = (instanceQueue: InstanceQueue): Task | undefined => instanceQueue.next?.first()?.head
+export const headOf = (instanceQueue: InstanceQueue): Task | undefined => instanceQueue.next?.order.first()?.head
 
-/** The first one's task does not fit, but that of another instance may: a free slot is not left empty for it yet. */
-function otherHead(grid: GridState, pool: WorkerPool, space: Amounts): Task | undefined {
-  for (const instanceQueue of pool.order.leading(OTHER_LINES)) {
+/** The next task does not fit, but that of another instance may: a slot stays empty only for a kept worker. */
+function otherHead(grid: PlacementState, pool: WorkerPool, space: Amounts): Task | undefined {
+  for (const instanceQueue of pool.order.leading(OTHER_QUEUES)) {
     const task = headOf(instanceQueue)
     if (task !== undefined && fitsWithin(task.demand, space)) {
       notePoolBlocked(grid, pool)
@@ -138,7 +138,7 @@ function otherHead(grid: GridState, pool: WorkerPool, space: Amounts): Task | un
   return undefined
 }
 
-/** The first, or one close behind it in the same invocation whose inputs the worker has; not for ever. */
+/** The first task, or one of the next tasks of its invocation if the worker has the inputs of that task. */
 function preferWarm(worker: Worker, { task, space }: { task: Task; space: Amounts }): Task {
   if (task.input1 === undefined || task.passedOver >= MOST_PASSED_OVER) return task
   let next: Task | undefined = task

@@ -1,26 +1,25 @@
-import type { GridState } from '../grid.ts'
 import { grantLease } from '../leases/grant-lease.ts'
 import { fitsWithin } from '../model/amounts.ts'
 import { enqueue } from '../queue/enqueue.ts'
 import { notePoolBlocked } from '../queue/kept-workers.ts'
-import type { Task } from '../queue/task.ts'
+import type { Task } from '../queue/records.ts'
 import { firstWarmWorker } from '../workers/affinity.ts'
 import { mayStage, refreshWorker } from '../workers/availability.ts'
-import { loadOf, type Worker } from '../workers/worker.ts'
-import type { WorkerClass } from '../workers/worker-class.ts'
+import { loadOf, type Worker, type WorkerClass } from '../workers/worker.ts'
 import { avoidsWorker } from './avoided-workers.ts'
+import type { PlacementState } from './placement-state.ts'
 import { mayHaveSlot, offerKept } from './reserved-slots.ts'
 import { CHOOSE } from './strategies.ts'
 
-/** So many are all compared. */
+/** Up to this number of open workers, all are compared. */
 const FEW = 16
-/** Of more, so many by chance: the best of them is among the best eighth of all, which is as good as any. */
+/** With more workers, this many are sampled at random: the best of them is on average among the best eighth. */
 const SAMPLE = 8
-/** Of several lists so many each, so that those compared are not all of one kind. */
+/** With several classes, this many of each list are sampled, so that the sample has workers of several classes. */
 const SAMPLE_OF_MANY = 4
 
-/** A queued task goes to a slot that is free now; without one it waits, and may be staged where it will likely run. */
-export function placeTask(grid: GridState, task: Task): void {
+/** Leases a queued task to a free slot. Without one the task is queued, and staged on a worker if one can stage it. */
+export function placeTask(grid: PlacementState, task: Task): void {
   const isOpen = grid.openWorkers > 0 && mayHaveSlot(grid, task.instance)
   const worker = isOpen ? chooseWorker(grid, task) : undefined
   if (worker !== undefined) {
@@ -37,9 +36,9 @@ export function placeTask(grid: GridState, task: Task): void {
   refreshWorker(grid, stager)
 }
 
-function chooseWorker(grid: GridState, task: Task): Worker | undefined {
+function chooseWorker(grid: PlacementState, task: Task): Worker | undefined {
   const { pool } = task.group
-  // What was queued before it and asks for no more has found nothing either, unless a slot is kept for this one.
+  // An earlier queued task with a smaller demand has found no slot, so this one finds none, unless slots are reserved.
   const mayBeKept = grid.reservers.length > 0 || pool.avoiding > 0
   if (!mayBeKept && pool.queued > 0 && pool.lastDemand !== undefined && fitsWithin(pool.lastDemand, task.demand))
     return undefined
@@ -56,14 +55,14 @@ function chooseWorker(grid: GridState, task: Task): Worker | undefined {
 const fits = (worker: Worker, task: Task): boolean =>
   fitsWithin(task.demand, worker.free) && !avoidsWorker(task, worker)
 
-/** A worker that had the inputs before, unless it is so much fuller that fetching them elsewhere is better. */
-function warmEnough(grid: GridState, task: Task, cold: Worker | undefined): Worker | undefined {
+/** A worker that used the inputs before, unless its load exceeds that of the best other one by `affinityLoadSlack`. */
+function warmEnough(grid: PlacementState, task: Task, cold: Worker | undefined): Worker | undefined {
   if (task.input1 === undefined || cold === undefined) return undefined
   const most = loadOf(cold) + grid.options.affinityLoadSlack
   return firstWarmWorker(
     task,
     (worker) =>
-      // In no room when it is gone, too.
+      // Undefined for a worker that is gone, too.
       worker.openIn !== undefined &&
       worker.state !== 'DEGRADED' &&
       fits(worker, task) &&
@@ -73,11 +72,10 @@ function warmEnough(grid: GridState, task: Task, cold: Worker | undefined): Work
 }
 
 /**
- * Open workers with room for it: all of them if they are few, else some by chance. Workers whose bucket of room ends
- * below what is asked are not looked at; of those in the same bucket only some are, and if one with room is missed, it
- * is found when the task has waited for a while.
+ * Open workers with space for the task: all of them if they are few, else a random sample. Lists of workers with too
+ * little space are skipped. If the sample misses a worker with space, the worker finds the task in the queue.
  */
-function candidates(grid: GridState, task: Task): Worker[] {
+function candidates(grid: PlacementState, task: Task): Worker[] {
   const { classes } = task.group.pool
   const found: Worker[] = []
   if (grid.openWorkers <= FEW) {
@@ -94,9 +92,9 @@ function candidates(grid: GridState, task: Task): Worker[] {
 
 interface Sampling {
   readonly task: Task
-  /** Of those that have as much room. */
+  /** How many workers of each list are tried. */
   readonly most: number
-  /** Where to begin in a list that is longer; without it, at the first. */
+  /** Chooses the start in a longer list; without it the search starts at the first worker. */
   readonly random?: () => number
 }
 
@@ -112,7 +110,7 @@ function addFitting(found: Worker[], { openBySpace }: WorkerClass, { task, most,
   }
 }
 
-function chooseStager(grid: GridState, task: Task): Worker | undefined {
+function chooseStager(grid: PlacementState, task: Task): Worker | undefined {
   for (const { stagers } of task.group.pool.classes) {
     if (stagers.length === 0) continue
     const worker = stagers[Math.floor(grid.options.random() * stagers.length)]

@@ -1,18 +1,18 @@
-import type { GridState } from '../grid.ts'
 import { refreshWorker } from '../workers/availability.ts'
 import { isRegistered, type Worker } from '../workers/worker.ts'
 import { fillWorker } from './fill-worker.ts'
 import { placeTask } from './place-task.ts'
+import type { PlacementState } from './placement-state.ts'
 
-/** After an event: what it queued is placed, and what it freed is filled, until nothing more can be done. */
-export function settleGrid(grid: GridState): void {
+/** Ends an event: places the tasks that it queued and fills the workers that it freed, until nothing more changes. */
+export function settleGrid(grid: PlacementState): void {
   const { toPlace, freed } = grid
   do {
     for (const task of toPlace) if (task.state === 'queued' && !task.inGroup) placeTask(grid, task)
     empty(toPlace)
     for (const worker of freed) {
       worker.freed = false
-      if (isRegistered(worker)) offer(grid, worker)
+      if (isRegistered(worker)) fillOrShutDown(grid, worker)
     }
     empty(freed)
   } while (toPlace.length > 0)
@@ -23,12 +23,12 @@ export function settleGrid(grid: GridState): void {
   empty(grid.answered)
 }
 
-/** One by one: setting the length would throw the list's memory away, to be had again at the next event. */
+/** Removes the elements one by one: setting `length` would free memory that the next event needs again. */
 function empty(list: unknown[]): void {
   while (list.length > 0) list.pop()
 }
 
-function offer(grid: GridState, worker: Worker): void {
+function fillOrShutDown(grid: PlacementState, worker: Worker): void {
   fillWorker(grid, worker)
   if (!worker.shutdownWhenEmpty || worker.firstHeld !== undefined) return
   worker.shutdownWhenEmpty = false

@@ -1,16 +1,14 @@
+import type { EventContext } from '../model/context.ts'
 import type { SchedulerOptions, Strategy } from '../model/options.ts'
 import { errorRateAt } from '../workers/health.ts'
 import { loadOf, type Worker } from '../workers/worker.ts'
 
-interface Circumstances {
-  readonly options: SchedulerOptions
-  readonly now: number
-}
+type Circumstances = Pick<EventContext, 'options' | 'now'>
 
-/** Chooses one of several workers that all have room. */
+/** Chooses one of several workers that all have space for the task. */
 type Choose = (workers: readonly Worker[], circumstances: Circumstances) => Worker | undefined
 
-/** The one with the highest score; of equals the first. */
+/** The first worker with the highest score. */
 function best(workers: readonly Worker[], score: (worker: Worker) => number): Worker | undefined {
   let found: Worker | undefined
   let most = Number.NEGATIVE_INFINITY
@@ -25,7 +23,7 @@ const anyOf: Choose = (workers, { options }) => workers[Math.floor(options.rando
 
 export const CHOOSE: Readonly<Record<Strategy, Choose>> = {
   random: anyOf,
-  // Whose turn was longest ago: the same as going round, and it does not skip when workers come and go.
+  // The worker whose last lease is the oldest: equal to a cycle, and stable when workers come and go.
   'round-robin': (workers) => best(workers, ({ turn }) => -turn),
   'least-loaded': (workers) => best(workers, (worker) => -loadOf(worker)),
   weighted: (workers, { options, now }) => best(workers, (worker) => scoreOf(worker, options, now)),
@@ -38,7 +36,7 @@ export const CHOOSE: Readonly<Record<Strategy, Choose>> = {
   },
 }
 
-/** From 0 to the sum of the weights. A second from lease to start halves what latency is worth. */
+/** From 0 to the sum of the weights. A latency of one second from lease to start halves the latency term. */
 function scoreOf(worker: Worker, { weights }: SchedulerOptions, now: number): number {
   const { health } = worker
   return (

@@ -1,15 +1,15 @@
-import { type GridState, waitingTasks } from '../grid.ts'
 import type { Effect } from '../model/effects.ts'
 import type { Instant, TaskRequest } from '../model/events.ts'
-import { burstOf, type InstanceState } from '../shares/shares.ts'
+import { burstOf, type InstanceAccount } from '../shares/shares.ts'
+import { type QueueState, waitingTasks } from './queue-state.ts'
 
 type Refusal = Omit<Extract<Effect, { kind: 'refused' }>, 'kind' | 'task'>
 
 const SHORTEST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
 
-/** Too many a second; asked of every task, since one that is merged costs us too. */
-export function rateRefusal(grid: GridState, instance: InstanceState): Refusal | undefined {
+/** Checks the submission rate of the instance. Merged tasks count, since they cost CPU, too. */
+export function rateRefusal(grid: QueueState, instance: InstanceAccount): Refusal | undefined {
   const { perSecond } = instance.limits
   if (perSecond === undefined) return undefined
   refillTokens(instance, perSecond, grid.now)
@@ -24,14 +24,18 @@ export function rateRefusal(grid: GridState, instance: InstanceState): Refusal |
   }
 }
 
-function refillTokens(instance: InstanceState, perSecond: number, now: Instant): void {
+function refillTokens(instance: InstanceAccount, perSecond: number, now: Instant): void {
   const refilled = instance.tokens + ((now - instance.tokensAt) / 1000) * perSecond
   instance.tokens = Math.min(burstOf(instance.limits), refilled)
   instance.tokensAt = now
 }
 
-/** A busy grid refuses nothing: only what is full or can never run is refused. */
-export function admissionRefusal(grid: GridState, instance: InstanceState, request: TaskRequest): Refusal | undefined {
+/** Refuses a task when a limit is reached or when the task can never run. A busy grid is no reason to refuse. */
+export function admissionRefusal(
+  grid: QueueState,
+  instance: InstanceAccount,
+  request: TaskRequest,
+): Refusal | undefined {
   const { maxQueued } = grid.options
   if (waitingTasks(grid) >= maxQueued) {
     return { why: 'queue-full', what: `${maxQueued} tasks are waiting, as many as may`, retryAfterMs: drainMs(grid) }
@@ -48,17 +52,17 @@ export function admissionRefusal(grid: GridState, instance: InstanceState, reque
 }
 
 /**
- * Where workers are started on demand, the first task that needs a property comes before the first worker that offers
- * it, so a new name is refused only on request. Before the first worker is there, nothing can be known.
+ * With workers that start on demand, the first task with a property arrives before the first worker that offers it. So
+ * an unknown name is refused only with `refuseUnknownProperties`, and only after the first worker has registered.
  */
-function unknownProperty(grid: GridState, { properties }: TaskRequest): string | undefined {
+function unknownProperty(grid: QueueState, { properties }: TaskRequest): string | undefined {
   const { anyRegistered, namesOffered, options } = grid
   if (!anyRegistered || !options.refuseUnknownProperties) return undefined
   return properties.find(({ name }) => !namesOffered.has(name))?.name
 }
 
-/** How long until a hundredth of the queue is gone, at the rate at which tasks lately ended. */
-function drainMs({ drain, options, now }: GridState): number {
+/** The time until a hundredth of the queue has drained, at the recent rate of finished tasks. */
+function drainMs({ drain, options, now }: QueueState): number {
   const rate = drain.rate * Math.exp(-(now - drain.at) / 10_000)
   const wanted = Math.max(1, options.maxQueued / 100)
   return Math.round(Math.min(LONGEST_RETRY_MS, Math.max(SHORTEST_RETRY_MS, wanted / Math.max(rate, 1e-9))))

@@ -1,20 +1,20 @@
-import type { GridState } from '../grid.ts'
-import { catchUp, servedOf } from '../shares/shares.ts'
+import { catchUp, usageOf } from '../shares/shares.ts'
 import { couldHold } from '../workers/worker-class.ts'
 import { releaseKeptWorker } from './kept-workers.ts'
 import { watchGroup } from './no-worker-grace.ts'
+import type { QueueState } from './queue-state.ts'
+import type { Task, WorkerPool } from './records.ts'
 import { joinGroup, leaveGroup } from './requirement-group.ts'
-import type { Task } from './task.ts'
-import { joinPool, leavePool, type WorkerPool } from './worker-pool.ts'
+import { joinPool, leavePool } from './worker-pool.ts'
 
 /**
- * An instance that has nothing waiting, and comes again, is next: were it level with who is first, the older task would go
- * first, and go on doing so for as long as its instance has credit.
+ * An instance that had nothing queued is served next, ahead of instances with equal usage. Otherwise the older task of
+ * another instance would win, repeatedly, for as long as that instance has credit.
  */
 const AHEAD_MS = 1
 
-/** Puts a queued task where it waits for its turn. */
-export function enqueue(grid: GridState, task: Task, front: boolean): void {
+/** Puts a queued task into its group and its queue. */
+export function enqueue(grid: QueueState, task: Task, front: boolean): void {
   const { group, instance, invocation } = task
   const { pool } = group
   if (instance.queued === 0) catchUp(instance, floorOf(grid, pool) - AHEAD_MS)
@@ -29,7 +29,7 @@ export function enqueue(grid: GridState, task: Task, front: boolean): void {
   if (task.parked || pool.live === 0) watchGroup(grid, group)
 }
 
-export function dequeue(grid: GridState, task: Task): void {
+export function dequeue(grid: QueueState, task: Task): void {
   const { group, instance, invocation } = task
   if (!task.inGroup) return
   leaveGroup(group, task)
@@ -42,19 +42,19 @@ export function dequeue(grid: GridState, task: Task): void {
   if (group.pool.queued === 0 && group.pool.kept !== undefined) releaseKeptWorker(grid, group.pool)
 }
 
-/** Some class serves its lane, and yet not one of the workers is large enough for this very task. */
+/** A class serves the group, but none of the workers is large enough for this task. */
 export const fitsNoWorker = ({ group, demand }: Task): boolean =>
   group.pool.live > 0 && !group.pool.classes.some((one) => one.live > 0 && couldHold(one, demand))
 
-/** Takes a task out of its line, so that it is not looked at in vain; it still waits in its lane. */
-export function park(grid: GridState, task: Task): void {
+/** Removes a task that fits no worker from its queue, so that searches do not find it. It stays in its group. */
+export function park(grid: QueueState, task: Task): void {
   leavePool(task.group.pool, task)
   task.parked = true
   task.group.parked++
   watchGroup(grid, task.group)
 }
 
-/** A worker of a size that was not there before: what waited for it gets in line. */
+/** Queues the parked tasks that fit a worker of a new size. */
 export function unpark(pool: WorkerPool): void {
   for (const group of pool.groups) {
     for (let task = group.parked > 0 ? group.head : undefined; task !== undefined; task = task.groupNext) {
@@ -66,10 +66,10 @@ export function unpark(pool: WorkerPool): void {
   }
 }
 
-/** Where an instance that had nothing waiting begins: beside those that wait, or else where the workers have got to. */
-function floorOf(grid: GridState, { order, classes }: WorkerPool): number {
+/** The usage with which an idle instance starts: that of the next waiting instance, or else the clock of the workers. */
+function floorOf(grid: QueueState, { order, classes }: WorkerPool): number {
   const next = order.first()
-  if (next !== undefined) return servedOf(next.instance)
+  if (next !== undefined) return usageOf(next.instance)
   let least = Number.POSITIVE_INFINITY
   for (const one of classes) if (one.live > 0 && one.clock < least) least = one.clock
   return least === Number.POSITIVE_INFINITY ? grid.clock : least

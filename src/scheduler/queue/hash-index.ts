@@ -1,18 +1,17 @@
 /**
- * Which numbers belong to a hash, in one flat array of pairs. A `Map` by text looks at the text of every entry that it
- * passes, and moves them all through its hands when it grows; with a million texts each look is a wait for memory. Here
- * an entry is passed over, moved and taken out without a look at what it stands for.
+ * Maps hashes to numbers, in one flat array of pairs. A `Map` with string keys compares the strings of the entries that it
+ * passes and moves all entries when it grows; with a million strings, each comparison waits for memory. This index
+ * skips, moves and removes an entry without loading the object that it stands for.
  *
- * Open addressing with linear probing, at most half full; what is taken out closes up behind itself, so there are no
- * marks left to be cleaned away.
+ * Open addressing with linear probing, at most half full. Removal closes the gap, so there are no tombstones.
  */
 export class HashIndex {
-  /** Hash and number of each place, the number one higher: 0 is an empty place. */
+  /** Hash and number + 1 of each slot; 0 marks an empty slot. */
   #slots = new Int32Array(2 * 64)
   #mask = 63
   #size = 0
 
-  /** The first place from `place` on that has the hash; −1 when there is none. */
+  /** The first slot with the hash, from `place` on; −1 when there is none. */
   seek(hash: number, place = hash): number {
     const slots = this.#slots
     for (let at = place & this.#mask; slots[2 * at + 1] !== 0; at = (at + 1) & this.#mask)
@@ -20,8 +19,8 @@ export class HashIndex {
     return -1
   }
 
-  /** Reads where the hash would be, and does nothing with it. */
-  fetch(hash: number): number {
+  /** Reads the slot of the hash, to load it into the cache. */
+  preload(hash: number): number {
     return this.#slots[2 * (hash & this.#mask)] as number
   }
 
@@ -34,7 +33,7 @@ export class HashIndex {
     this.#put(hash, number + 1)
   }
 
-  /** Nothing happens when it is not there. */
+  /** Does nothing when the entry is absent. */
   remove(hash: number, number: number): void {
     let at = this.seek(hash)
     while (at >= 0 && this.numberAt(at) !== number) at = this.seek(hash, at + 1)
@@ -43,7 +42,7 @@ export class HashIndex {
     this.#closeUp(at)
   }
 
-  /** Whoever stands further back than the gap only because of those before moves into it, and leaves the next gap. */
+  /** An entry that was displaced by earlier entries moves into the gap, and its own slot becomes the next gap. */
   #closeUp(from: number): void {
     const slots = this.#slots
     const mask = this.#mask
@@ -77,7 +76,7 @@ export class HashIndex {
   }
 }
 
-/** Two characters a step, and at the end all bits mixed into the low ones, which choose the place. */
+/** Hashes two characters per step, and finally mixes all bits into the low ones, which choose the slot. */
 export function textHash(text: string, seed: number): number {
   let hash = seed | 0
   const even = text.length & ~1

@@ -1,25 +1,22 @@
-import { FEWEST_SWEPT, type GridState } from '../grid.ts'
 import { type Amounts, bucketFloor, sameAmounts } from '../model/amounts.ts'
-import { classKey, makeWorkerClass, type OfferedResources, serves, type WorkerClass } from '../workers/worker-class.ts'
+import { type RequestedRequirements, requirementsOf } from '../model/requirements.ts'
+import type { WorkerClass } from '../workers/worker.ts'
+import { classKey, makeWorkerClass, type OfferedResources, serves } from '../workers/worker-class.ts'
 import { graceFor } from './no-worker-grace.ts'
-import {
-  makeRequirementGroup,
-  type RequestedRequirements,
-  type RequirementGroup,
-  requirementsOf,
-} from './requirement-group.ts'
-import type { Task } from './task.ts'
-import { joinPool, leavePool, makeWorkerPool, poolKey, type WorkerPool } from './worker-pool.ts'
+import { FEWEST_SWEPT, poolsServedBy, type QueueState } from './queue-state.ts'
+import type { RequirementGroup, Task, WorkerPool } from './records.ts'
+import { makeRequirementGroup } from './requirement-group.ts'
+import { joinPool, leavePool, makeWorkerPool, poolKey } from './worker-pool.ts'
 
 /**
- * Which lanes can be served by which classes. It is worked out once when a lane or a class is new. Lanes with the same
- * answer share a pool, and a new class parts the pools that hold both lanes that it serves and lanes that it does not;
- * of the two parts the one with fewer tasks moves.
+ * Decides which classes of workers can serve which requirement groups, once for each new group and each new class.
+ * Groups that the same classes serve share a pool. A new class splits every pool in which it serves only a part of the
+ * groups; the part with fewer tasks moves to a new pool.
  */
 const MOST_IDLE_CLASSES = 256
 
-export function groupFor(grid: GridState, ask: RequestedRequirements): RequirementGroup {
-  const requirements = requirementsOf(ask)
+export function groupFor(grid: QueueState, requested: RequestedRequirements): RequirementGroup {
+  const requirements = requirementsOf(requested)
   const known = grid.groups.get(requirements)
   if (known !== undefined) return known
   if (grid.groups.size >= grid.sweepAt.groups) sweepGroups(grid)
@@ -32,8 +29,8 @@ export function groupFor(grid: GridState, ask: RequestedRequirements): Requireme
   return group
 }
 
-/** Forgets the lanes that are empty: what clients may ask for has no end. */
-function sweepGroups(grid: GridState): void {
+/** Drops the groups without tasks: clients can send any number of different requirements. */
+function sweepGroups(grid: QueueState): void {
   for (const group of grid.groups.values()) {
     if (group.unfinished > 0) continue
     grid.groups.delete(group)
@@ -43,7 +40,7 @@ function sweepGroups(grid: GridState): void {
   grid.sweepAt.groups = Math.max(FEWEST_SWEPT.groups, 2 * grid.groups.size)
 }
 
-export function classFor(grid: GridState, offer: OfferedResources): WorkerClass {
+export function classFor(grid: QueueState, offer: OfferedResources): WorkerClass {
   const key = classKey(offer)
   const known = grid.classes.get(key)
   if (known !== undefined) {
@@ -53,12 +50,12 @@ export function classFor(grid: GridState, offer: OfferedResources): WorkerClass 
   const made = makeWorkerClass(grid.classesMade++, key, offer)
   made.clock = grid.clock
   grid.classes.set(key, made)
-  for (const pool of [...grid.pools.values()]) admit(grid, pool, made)
+  for (const pool of [...grid.pools.values()]) admitClass(grid, pool, made)
   return made
 }
 
-/** A class without workers is kept, since they mostly come back; but not every one that ever was. */
-export function noteIdleClass(grid: GridState, workers: WorkerClass): void {
+/** A class without workers is kept, since its workers usually come back; at most `MOST_IDLE_CLASSES` are kept. */
+export function noteIdleClass(grid: QueueState, workers: WorkerClass): void {
   if (workers.workers.length > 0) return
   grid.idleClasses.add(workers)
   if (grid.idleClasses.size <= MOST_IDLE_CLASSES) return
@@ -66,13 +63,14 @@ export function noteIdleClass(grid: GridState, workers: WorkerClass): void {
   if (oldest === undefined) return
   grid.idleClasses.delete(oldest)
   grid.classes.delete(oldest.key)
-  for (const pool of oldest.pools) {
+  for (const pool of poolsServedBy(grid, oldest)) {
     pool.classes.splice(pool.classes.indexOf(oldest), 1)
     rekey(grid, pool)
   }
+  grid.poolsOf.delete(oldest)
 }
 
-function admit(grid: GridState, pool: WorkerPool, made: WorkerClass): void {
+function admitClass(grid: QueueState, pool: WorkerPool, made: WorkerClass): void {
   const served: RequirementGroup[] = []
   const others: RequirementGroup[] = []
   for (const group of pool.groups) (serves(made, group, pool.floor) ? served : others).push(group)
@@ -85,38 +83,50 @@ function admit(grid: GridState, pool: WorkerPool, made: WorkerClass): void {
   const servedMoves = weight(served) <= weight(others)
   const part = makeWorkerPool(grid, pool.bucket, pool.classes)
   part.unservedSince = pool.unservedSince
-  for (const one of pool.classes) one.pools.push(part)
+  for (const one of pool.classes) addToClass(grid, one, part)
   moveGroups(servedMoves ? served : others, pool, part)
   addClass(grid, servedMoves ? part : pool, made)
   rekey(grid, servedMoves ? pool : part)
 }
 
-function addClass(grid: GridState, pool: WorkerPool, made: WorkerClass): void {
+function addClass(grid: QueueState, pool: WorkerPool, made: WorkerClass): void {
   pool.classes.push(made)
-  made.pools.push(pool)
+  addToClass(grid, made, pool)
   if (made.live > 0) pool.live++
   rekey(grid, pool)
 }
 
-function addPool(grid: GridState, bucket: number, classes: readonly WorkerClass[]): WorkerPool {
+function addPool(grid: QueueState, bucket: number, classes: readonly WorkerClass[]): WorkerPool {
   const pool = makeWorkerPool(grid, bucket, classes)
   grid.pools.set(pool.key, pool)
-  for (const one of classes) one.pools.push(pool)
+  for (const one of classes) addToClass(grid, one, pool)
   return pool
 }
 
-/** Two pools may come to have the same classes when one is forgotten. Then new lanes go to one, and the other runs dry. */
-function rekey(grid: GridState, pool: WorkerPool): void {
+function addToClass({ poolsOf }: QueueState, workers: WorkerClass, pool: WorkerPool): void {
+  const pools = poolsOf.get(workers)
+  if (pools === undefined) poolsOf.set(workers, [pool])
+  else pools.push(pool)
+}
+
+/**
+ * Dropping a class can leave two pools with the same classes. New groups then go to one of them, and the other one
+ * becomes empty over time.
+ */
+function rekey(grid: QueueState, pool: WorkerPool): void {
   if (grid.pools.get(pool.key) === pool) grid.pools.delete(pool.key)
   pool.key = poolKey(pool.bucket, pool.classes)
   while (grid.pools.has(pool.key)) pool.key += "'"
   grid.pools.set(pool.key, pool)
 }
 
-function dropIfEmpty(grid: GridState, pool: WorkerPool): void {
+function dropIfEmpty(grid: QueueState, pool: WorkerPool): void {
   if (pool.groups.size > 0) return
   if (grid.pools.get(pool.key) === pool) grid.pools.delete(pool.key)
-  for (const { pools } of pool.classes) pools.splice(pools.indexOf(pool), 1)
+  for (const one of pool.classes) {
+    const pools = grid.poolsOf.get(one)
+    pools?.splice(pools.indexOf(pool), 1)
+  }
 }
 
 function moveGroups(groups: readonly RequirementGroup[], from: WorkerPool, to: WorkerPool): void {
@@ -128,10 +138,10 @@ function moveGroups(groups: readonly RequirementGroup[], from: WorkerPool, to: W
     for (let task = group.head; task !== undefined; task = task.groupNext)
       if (task.invocationQueue !== undefined) moved.push(task)
   }
-  for (const lease of from.staged.oldest(from.staged.size)) {
-    if (lease.task?.group.pool !== to) continue
-    from.staged.delete(lease)
-    to.staged.add(lease)
+  for (const staged of from.staged.oldest(from.staged.size)) {
+    if (staged.task?.group.pool !== to) continue
+    from.staged.delete(staged)
+    to.staged.add(staged)
   }
   moved.sort((one, other) => one.acceptedAt - other.acceptedAt)
   for (const task of moved) {
@@ -140,12 +150,12 @@ function moveGroups(groups: readonly RequirementGroup[], from: WorkerPool, to: W
   }
 }
 
-/** How many amounts a pool knows. */
+/** The number of recent demands that a pool remembers. */
 const DEMANDS_KNOWN = 4
 
 /**
- * Tasks of a size mostly ask for exactly the same. They share the numbers, which so are mostly at hand when it is seen
- * whether a task fits, however many lanes there are.
+ * Tasks of one size usually demand exactly the same amounts. They share one object, which is then usually in the
+ * processor's cache when a task is compared with a worker, however many groups there are.
  */
 export function sharedDemand({ pool: { demands } }: RequirementGroup, demand: Amounts): Amounts {
   for (const known of demands) if (sameAmounts(known, demand)) return known

@@ -1,22 +1,21 @@
-import type { GridState } from '../grid.ts'
 import type { Instant, Property } from '../model/events.ts'
 import type { SchedulerOptions } from '../model/options.ts'
-import type { RequirementGroup } from './requirement-group.ts'
-import type { Task } from './task.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import type { QueueState } from './queue-state.ts'
+import type { RequirementGroup, Task, WorkerPool } from './records.ts'
 
 /**
- * Tasks that nothing fits wait for a while, since workers may still be on their way, above all after our start. Then
- * they fail, and are told what nobody offers. The oldest of a lane is due first, so one timer a lane is enough.
+ * A task that fits no worker waits for a grace time, since workers may still connect, especially after a restart of the
+ * server. Then it fails with the missing property or amount. The oldest task of a group is due first, so a group needs
+ * one timer.
  */
-export function watchGroup(grid: GridState, group: RequirementGroup): void {
-  const due = nextHopelessAt(grid, group)
+export function watchGroup(grid: QueueState, group: RequirementGroup): void {
+  const due = nextDeadline(grid, group)
   if (due >= group.lookAt) return
   group.lookAt = due
   grid.timers.push(due, { look: 'group', group })
 }
 
-/** A pool whose workers have to be started first may need longer. Of several that match, the longest counts. */
+/** The grace time of tasks with these properties: the longest matching `poolGraceMs`, or else `noWorkerGraceMs`. */
 export function graceFor({ noWorkerGraceMs, poolGraceMs }: SchedulerOptions, properties: readonly Property[]): number {
   const own = properties.flatMap(({ name, value }) =>
     [`${name}=${value}`, name].flatMap((key) => (Object.hasOwn(poolGraceMs, key) ? [poolGraceMs[key] as number] : [])),
@@ -24,15 +23,15 @@ export function graceFor({ noWorkerGraceMs, poolGraceMs }: SchedulerOptions, pro
   return own.length === 0 ? noWorkerGraceMs : Math.max(...own)
 }
 
-/** When the task fails if nothing comes; undefined when something that is there fits it. */
-export function noWorkerDeadline(grid: GridState, task: Task): Instant | undefined {
+/** When the task fails for lack of a worker; undefined when a registered worker fits. */
+export function noWorkerDeadline(grid: QueueState, task: Task): Instant | undefined {
   const { live, unservedSince = grid.options.startedAt } = task.group.pool
   if (live > 0 && !task.parked) return undefined
   const since = Math.max(grid.options.startedAt, task.queuedAt, live === 0 ? unservedSince : 0)
   return since + task.group.graceMs
 }
 
-function nextHopelessAt(grid: GridState, group: RequirementGroup): Instant {
+function nextDeadline(grid: QueueState, group: RequirementGroup): Instant {
   if (group.pool.live > 0 && group.parked === 0) return Number.POSITIVE_INFINITY
   for (let task = group.head; task !== undefined; task = task.groupNext) {
     const due = noWorkerDeadline(grid, task)
@@ -41,8 +40,8 @@ function nextHopelessAt(grid: GridState, group: RequirementGroup): Instant {
   return Number.POSITIVE_INFINITY
 }
 
-/** Those whose time is up, oldest first. */
-export function tasksPastGrace(grid: GridState, group: RequirementGroup): Task[] {
+/** The tasks whose grace time is over, oldest first. */
+export function tasksPastGrace(grid: QueueState, group: RequirementGroup): Task[] {
   const found: Task[] = []
   if (group.pool.live > 0 && group.parked === 0) return found
   for (let task = group.head; task !== undefined; task = task.groupNext) {
@@ -53,8 +52,8 @@ export function tasksPastGrace(grid: GridState, group: RequirementGroup): Task[]
   return found
 }
 
-/** The last worker of a pool has gone, or the first has come. */
-export function poolLiveChanged(grid: GridState, pool: WorkerPool): void {
+/** Called when the first live worker of a pool arrives or the last one leaves. */
+export function poolLiveChanged(grid: QueueState, pool: WorkerPool): void {
   if (pool.live > 0) {
     pool.unservedSince = undefined
     return

@@ -1,90 +1,62 @@
-import { type Heaped, LazyHeap } from '../shares/lazy-heap.ts'
-import { catchUp, type InvocationState, servedOf } from '../shares/shares.ts'
-import type { InstanceQueue } from './instance-queue.ts'
-import type { Task } from './task.ts'
+import { type HeapRules, LazyHeap } from '../shares/lazy-heap.ts'
+import { catchUp, type InvocationState, usageOf } from '../shares/shares.ts'
+import { makeInvocationQueue } from './invocation-queue.ts'
+import type { InstanceQueue, InvocationQueue, PriorityLevel, Task } from './records.ts'
 
-/** With more strands than this, the one of an invocation is looked up and not looked for. */
-const MOST_LOOKED_THROUGH = 64
+/** With more invocation queues than this, a level keeps a map of them instead of searching the heap. */
+const MOST_SEARCHED = 64
 
-/** All tasks of one priority in a line, a strand for each invocation: that whose invocation was served least is next. */
-export class PriorityLevel extends LazyHeap<InvocationQueue> {
-  readonly instanceQueue: InstanceQueue
-  readonly priority: number
-  queued = 0
-  /** When the task that last went from it was accepted; before one has, the first that came. */
-  #since: number
-  #byInvocation: Map<InvocationState, InvocationQueue> | undefined
-
-  constructor(instanceQueue: InstanceQueue, { priority, acceptedAt }: Task) {
-    super(instanceQueue.instance.ledger)
-    this.instanceQueue = instanceQueue
-    this.priority = priority
-    this.#since = acceptedAt
-    this.#byInvocation = undefined
-  }
-
-  /**
-   * Lower goes sooner. How long its next task has waited is taken from the last one that went, which came just before
-   * it: a level that is passed over stays where it is while the others move on, and nothing has to be looked up.
-   */
-  get rank(): number {
-    return this.priority * this.instanceQueue.pool.agingMs + this.#since
-  }
-
-  /** Whether that changed its rank. */
-  gone({ acceptedAt }: Task): boolean {
-    if (acceptedAt <= this.#since) return false
-    this.#since = acceptedAt
-    return true
-  }
-
-  invocationQueueFor({ invocation }: Task): InvocationQueue {
-    // One that had nothing waiting begins beside those that wait, neither ahead of them nor behind.
-    if (invocation.queued === 0) {
-      const next = this.first()
-      catchUp(invocation, next === undefined ? invocation.instance.clock : servedOf(next.invocation))
-    }
-    const known = this.#find(invocation)
-    if (known !== undefined) return known
-    const made = new InvocationQueue(this, invocation)
-    this.#byInvocation?.set(invocation, made)
-    return made
-  }
-
-  protected override dropped(invocationQueue: InvocationQueue): void {
-    if (this.#byInvocation === undefined) return
-    this.#byInvocation.delete(invocationQueue.invocation)
-    if (this.size < MOST_LOOKED_THROUGH / 2) this.#byInvocation = undefined
-  }
-
-  #find(invocation: InvocationState): InvocationQueue | undefined {
-    if (this.#byInvocation === undefined && this.size > MOST_LOOKED_THROUGH)
-      this.#byInvocation = new Map(this.items.map((invocationQueue) => [invocationQueue.invocation, invocationQueue]))
-    if (this.#byInvocation !== undefined) return this.#byInvocation.get(invocation)
-    // Numbers are given out again: another one's strand, long dry, may still be there under it.
-    return this.withNumber(invocation.number, (invocationQueue) => invocationQueue.invocation === invocation)
-  }
+const BY_INVOCATION: HeapRules<InvocationQueue> = {
+  isEmpty: ({ head }) => head === undefined,
+  dropped({ level, invocation }) {
+    if (level.byInvocation === undefined) return
+    level.byInvocation.delete(invocation)
+    if (level.order.size < MOST_SEARCHED / 2) level.byInvocation = undefined
+  },
 }
 
-export class InvocationQueue implements Heaped {
-  readonly level: PriorityLevel
-  readonly invocation: InvocationState
-  head: Task | undefined
-  tail: Task | undefined
-  heaped = false
+export const makePriorityLevel = (instanceQueue: InstanceQueue, { priority, acceptedAt }: Task): PriorityLevel => ({
+  instanceQueue,
+  priority,
+  order: new LazyHeap(instanceQueue.instance.ledger, BY_INVOCATION),
+  queued: 0,
+  since: acceptedAt,
+  byInvocation: undefined,
+})
 
-  constructor(level: PriorityLevel, invocation: InvocationState) {
-    this.level = level
-    this.invocation = invocation
-    this.head = undefined
-    this.tail = undefined
-  }
+/**
+ * The lowest rank is served next. The age of the level's next task is approximated by the task that left last, which
+ * arrived just before it. A level that is passed over keeps its rank while the others advance, and no lookup is needed.
+ */
+export const rankOf = ({ priority, instanceQueue, since }: PriorityLevel): number =>
+  priority * instanceQueue.pool.agingMs + since
 
-  get number(): number {
-    return this.invocation.number
-  }
+/** Notes that a task left the level. Returns whether the rank changed. */
+export function noteTaskLeft(level: PriorityLevel, { acceptedAt }: Task): boolean {
+  if (acceptedAt <= level.since) return false
+  level.since = acceptedAt
+  return true
+}
 
-  isEmpty(): boolean {
-    return this.head === undefined
+/** The queue of the task's invocation, created on first use. */
+export function invocationQueueFor(level: PriorityLevel, { invocation }: Task): InvocationQueue {
+  // An invocation without queued tasks starts with the same usage as the waiting ones, neither ahead nor behind.
+  if (invocation.queued === 0) {
+    const next = level.order.first()
+    catchUp(invocation, next === undefined ? invocation.instance.clock : usageOf(next.invocation))
   }
+  const known = findQueue(level, invocation)
+  if (known !== undefined) return known
+  const made = makeInvocationQueue(level, invocation)
+  level.byInvocation?.set(invocation, made)
+  return made
+}
+
+function findQueue(level: PriorityLevel, invocation: InvocationState): InvocationQueue | undefined {
+  const { order } = level
+  if (level.byInvocation === undefined && order.size > MOST_SEARCHED)
+    level.byInvocation = new Map(order.items.map((queue) => [queue.invocation, queue]))
+  if (level.byInvocation !== undefined) return level.byInvocation.get(invocation)
+  // Account numbers are reused: an empty queue of a former invocation may still be in the heap under this number.
+  return order.withNumber(invocation.number, (queue) => queue.invocation === invocation)
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { makeGridState } from '../grid.ts'
 import { DEFAULT_OPTIONS } from '../model/options.ts'
+import { describeRequirements } from '../model/requirements.ts'
 import { groupFor } from './matchmaking.ts'
-import { describeGroup } from './requirement-group.ts'
 
 const made = () => makeGridState({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0.3 })
 
@@ -39,7 +39,7 @@ test('of ten thousand lanes the one that was taken out is not found, and all oth
   for (const lane of gone) grid.groups.delete(lane)
   expect(grid.groups.size).toBe(10_000 - gone.length)
   expect(lanes.filter((lane) => grid.groups.get(lane) === undefined)).toEqual(gone)
-  expect(new Set([...grid.groups.values()].map(describeGroup)).size).toBe(grid.groups.size)
+  expect(new Set([...grid.groups.values()].map(describeRequirements)).size).toBe(grid.groups.size)
   for (const lane of gone) grid.groups.add(lane)
   expect(lanes.every((lane) => grid.groups.get(lane) === lane)).toBe(true)
 })

@@ -1,11 +1,10 @@
-import type { Property } from '../model/events.ts'
+import { type Requirements, sameRequirements } from '../model/requirements.ts'
 import { HashIndex, textHash } from './hash-index.ts'
-import type { RequirementGroup, Requirements } from './requirement-group.ts'
+import type { RequirementGroup } from './records.ts'
 
 /**
- * All lanes, found by what their tasks ask for. It is asked for at every submission, with texts that are new: they are
- * hashed where they lie, and compared with those of the one lane that may be meant; to look it up by one text, that
- * would first have to be put together.
+ * All requirement groups, by requirements. Every submission looks up its group with new strings. They are hashed in place
+ * and compared with the one group of the same hash; a `Map` would first need all of them joined to one string.
  */
 export class RequirementGroupTable {
   readonly #groups: (RequirementGroup | undefined)[] = []
@@ -13,7 +12,7 @@ export class RequirementGroupTable {
   readonly #index = new HashIndex()
   readonly #seed: number
 
-  /** The seed is nobody's to know: else somebody could choose properties that all have one hash. */
+  /** The seed is secret: otherwise a client could choose properties that all have the same hash. */
   constructor(seed: number) {
     this.#seed = seed
   }
@@ -31,7 +30,7 @@ export class RequirementGroupTable {
     return undefined
   }
 
-  /** One that is not there yet. */
+  /** The group must not be in the table. */
   add(group: RequirementGroup): void {
     group.number = this.#free.pop() ?? this.#groups.length
     this.#groups[group.number] = group
@@ -53,16 +52,4 @@ export class RequirementGroupTable {
     for (const { name, value } of properties) hash = textHash(value, textHash(name, hash))
     return hash
   }
-}
-
-function sameRequirements(one: Requirements, other: Requirements): boolean {
-  if (one.bucket !== other.bucket || one.refusesPreemptible !== other.refusesPreemptible) return false
-  const { length } = one.properties
-  if (length !== other.properties.length) return false
-  for (let i = 0; i < length; i++) {
-    const mine = one.properties[i] as Property
-    const theirs = other.properties[i] as Property
-    if (mine.name !== theirs.name || mine.value !== theirs.value) return false
-  }
-  return true
 }

@@ -1,49 +1,53 @@
-import type { AttemptLease } from '../leases/lease.ts'
-
-/** Gaps to a lease, before the list is closed up. What leaves by chance leaves some seven behind the oldest that stays. */
+/** Gaps per entry before the list is compacted. Removal at random leaves about seven gaps per entry. */
 const MOST_GAPS = 16
-/** Below this it is not worth closing up. */
+/** A list with fewer gaps is not compacted. */
 const FEWEST_GAPS = 64
 
+/** An entry knows its list and its position there. */
+export interface Placed<Item extends Placed<Item>> {
+  stagedIn: StagedList<Item> | undefined
+  stagedAt: number
+}
+
 /**
- * The leases of a pool's tasks that wait on a worker, oldest first. Most leave from the middle: each knows its place,
- * and leaves a gap there, so that nothing but that place is touched. Places are counted from the first that ever was, so
- * that the gaps in front go without any lease being told a new place; only when gaps are all over is the list closed up.
+ * Entries in the order in which they were added. Most leave from the middle: each knows its position and leaves a gap
+ * there, so that removal touches nothing else. Positions count from the first entry that the list ever had, so that
+ * dropping the gaps in front renumbers nothing. Only a list that consists mostly of gaps is compacted.
  */
-export class StagedList {
-  #places: (AttemptLease | undefined)[] = []
-  /** The number of the first of the places. */
+export class StagedList<Item extends Placed<Item>> {
+  #places: (Item | undefined)[] = []
+  /** The position of the first element of `#places`. */
   #base = 0
   #first = 0
   size = 0
 
-  add(lease: AttemptLease): void {
-    lease.stagedIn = this
-    lease.stagedAt = this.#base + this.#places.push(lease) - 1
+  add(item: Item): void {
+    item.stagedIn = this
+    item.stagedAt = this.#base + this.#places.push(item) - 1
     this.size++
   }
 
-  /** One that is in this list. */
-  delete(lease: AttemptLease): void {
-    const at = lease.stagedAt - this.#base
+  /** The item must be in this list. */
+  delete(item: Item): void {
+    const at = item.stagedAt - this.#base
     this.#places[at] = undefined
-    lease.stagedIn = undefined
+    item.stagedIn = undefined
     this.size--
     if (at === this.#first) this.#trim()
-    if (this.#places.length > MOST_GAPS * this.size + FEWEST_GAPS) this.#closeUp()
+    if (this.#places.length > MOST_GAPS * this.size + FEWEST_GAPS) this.#compact()
   }
 
-  /** So many of the oldest. */
-  oldest(count: number): AttemptLease[] {
-    const found: AttemptLease[] = []
+  /** Up to `count` of the oldest entries. */
+  oldest(count: number): Item[] {
+    const found: Item[] = []
     for (let at = this.#first; at < this.#places.length && found.length < count; at++) {
-      const lease = this.#places[at]
-      if (lease !== undefined) found.push(lease)
+      const item = this.#places[at]
+      if (item !== undefined) found.push(item)
     }
     return found
   }
 
-  /** Passes over the gaps in front, and lets them go when they are half of the list. */
+  /** Skips the gaps in front, and drops them when they are half of the list. */
   #trim(): void {
     const { length } = this.#places
     while (this.#first < length && this.#places[this.#first] === undefined) this.#first++
@@ -53,10 +57,10 @@ export class StagedList {
     this.#first = 0
   }
 
-  #closeUp(): void {
-    this.#places = this.#places.filter((lease) => lease !== undefined)
+  #compact(): void {
+    this.#places = this.#places.filter((item) => item !== undefined)
     this.#base = 0
     this.#first = 0
-    for (const [at, lease] of this.#places.entries()) if (lease !== undefined) lease.stagedAt = at
+    for (const [at, item] of this.#places.entries()) if (item !== undefined) item.stagedAt = at
   }
 }

@@ -1,8 +1,7 @@
-import type { InstanceState } from '../shares/shares.ts'
 import { HashIndex, textHash } from './hash-index.ts'
-import type { Task } from './task.ts'
+import type { InstanceState, Task } from './records.ts'
 
-/** All tasks that are not finished: by id, and by action key those that an identical one would be merged with. */
+/** All unfinished tasks by id, and by action key those with which identical tasks are merged. */
 export class TaskTable {
   readonly #tasks: (Task | undefined)[] = []
   readonly #free: number[] = []
@@ -11,7 +10,7 @@ export class TaskTable {
   readonly #ids: Hasher
   readonly #actions: Hasher
 
-  /** The seed is nobody's to know: else somebody could choose texts that all have one hash. */
+  /** The seed is secret: otherwise a client could choose ids that all have the same hash. */
   constructor(seed: number) {
     this.#ids = new Hasher(seed)
     this.#actions = new Hasher(~seed)
@@ -44,12 +43,12 @@ export class TaskTable {
     this.#free.push(task.number)
   }
 
-  /** Reads what deleting it will look at, and does nothing with it. */
-  fetch({ number, idHash, actionHash }: Task): number {
-    return this.#byId.fetch(idHash) + this.#byAction.fetch(actionHash) + (this.#tasks[number] === undefined ? 1 : 0)
+  /** Reads the memory that `delete` will need; see `leases/preload-task.ts`. */
+  preload({ number, idHash, actionHash }: Task): number {
+    return this.#byId.preload(idHash) + this.#byAction.preload(actionHash) + (this.#tasks[number] === undefined ? 1 : 0)
   }
 
-  /** The task of the instance that one with this action key would be merged with. */
+  /** The task of the instance with which a task with this action key is merged. */
   identical(instance: InstanceState, actionKey: string): Task | undefined {
     const hash = this.#actions.of(actionKey) ^ instance.number
     for (let at = this.#byAction.seek(hash); at >= 0; at = this.#byAction.seek(hash, at + 1)) {
@@ -59,7 +58,7 @@ export class TaskTable {
     return undefined
   }
 
-  /** Identical tasks are merged with this one, if there is none yet with which they are. */
+  /** From now on, identical tasks are merged with this one, unless they are merged with another one already. */
   startMerging(task: Task): void {
     const { actionKey, instance } = task
     if (actionKey === undefined || this.identical(instance, actionKey) !== undefined) return
@@ -68,7 +67,7 @@ export class TaskTable {
     this.#byAction.add(task.actionHash, task.number)
   }
 
-  /** An identical task that comes from now on is another one. */
+  /** From now on, identical tasks are separate tasks. */
   stopMerging(task: Task): void {
     if (!task.merges) return
     task.merges = false
@@ -76,7 +75,7 @@ export class TaskTable {
   }
 }
 
-/** Remembers the last one, for a text is mostly asked for before it is put in. */
+/** Remembers the last hash, because most texts are looked up before they are added. */
 class Hasher {
   readonly #seed: number
   #text = ''

@@ -1,5 +1,5 @@
 import type { Waiter } from '../model/events.ts'
-import type { Task } from './task.ts'
+import type { Task } from './records.ts'
 
 export function addWaiter(task: Task, waiter: Waiter): void {
   if (task.waiters === undefined || task.waiters === waiter) task.waiters = waiter
@@ -7,7 +7,7 @@ export function addWaiter(task: Task, waiter: Waiter): void {
   else task.waiters.add(waiter)
 }
 
-/** Whether it was there, and the last. */
+/** Returns whether the removed waiter was the last one. */
 export function removeWaiter(task: Task, waiter: Waiter): boolean {
   if (task.waiters === waiter) task.waiters = undefined
   else if (typeof task.waiters !== 'object' || !task.waiters.delete(waiter) || task.waiters.size > 0) return false

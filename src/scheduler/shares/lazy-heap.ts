@@ -1,38 +1,41 @@
 import type { UsageLedger } from './usage-ledger.ts'
 
 export interface Heaped {
-  /** Whether a heap holds it; set by the heap. */
+  /** Whether a heap holds the item; set by the heap. */
   heaped: boolean
-  /** Whose share it is ordered by: the number in the ledger. */
+  /** The number of the account in the ledger that orders the item. */
   readonly number: number
-  isEmpty(): boolean
+}
+
+export interface HeapRules<Item> {
+  /** An empty item leaves the heap when it reaches the top. */
+  readonly isEmpty: (item: Item) => boolean
+  /** Called after an empty item left the heap. */
+  readonly dropped?: (item: Item) => void
 }
 
 /**
- * Least served first, over items whose figures grow behind the heap's back. An item is looked at only when it surfaces:
- * if its figure has grown it sinks to where it belongs, and if it has nothing to offer it is let go. So serving one
- * instance costs nothing in all the heaps that it also stands in.
+ * A heap with the least usage first, over items whose usage grows without a call to the heap. The heap looks at an item
+ * only when it reaches the top: an item whose usage has grown sinks to its place, and an empty item is dropped. So a
+ * charge to one instance costs nothing in the many heaps that hold the instance.
  *
- * The key and the ledger's number of an item lie side by side in one flat array: moving items about touches that and
- * the list of them, and never an item.
+ * The key and the account number of each item lie side by side in one flat array. Moving items touches that array and
+ * the list of items, never an item.
  */
 export class LazyHeap<Item extends Heaped> {
   readonly #ledger: UsageLedger
+  readonly #rules: HeapRules<Item>
   readonly #order: number[] = []
   readonly #items: Item[] = []
 
-  constructor(ledger: UsageLedger) {
+  constructor(ledger: UsageLedger, rules: HeapRules<Item>) {
     this.#ledger = ledger
+    this.#rules = rules
   }
 
-  /** Those that ran dry and have not surfaced since are among them. */
+  /** Counts empty items that have not reached the top, too. */
   get size(): number {
     return this.#items.length
-  }
-
-  /** What was let go is out of the heap already. */
-  protected dropped(_item: Item): void {
-    // Most who keep a heap keep nothing else by it.
   }
 
   add(item: Item): void {
@@ -60,23 +63,23 @@ export class LazyHeap<Item extends Heaped> {
       const number = order[1] as number
       const key = this.#ledger.get(number)
       if (key !== order[0]) this.#sink(key, number, item)
-      else if (!item.isEmpty()) return item
+      else if (!this.#rules.isEmpty(item)) return item
       else this.#drop(item)
     }
     return undefined
   }
 
-  /** It ran dry just now. As the first it is let go at once, while it is at hand; else when it surfaces. */
-  ranDry(item: Item): void {
+  /** The item has just become empty. The first item is dropped now, any other when it reaches the top. */
+  becameEmpty(item: Item): void {
     if (this.#items[0] === item) this.#drop(item)
   }
 
   #drop(first: Item): void {
     this.#removeFirst()
-    this.dropped(first)
+    this.#rules.dropped?.(first)
   }
 
-  /** The first few, in order. */
+  /** The first `count` items, in order. They stay in the heap. */
   leading(count: number): Item[] {
     const found: Item[] = []
     while (found.length < count) {
@@ -89,8 +92,8 @@ export class LazyHeap<Item extends Heaped> {
     return found
   }
 
-  /** The items in no order, those that ran dry too, by the number of each: see whether it is the one that you mean. */
-  protected withNumber(number: number, wanted: (item: Item) => boolean): Item | undefined {
+  /** The item with this account number that `wanted` accepts. Empty items are searched, too. */
+  withNumber(number: number, wanted: (item: Item) => boolean): Item | undefined {
     const order = this.#order
     for (let at = 0; at < this.#items.length; at++) {
       if (order[2 * at + 1] !== number) continue
@@ -100,7 +103,8 @@ export class LazyHeap<Item extends Heaped> {
     return undefined
   }
 
-  protected get items(): readonly Item[] {
+  /** All items, unordered. */
+  get items(): readonly Item[] {
     return this.#items
   }
 
@@ -119,7 +123,7 @@ export class LazyHeap<Item extends Heaped> {
     let at = 0
     for (let child = 1; child < length; child = 2 * at + 1) {
       if (child + 1 < length && (order[2 * child + 2] as number) < (order[2 * child] as number)) child++
-      // Equals go first: who was just served waits for the others.
+      // Items with an equal key move up: the item that was just served waits for them.
       if ((order[2 * child] as number) > key) break
       this.#move(child, at)
       at = child

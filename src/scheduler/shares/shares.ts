@@ -1,72 +1,70 @@
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { Instant } from '../model/events.ts'
 import type { InstanceLimits } from '../model/options.ts'
-import { InstanceQueueTable } from '../queue/instance-queue-table.ts'
-import type { Task } from '../queue/task.ts'
 import type { Heaped } from './lazy-heap.ts'
 import type { UsageLedger } from './usage-ledger.ts'
 
 /**
- * Who is owed how much. Served time is charged in slot-milliseconds, divided by the weight; whoever has the least is
- * next. It is charged with an estimate when a task is handed out and put right when it ends: what was too much is kept
- * as credit and pays for what comes next, because everything that is ordered by these times relies on them to grow.
+ * Fair shares. Each instance and each invocation has an account of the slot time that it used, in milliseconds divided
+ * by its weight; the account with the least usage is served next. A grant charges an estimate, and the end of the attempt
+ * corrects the charge. An excess charge becomes a credit for later charges, because the heaps rely on usage that only
+ * grows.
  */
 export interface UsageAccount {
   readonly ledger: UsageLedger
   readonly number: number
 }
 
-export const servedOf = ({ ledger, number }: UsageAccount): number => ledger.get(number)
+export const usageOf = ({ ledger, number }: UsageAccount): number => ledger.get(number)
 
-export interface InstanceState extends UsageAccount, Heaped {
+export interface InstanceAccount extends UsageAccount, Heaped {
   readonly name: InstanceName
   readonly limits: InstanceLimits
   readonly weight: number
   queued: number
   /** Assigned, running or stopping. */
   active: number
-  /** All of these, and those between two tries. */
+  /** Queued, active, or waiting for a retry. */
   unfinished: number
-  /** Where its tasks wait. */
-  readonly instanceQueues: InstanceQueueTable
   readonly invocations: Map<string, InvocationState>
-  /** How far its invocations have been served: where one that is new begins. */
+  /** The usage of the invocation that was served last. A new invocation starts with this usage. */
   clock: number
+  /** Token bucket of the submission rate. */
   tokens: number
   tokensAt: Instant
 }
 
 export interface InvocationState extends UsageAccount {
   readonly name: string
-  readonly instance: InstanceState
+  readonly instance: InstanceAccount
   queued: number
   unfinished: number
 }
 
-export const makeInstanceState = (ledger: UsageLedger, name: InstanceName, limits: InstanceLimits): InstanceState => ({
+export const openInstanceAccount = (
+  ledger: UsageLedger,
+  name: InstanceName,
+  limits: InstanceLimits,
+): InstanceAccount => ({
   ledger,
   number: ledger.open(),
   name,
   limits,
   weight: Math.max(limits.weight ?? 1, 1e-6),
   heaped: false,
-  isEmpty() {
-    return this.queued === 0
-  },
   queued: 0,
   active: 0,
   unfinished: 0,
-  instanceQueues: new InstanceQueueTable(),
   invocations: new Map(),
   clock: 0,
   tokens: burstOf(limits),
   tokensAt: 0,
 })
 
-/** A second's worth, and at least one. */
+/** The token bucket holds the tokens of one second, and at least one. */
 export const burstOf = ({ perSecond }: InstanceLimits): number => Math.max(1, perSecond ?? 1)
 
-export function openInvocation(instance: InstanceState, name: string): InvocationState {
+export function openInvocation(instance: InstanceAccount, name: string): InvocationState {
   const known = instance.invocations.get(name)
   if (known !== undefined) return known
   const { ledger } = instance
@@ -75,22 +73,27 @@ export function openInvocation(instance: InstanceState, name: string): Invocatio
   return made
 }
 
-/** What it had coming from before it went idle is not saved up: it begins where the others are. */
-export const catchUp = (share: UsageAccount, floor: number): void => {
-  share.ledger.raise(share.number, floor)
+/** Raises the usage of an account that was idle: idle time earns no share. */
+export const catchUp = (account: UsageAccount, floor: number): void => {
+  account.ledger.raise(account.number, floor)
 }
 
-export function charge(task: Task, slotMs: number): void {
-  const { invocation, instance } = task
-  instance.clock = Math.max(instance.clock, servedOf(invocation))
+/** The accounts that pay for a task. */
+export interface Payers {
+  readonly invocation: InvocationState
+  readonly instance: InstanceAccount
+}
+
+export function charge({ invocation, instance }: Payers, slotMs: number): void {
+  instance.clock = Math.max(instance.clock, usageOf(invocation))
   invocation.ledger.add(invocation.number, slotMs)
   instance.ledger.add(instance.number, slotMs / instance.weight)
 }
 
-/** Puts right what was charged: more when it took longer, credit when it did not. */
-export function correctCharge(task: Task, slotMs: number): void {
-  correct(task.invocation, slotMs)
-  correct(task.instance, slotMs / task.instance.weight)
+/** Corrects an estimated charge: a positive difference is charged, a negative one becomes a credit. */
+export function correctCharge({ invocation, instance }: Payers, slotMs: number): void {
+  correct(invocation, slotMs)
+  correct(instance, slotMs / instance.weight)
 }
 
 function correct({ ledger, number }: UsageAccount, amount: number): void {

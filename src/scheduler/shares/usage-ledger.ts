@@ -1,10 +1,10 @@
 /**
- * What each instance and invocation has been served, by a small number of its own. Flat, because all orders in here are
- * by these figures: whether an entry of a heap is out of date is seen without touching the thing that it stands for.
- * What is served only grows, but for numbers that were given back and are somebody else's now.
+ * The usage of all instances and invocations, in one flat array indexed by account number. All heaps are ordered by these
+ * figures, and a flat array shows whether a heap entry is stale without loading the instance or invocation. A usage only
+ * grows, except when an account number is reused.
  */
 export class UsageLedger {
-  /** Two figures each, side by side since both are written when one is: what was served, and the credit. */
+  /** Usage and credit of each account, side by side because a charge writes both. */
   #figures = new Float64Array(2048)
   readonly #free: number[] = []
   #next = 0
@@ -29,12 +29,12 @@ export class UsageLedger {
     return this.#figures[2 * number] ?? 0
   }
 
-  /** Not below that. */
+  /** Raises the usage to `floor` if it is lower. */
   raise(number: number, floor: number): void {
     if (this.get(number) < floor) this.#figures[2 * number] = floor
   }
 
-  /** Charges so much; what was charged before and turned out too much pays first. */
+  /** Charges an amount. The account's credit pays first. */
   add(number: number, amount: number): void {
     const figures = this.#figures
     const credit = figures[2 * number + 1] as number
@@ -43,7 +43,7 @@ export class UsageLedger {
     figures[2 * number] = (figures[2 * number] as number) + amount - paid
   }
 
-  /** So much was charged and turned out too much: it pays for what comes next. */
+  /** Adds an excess charge to the account's credit. */
   credit(number: number, amount: number): void {
     this.#figures[2 * number + 1] = (this.#figures[2 * number + 1] as number) + amount
   }

@@ -1,9 +1,8 @@
 import type { Worker } from './worker.ts'
 
 /**
- * Something that a worker is better off for having had before, and who lately had it. In places and not in a list, and
- * so are the inputs of a task: at every decision these are looked at and written, and a list is two things more to be
- * fetched from memory for each.
+ * An input that a worker may still have in its cache, and the three workers that used it last. These are fields and not
+ * a list, as are the inputs of a task: every decision reads and writes them, and a list would cost two more loads each.
  */
 export interface AffinityInput {
   last: Worker | undefined
@@ -11,7 +10,7 @@ export interface AffinityInput {
   third: Worker | undefined
 }
 
-/** What a task has of them, most telling first; the rest does not count. */
+/** The inputs of a task that count for affinity, the most significant first. */
 export interface AffinityInputs {
   readonly input1: AffinityInput | undefined
   readonly input2: AffinityInput | undefined
@@ -20,8 +19,8 @@ export interface AffinityInputs {
 }
 
 /**
- * Inputs by name. Kept in two halves: when the newer is full it becomes the older, and what was not used since the last
- * time is forgotten with the one before.
+ * Inputs by name, in two generations. When the newer one is full, it becomes the older one, and the inputs that were not
+ * used since the last change are dropped.
  */
 export interface Affinity {
   newer: Map<string, AffinityInput>
@@ -66,7 +65,7 @@ export const hasInputs = ({ input1, input2, input3, input4 }: AffinityInputs, wo
 const isOn = (input: AffinityInput | undefined, worker: Worker): boolean =>
   input !== undefined && (input.last === worker || input.beforeLast === worker || input.third === worker)
 
-/** The first one that had any of the inputs and suits: those of the most telling input come first, the last one before. */
+/** The first suitable worker that used one of the inputs; the most significant input and its last user come first. */
 export function firstWarmWorker(inputs: AffinityInputs, suits: (worker: Worker) => boolean): Worker | undefined {
   const { input1, input2, input3, input4 } = inputs
   return warmBy(input1, suits) ?? warmBy(input2, suits) ?? warmBy(input3, suits) ?? warmBy(input4, suits)

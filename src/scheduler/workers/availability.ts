@@ -1,43 +1,41 @@
-import type { GridState } from '../grid.ts'
-import { moveWorker } from '../grid.ts'
-import { poolLiveChanged } from '../queue/no-worker-grace.ts'
-import { setListed, takenSlots, takesTasks, type Worker } from './worker.ts'
-import { type OpenWorkers, openWorkersFor } from './worker-class.ts'
+import { type OpenWorkers, setListed, takenSlots, takesTasks, type Worker } from './worker.ts'
+import { openWorkersFor } from './worker-class.ts'
+import { moveWorker, type WorkersState } from './workers-state.ts'
 
-/** Slots that it may use: all of them, unless it is not well. */
-const slotsFor = ({ options }: GridState, { slots, state }: Worker): number =>
+/** The slots that the worker may use: a degraded worker gets only a part of them. */
+const slotsFor = ({ options }: WorkersState, { slots, state }: Worker): number =>
   state === 'DEGRADED' ? Math.max(1, Math.floor(slots * options.degradedShare)) : slots
 
-export const hasSlot = (grid: GridState, worker: Worker): boolean =>
+export const hasSlot = (grid: WorkersState, worker: Worker): boolean =>
   takesTasks(worker) &&
   !worker.refusesTasks &&
   takenSlots(worker) < slotsFor(grid, worker) &&
   (!worker.pulls || worker.asked > 0)
 
-/** That may be taken now. */
-export const freeSlots = (grid: GridState, worker: Worker): number =>
-  hasSlot(grid, worker) && worker.keptFor === undefined ? slotsFor(grid, worker) - takenSlots(worker) : 0
+/** The number of slots that any task may use now. */
+export const freeSlots = (grid: WorkersState, worker: Worker): number =>
+  hasSlot(grid, worker) && !worker.kept ? slotsFor(grid, worker) - takenSlots(worker) : 0
 
-export const mayStage = (grid: GridState, worker: Worker): boolean =>
+export const mayStage = (grid: WorkersState, worker: Worker): boolean =>
   worker.staged + worker.unconfirmedStaged < worker.prefetch &&
   !worker.refusesStaging &&
   takesTasks(worker) &&
-  worker.keptFor === undefined &&
+  !worker.kept &&
   (worker.refusesTasks || takenSlots(worker) >= slotsFor(grid, worker))
 
-/** Brings the lists that workers are chosen from up to date with the worker. */
-export function refreshWorker(grid: GridState, worker: Worker): void {
+/** Updates the worker's state and its membership in the lists from which workers are chosen. */
+export function refreshWorker(grid: WorkersState, worker: Worker): void {
   if (worker.state === 'ONLINE' && takenSlots(worker) >= worker.slots)
     moveWorker(grid, worker, { move: 'fill', what: 'all slots are taken' })
   else if (worker.state === 'BUSY' && takenSlots(worker) < worker.slots)
     moveWorker(grid, worker, { move: 'free', what: 'a slot is free' })
-  const open = hasSlot(grid, worker) && worker.keptFor === undefined
+  const open = hasSlot(grid, worker) && !worker.kept
   listOpen(grid, worker, open ? openWorkersFor(worker.class, worker.free) : undefined)
   const stages = mayStage(grid, worker)
   if (stages !== worker.stagerAt >= 0) setListed(worker.class.stagers, worker, { place: 'stagerAt', listed: stages })
 }
 
-function listOpen(grid: GridState, worker: Worker, openIn: OpenWorkers | undefined): void {
+function listOpen(grid: WorkersState, worker: Worker, openIn: OpenWorkers | undefined): void {
   const before = worker.openIn
   if (before === openIn) return
   worker.openIn = openIn
@@ -45,14 +43,4 @@ function listOpen(grid: GridState, worker: Worker, openIn: OpenWorkers | undefin
   else setListed(before.workers, worker, { place: 'openAt', listed: false })
   if (openIn === undefined) grid.openWorkers--
   else setListed(openIn.workers, worker, { place: 'openAt', listed: true })
-}
-
-/** A worker began to take tasks, or ceased to for good: what waits for one of its class is to know. */
-export function liveChanged(grid: GridState, { class: own }: Worker, by: 1 | -1): void {
-  own.live += by
-  if (own.live !== (by === 1 ? 1 : 0)) return
-  for (const pool of own.pools) {
-    pool.live += by
-    if (pool.live === (by === 1 ? 1 : 0)) poolLiveChanged(grid, pool)
-  }
 }

@@ -4,7 +4,7 @@ import type { Health } from './health.ts'
 
 const WIDTH = 8
 
-/** The figures of all workers, a row each. Row 0 is nobody's: what is still told to a worker that is gone ends there. */
+/** The gauges of all workers, one row each. Row 0 belongs to no worker: it absorbs writes to a worker that is gone. */
 export class GaugeTable {
   values = new Float64Array(64 * WIDTH)
   readonly #free: number[] = []
@@ -27,18 +27,17 @@ export class GaugeTable {
 }
 
 /**
- * What changes about a worker with every task: the room that it has left, and how it does. Fractions and bytes are
- * numbers that an object cannot hold in itself, so that as fields each of them would be a place of its own in memory;
- * here all are in one.
+ * The values of a worker that change with every task: its free amounts and its health. V8 stores a fraction or a large
+ * number outside of its object, so each would be a separate heap object; here they share one typed array.
  */
 export class Gauges implements Amounts, Health {
   readonly #table: GaugeTable
   #row: number
 
-  constructor(table: GaugeTable, space: Amounts, now: Instant) {
+  constructor(table: GaugeTable, total: Amounts, now: Instant) {
     this.#table = table
     this.#row = table.open()
-    table.values.set([space.cpu, space.memory, space.disk, 0, now, 0, 0, 0], this.#row)
+    table.values.set([total.cpu, total.memory, total.disk, 0, now, 0, 0, 0], this.#row)
   }
 
   close(): void {

@@ -1,26 +1,23 @@
 import type { Instant } from '../model/events.ts'
 
-/**
- * How a worker does as a machine. What people's commands do on it does not count: a worker that runs failing tests all
- * day is a good worker.
- */
+/** The health of a worker as a machine. The exit codes of commands do not count: a worker may run failing tests all day. */
 export interface Health {
-  /** Part of the recent attempts that ended in a fault of the grid. */
+  /** The share of recent attempts that ended in a fault of the grid. */
   errorRate: number
   errorsAt: Instant
   samples: number
-  /** From lease to start. */
+  /** Average time from lease to start. */
   latencyMs: number
-  /** As the worker reports it; 0 when it does not. */
+  /** As reported by the worker; 0 when it reports none. */
   load: number
 }
 
 const LEARNING = 0.2
 const HALF_LIFE_MS = 60_000
-/** Before that one bad attempt in two would look like a bad machine. */
+/** With fewer samples, one fault in two attempts would degrade the worker. */
 const FEWEST_SAMPLES = 3
 const DEGRADED = { errorRate: 0.4, load: 0.98 }
-/** Well below, so that a worker at the edge does not go back and forth. */
+/** Well below `DEGRADED`, so that a worker near the limit does not alternate between the states. */
 const RECOVERED = { errorRate: 0.2, load: 0.9 }
 
 export function noteAttempt(health: Health, fault: boolean, now: Instant): void {
@@ -35,11 +32,11 @@ export function noteLatency(health: Health, ms: number): void {
   health.latencyMs += LEARNING * (ms - health.latencyMs)
 }
 
-/** Errors are forgotten with time: a worker that gets little work could not make up for them otherwise. */
+/** The error rate decays with time: otherwise a worker that gets few tasks could not recover. */
 export const errorRateAt = ({ errorRate, errorsAt }: Health, now: Instant): number =>
   errorRate === 0 ? 0 : errorRate * 0.5 ** ((now - errorsAt) / HALF_LIFE_MS)
 
-/** In words what is wrong; undefined when nothing is. One that is degraded already must do better than the limit. */
+/** Describes what is wrong; undefined for a healthy worker. For a degraded worker the stricter limits apply. */
 export function healthProblem(health: Health, now: Instant, degraded: boolean): string | undefined {
   const limits = degraded ? RECOVERED : DEGRADED
   const errorRate = errorRateAt(health, now)

@@ -1,40 +1,7 @@
 import { type Amounts, amountsText, bucketFloor, bucketNumber, fitsWithin } from '../model/amounts.ts'
 import type { Property, Register } from '../model/events.ts'
-import type { Requirements } from '../queue/requirement-group.ts'
-import type { WorkerPool } from '../queue/worker-pool.ts'
-import type { Worker } from './worker.ts'
-
-/**
- * Workers that offer the same, and have as much to within a power of two: what one of them can serve, all can. Ten
- * thousand workers are a handful of these.
- */
-export interface WorkerClass {
-  readonly number: number
-  readonly key: string
-  readonly offers: ReadonlyMap<string, ReadonlySet<string>>
-  readonly preemptible: boolean
-  /** The least that one of them has. */
-  readonly floor: Amounts
-  readonly pools: WorkerPool[]
-  readonly workers: Worker[]
-  /** Workers that take tasks now or will again when a slot falls free. */
-  live: number
-  /** Those with a slot free, by how much room they have. */
-  readonly openBySpace: Map<number, OpenWorkers>
-  /** Those that are full and would stage something ahead. */
-  readonly stagers: Worker[]
-  /** How much its workers have exactly, and how many have that. */
-  readonly shapes: Map<string, { readonly total: Amounts; count: number }>
-  /** How far the instances that it serves have been served: where one that is new begins. */
-  clock: number
-}
-
-/** Open workers that have as much room to within a power of two. */
-export interface OpenWorkers {
-  /** The least that one of them has left. */
-  readonly floor: Amounts
-  readonly workers: Worker[]
-}
+import type { Requirements } from '../model/requirements.ts'
+import type { OpenWorkers, WorkerClass } from './worker.ts'
 
 export function openWorkersFor({ openBySpace }: WorkerClass, free: Amounts): OpenWorkers {
   const bucket = bucketNumber(free)
@@ -45,7 +12,7 @@ export function openWorkersFor({ openBySpace }: WorkerClass, free: Amounts): Ope
   return made
 }
 
-/** Offered for a name, it stands for every value. */
+/** As an offered value it matches every requested value. */
 const ANY = '*'
 
 export function makeWorkerClass(
@@ -65,7 +32,6 @@ export function makeWorkerClass(
     offers,
     preemptible,
     floor: bucketFloor(bucketNumber(total)),
-    pools: [],
     workers: [],
     live: 0,
     openBySpace: new Map(),
@@ -90,8 +56,8 @@ export const offersProperty = ({ offers }: WorkerClass, { name, value }: Propert
 }
 
 /**
- * Whether a worker of it may serve such a lane, whose tasks ask for `least` at the least. Whether one has room for a
- * task of it is another question.
+ * Whether workers of the class can serve tasks with these requirements that demand at least `least`. Whether a worker has
+ * enough free for a given task is checked later.
  */
 export const serves = (
   workers: WorkerClass,
@@ -102,17 +68,17 @@ export const serves = (
   fitsWithin(least, workers.floor) &&
   properties.every((property) => offersProperty(workers, property))
 
-/** Whether one of its workers, were it empty, could hold so much. */
+/** Whether one of its workers could hold the demand if it were idle. */
 export function couldHold(workers: WorkerClass, demand: Amounts): boolean {
   for (const { total } of workers.shapes.values()) if (fitsWithin(demand, total)) return true
   return false
 }
 
-/** Workers mostly come in a few sizes: those of a size share the numbers. */
+/** Most workers have one of a few sizes; workers of one size share the object. */
 export const sharedTotal = ({ shapes }: WorkerClass, total: Amounts): Amounts =>
   shapes.get(amountsText(total))?.total ?? total
 
-/** True when such a worker is new. */
+/** Returns true when no worker of the class had this size before. */
 export function addShape({ shapes }: WorkerClass, total: Amounts): boolean {
   const key = amountsText(total)
   const known = shapes.get(key)
