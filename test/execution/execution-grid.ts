@@ -10,7 +10,7 @@ import { byteStreamRead } from '../../src/doors/grpc/cache/byte-stream-read.ts'
 import { byteStreamWrite, queryWriteStatus } from '../../src/doors/grpc/cache/byte-stream-write.ts'
 import { pausedUploads } from '../../src/doors/grpc/cache/uploads.ts'
 import { type LogStreamsOptions, logStreams } from '../../src/doors/grpc/logs/door.ts'
-import { tellingFaults } from '../../src/doors/grpc/report-faults.ts'
+import { reportingFaults } from '../../src/doors/grpc/report-faults.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import { type Grid, LINUX, openGrid } from '../../src/engine/grid.fixture.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
@@ -126,7 +126,7 @@ export async function executionGrid(options: ExecutionGridOptions = {}): Promise
   const services = [
     ...executionDoor({ engine, clock, instances, logStreams: logs.namesFor, ...options.door }),
     ...logs.services,
-    tellingFaults(byteStream),
+    reportingFaults(byteStream),
   ]
   const server = createServer({ services, timing })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })

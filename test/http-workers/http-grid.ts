@@ -5,7 +5,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { httpCacheDoor } from '../../src/doors/http/cache/door.ts'
 import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
-import { httpWorkers } from '../../src/doors/http/workers/door.ts'
+import { httpWorkersDoor } from '../../src/doors/http/workers/door.ts'
 import { websocketWorkers } from '../../src/doors/websocket/workers/door.ts'
 import type { WorkerDesk } from '../../src/engine/worker-desk.ts'
 import { reportCheck } from '../../src/services/workers/reported-result.ts'
@@ -58,7 +58,7 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
   const { desk, parked } = countingParked(grid.engine.workers)
   const checkReport = reportCheck({ desk, instances })
   const workers = { desk, clock, instances, newId: randomUUID, log: silentLog, checkReport }
-  door.route('/', httpWorkers({ ...workers, ending: ending.signal }))
+  door.route('/', httpWorkersDoor({ ...workers, ending: ending.signal }))
   door.route('/', httpCacheDoor({ instances, clock: systemClock, log: silentLog }))
   const sockets = [websocketWorkers({ desk, clock, ending: ending.signal })]
   const address = { host: '127.0.0.1', port: options.httpPort ?? 0 }

@@ -8,15 +8,15 @@ import { snippetError } from '../../src/doors/http/snippets/problem.ts'
 import { type InteractiveDoorOptions, interactiveDoor } from '../../src/doors/websocket/snippets/door.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
-import { snippetDesk } from '../../src/services/snippets/engine-snippets.ts'
-import type { SnippetDesk } from '../../src/services/snippets/snippet-service.ts'
+import { snippetService } from '../../src/services/snippets/engine-snippets.ts'
+import type { SnippetService } from '../../src/services/snippets/snippet-service.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { startGrid, type TestGrid } from '../workers/grid.ts'
 import { speakingWorker } from '../workers/worker-here.ts'
 import { type TerminalClient, terminalClient } from './terminal-client.ts'
 
 export interface InteractiveGrid extends TestGrid {
-  readonly desk: SnippetDesk
+  readonly desk: SnippetService
   readonly url: string
   client(): TerminalClient
 }
@@ -29,7 +29,7 @@ export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}
   const { engine, blobs } = grid
   const languages = loadLanguages().filter(({ name }) => SPOKEN.includes(name))
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
-  const desk = snippetDesk({
+  const desk = snippetService({
     engine,
     instances: () => instance,
     languages,

@@ -17,14 +17,14 @@ import { type PistonConnectOptions, pistonConnect } from '../../src/doors/websoc
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
 import { memoryDeliveryLog } from '../../src/services/snippets/callbacks/delivery-log.ts'
-import { snippetDesk } from '../../src/services/snippets/engine-snippets.ts'
-import type { SnippetDesk } from '../../src/services/snippets/snippet-service.ts'
+import { snippetService } from '../../src/services/snippets/engine-snippets.ts'
+import type { SnippetService } from '../../src/services/snippets/snippet-service.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { startGrid, type TestGrid } from '../workers/grid.ts'
 import { speakingWorker } from '../workers/worker-here.ts'
 
 export interface DropInGrid extends TestGrid {
-  readonly desk: SnippetDesk
+  readonly desk: SnippetService
   /** As people write it: `http://127.0.0.1:…`. */
   readonly url: string
 }
@@ -40,7 +40,7 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
   const instance = { blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' } as const
   const instances = () => instance
   const clock = systemClock
-  const desk = snippetDesk({
+  const desk = snippetService({
     engine,
     instances,
     languages,

@@ -11,7 +11,7 @@ import { snippetsDoor } from '../../src/doors/http/snippets/door.ts'
 import { snippetError } from '../../src/doors/http/snippets/problem.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
-import { snippetDesk } from '../../src/services/snippets/engine-snippets.ts'
+import { snippetService } from '../../src/services/snippets/engine-snippets.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { startGrid, type TestGrid, until } from '../workers/grid.ts'
 import { ownFolder } from '../workers/worker-here.ts'
@@ -30,7 +30,7 @@ export async function playgroundGrid(): Promise<PlaygroundGrid> {
   const languages = loadLanguages()
   const instances = () => ({ blobs, uploads: blobs, actions: memoryActionCache(), unnamedFunction: 'sha256' }) as const
   const clock = systemClock
-  const desk = snippetDesk({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  const desk = snippetService({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
   onTestFinished(() => desk.stop())
   const ending = new AbortController()
   const door = httpDoor({

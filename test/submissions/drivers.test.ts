@@ -3,9 +3,9 @@ import { cwl, runLimits } from '../../src/app/config/cwl.ts'
 import { openExpressions } from '../../src/app/cwl/expressions.ts'
 import { FaultError } from '../../src/base/fault.ts'
 import { fileLocation } from '../../src/model/cas-location.ts'
-import type { RunHost, SubmissionDriver } from '../../src/services/workflows/driver/driver.ts'
+import type { RunHost, WorkflowDriver } from '../../src/services/workflows/driver/driver.ts'
 import { localDriver } from '../../src/services/workflows/driver/local-driver.ts'
-import type { SubmissionRun } from '../../src/services/workflows/driver/run-workflow.ts'
+import type { WorkflowRun } from '../../src/services/workflows/driver/run-workflow.ts'
 import { threadDriver } from '../../src/services/workflows/driver/thread-driver.ts'
 import { plainBlobs, treeStore } from '../../src/services/workflows/driver/tree-blobs.ts'
 import { stagersByScheme } from '../../src/stagers/by-scheme.ts'
@@ -15,7 +15,7 @@ import { memoryStore } from '../../src/storage/memory-store.ts'
 
 const file = new URL('../../src/app/cwl/driver-thread.ts', import.meta.url)
 const limits = runLimits(cwl.parse({}))
-const DRIVERS: Readonly<Record<string, SubmissionDriver>> = {
+const DRIVERS: Readonly<Record<string, WorkflowDriver>> = {
   'on this thread': localDriver(openExpressions(limits.expressions)),
   'on threads of their own': threadDriver({ file, limits, threads: 2 }),
 }
@@ -34,11 +34,11 @@ const expression = (code: string) => ({
 const tool = { cwlVersion: 'v1.2', class: 'CommandLineTool', baseCommand: 'true', inputs: {}, outputs: {} }
 
 let runs = 0
-const runOf = (workflow: object, inputs = {}): SubmissionRun => ({
+const runOf = (workflow: object, inputs = {}): WorkflowRun => ({
   id: `run-${++runs}`,
   order: {
     ...{ instance: '', inputs, schemas: {}, name: '', labels: {}, priority: 0 },
-    workflow: workflow as SubmissionRun['order']['workflow'],
+    workflow: workflow as WorkflowRun['order']['workflow'],
   },
   done: new Map(),
   isResumed: false,

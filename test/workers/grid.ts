@@ -8,7 +8,7 @@ import { byteStreamRead } from '../../src/doors/grpc/cache/byte-stream-read.ts'
 import { encoded } from '../../src/doors/grpc/cache/door.fixture.ts'
 import { reapiDoor } from '../../src/doors/grpc/cache/door.ts'
 import { logStreams } from '../../src/doors/grpc/logs/door.ts'
-import { tellingFaults } from '../../src/doors/grpc/report-faults.ts'
+import { reportingFaults } from '../../src/doors/grpc/report-faults.ts'
 import { workersDoor } from '../../src/doors/grpc/workers/door.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
@@ -84,7 +84,7 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
   const logs = logStreams({ engine, instances, clock, newId: randomUUID })
   const reapi = reapiDoor({ instances, clock: systemClock }).map((service) =>
     service.name === 'google.bytestream.ByteStream'
-      ? tellingFaults({ ...service, methods: { ...service.methods, Read: byteStreamRead(instances, logs) } })
+      ? reportingFaults({ ...service, methods: { ...service.methods, Read: byteStreamRead(instances, logs) } })
       : service,
   )
   const server = createServer({

@@ -12,7 +12,7 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { createServer } from '../../../src/grpc/server.ts'
 import { loadLanguages } from '../../../src/languages/load-languages.ts'
 import { snippetTask } from '../../../src/languages/snippet-task.ts'
-import { snippetDesk } from '../../../src/services/snippets/engine-snippets.ts'
+import { snippetService } from '../../../src/services/snippets/engine-snippets.ts'
 import { memoryJournal } from '../../../src/storage/journal/memory-journal.ts'
 import { memoryActionCache } from '../../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../../src/storage/memory-store.ts'
@@ -35,7 +35,7 @@ async function serve(): Promise<DoorAddresses> {
   })
   const bound = await grpc.listen({ host: '127.0.0.1', port: 0 })
   const languages = loadLanguages().filter(({ name }) => name === 'bash')
-  const desk = snippetDesk({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
+  const desk = snippetService({ engine, instances, languages, lower: snippetTask, clock, newId: randomUUID })
   const app = httpDoor({
     errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),

@@ -12,7 +12,7 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { createServer } from '../../../src/grpc/server.ts'
 import { loadLanguages } from '../../../src/languages/load-languages.ts'
 import { snippetTaskUnder } from '../../../src/languages/snippet-task.ts'
-import { snippetDesk } from '../../../src/services/snippets/engine-snippets.ts'
+import { snippetService } from '../../../src/services/snippets/engine-snippets.ts'
 import { sqliteJournal } from '../../../src/storage/journal/sqlite/sqlite-journal.ts'
 import { memoryActionCache } from '../../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../../src/storage/memory-store.ts'
@@ -43,7 +43,7 @@ async function serve(folder: string): Promise<Addresses & Pick<ReturnType<typeof
   })
   const bound = await grpc.listen({ host: '127.0.0.1', port: 0 })
   const lower = snippetTaskUnder({ salt: randomUUID() })
-  const desk = snippetDesk({ engine, instances, languages: loadLanguages(), lower, clock, newId: randomUUID })
+  const desk = snippetService({ engine, instances, languages: loadLanguages(), lower, clock, newId: randomUUID })
   const app = httpDoor({
     errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),

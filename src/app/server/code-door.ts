@@ -19,7 +19,7 @@ import { loadLanguages } from '../../languages/load-languages.ts'
 import { snippetTaskUnder } from '../../languages/snippet-task.ts'
 import type { NetworkGrants } from '../../model/network-grants.ts'
 import { fileDeliveryLog } from '../../services/snippets/callbacks/file-delivery-log.ts'
-import { snippetDesk } from '../../services/snippets/engine-snippets.ts'
+import { snippetService } from '../../services/snippets/engine-snippets.ts'
 import { grantingNetwork } from '../../services/snippets/granting-network.ts'
 import type { Config } from '../config/config.ts'
 import { languageFoldersHere } from '../process/language-folders.ts'
@@ -73,7 +73,7 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
   const { callbacks_to_private_addresses: mayBePrivate } = settings
   const { callbackSecret = () => settings.callback_secret } = options
   const addresses = mayBePrivate ? anyAddress : addressRules({ reach, own: ownAddresses })
-  const desk = snippetDesk({
+  const desk = snippetService({
     engine,
     instances,
     languages,

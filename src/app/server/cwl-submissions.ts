@@ -5,19 +5,19 @@ import type { Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { pinnedRoots } from '../../doors/execution/pinned-roots.ts'
-import { submissionsDoor } from '../../doors/http/workflows/door.ts'
+import { workflowsDoor } from '../../doors/http/workflows/door.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { NetworkGrants } from '../../model/network-grants.ts'
 import { type RunLimits, threadDriver } from '../../services/workflows/driver/thread-driver.ts'
 import { engineSteps } from '../../services/workflows/engine-steps.ts'
-import { fileSubmissions } from '../../services/workflows/store/file-workflow-store.ts'
-import { openSubmissions } from '../../services/workflows/workflow-service.ts'
+import { fileWorkflowStore } from '../../services/workflows/store/file-workflow-store.ts'
+import { openWorkflowService } from '../../services/workflows/workflow-service.ts'
 import { stagersByScheme } from '../../stagers/by-scheme.ts'
 import { casStager } from '../../stagers/cas-stager.ts'
 import { newId } from '../process/new-id.ts'
 import type { Storage } from './storage.ts'
 
-export interface CwlSubmissionsOptions {
+export interface CwlWorkflowsOptions {
   readonly engine: Engine
   readonly storage: Pick<Storage, 'instances' | 'pins' | 'spaces'>
   readonly clock: Clock
@@ -30,7 +30,7 @@ export interface CwlSubmissionsOptions {
   readonly draining: AbortSignal
 }
 
-export interface CwlSubmissions {
+export interface CwlWorkflows {
   /** To be hung on the HTTP door. */
   readonly door: Hono
   /** Before the engine is closed. */
@@ -46,10 +46,10 @@ const MOST_THREADS = 4
 const LEAST_THREADS = 2
 
 /** Workflows on this server: those that were open when it stopped go on. */
-export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promise<CwlSubmissions> {
+export async function openCwlWorkflows(options: CwlWorkflowsOptions): Promise<CwlWorkflows> {
   const { engine, storage, clock, log, retentionMs, grants, ending, draining } = options
-  const submissions = await openSubmissions({
-    store: fileSubmissions(join(options.dataDir, 'submissions')),
+  const submissions = await openWorkflowService({
+    store: fileWorkflowStore(join(options.dataDir, 'submissions')),
     driver: threadDriver({
       file: FILE,
       limits: options.limits,
@@ -67,6 +67,6 @@ export async function openCwlSubmissions(options: CwlSubmissionsOptions): Promis
     epoch: engine.epoch,
   })
   const { instances } = storage
-  const door = submissionsDoor({ submissions, engine, instances, clock, log, newId: randomUUID, ending, draining })
+  const door = workflowsDoor({ submissions, engine, instances, clock, log, newId: randomUUID, ending, draining })
   return { door, close: submissions.close }
 }

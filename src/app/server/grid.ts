@@ -10,7 +10,7 @@ import { gridAdmin } from '../../doors/grpc/grid-admin/door.ts'
 import { type LogStreams, logStreams } from '../../doors/grpc/logs/door.ts'
 import { workersDoor } from '../../doors/grpc/workers/door.ts'
 import type { WebSocketRoute } from '../../doors/http/server/web-sockets.ts'
-import { httpWorkers } from '../../doors/http/workers/door.ts'
+import { httpWorkersDoor } from '../../doors/http/workers/door.ts'
 import { websocketWorkers } from '../../doors/websocket/workers/door.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Service } from '../../grpc/service.ts'
@@ -19,7 +19,7 @@ import { reportCheck } from '../../services/workers/reported-result.ts'
 import type { Config } from '../config/config.ts'
 import { runLimits } from '../config/cwl.ts'
 import { openCodeDoor } from './code-door.ts'
-import { openCwlSubmissions } from './cwl-submissions.ts'
+import { openCwlWorkflows } from './cwl-submissions.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
 
 /** What runs tasks: the engine over its journal, and the doors to it. */
@@ -64,7 +64,7 @@ export async function openGrid(config: Config, tools: GridTools): Promise<Grid> 
   const working = { ...common, ...forWorkers(engine, storage), longPollMs }
   return {
     logs,
-    doors: [...code.doors, workflows.door, httpWorkers({ ...working, instances, newId: randomUUID })],
+    doors: [...code.doors, workflows.door, httpWorkersDoor({ ...working, instances, newId: randomUUID })],
     sockets: [websocketWorkers({ ...working, canonical: code.canonicalLanguage }), ...code.sockets],
     services: [
       ...executionDoor({ engine: open, instances, clock, grants, logStreams: logs.namesFor }),
@@ -113,7 +113,7 @@ async function openForCallers(config: Config, parts: CallerParts) {
   })
   opened.adopt(code, () => code.close())
   const retentionMs = execution.retention_seconds * 1000
-  const workflows = await openCwlSubmissions({ ...shared, engine, retentionMs, limits: runLimits(config.cwl) })
+  const workflows = await openCwlWorkflows({ ...shared, engine, retentionMs, limits: runLimits(config.cwl) })
   opened.adopt(workflows, () => workflows.close())
   return { code, workflows }
 }

@@ -1,6 +1,6 @@
 import type { Service } from '../../grpc/service.ts'
 import { noNetwork } from '../../model/network-grants.ts'
-import { tellingFaults } from '../grpc/report-faults.ts'
+import { reportingFaults } from '../grpc/report-faults.ts'
 import { execute, waitExecution } from './execute.ts'
 import { DEFAULT_EXECUTION_LIMITS, type ExecutionDoorOptions, type ExecutionTools } from './execution-tools.ts'
 import { operationsService } from './operations.ts'
@@ -25,5 +25,5 @@ export function executionDoor(options: ExecutionDoorOptions): Service[] {
     },
     operationsService(tools),
   ]
-  return services.map(tellingFaults)
+  return services.map(reportingFaults)
 }

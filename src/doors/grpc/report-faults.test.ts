@@ -5,7 +5,7 @@ import type { UnaryMethod } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import { fakeCall } from '../../testing/grpc-call.ts'
 import { statusFromProto } from '../../wire/google/status.ts'
-import { tellingFaults } from './report-faults.ts'
+import { reportingFaults } from './report-faults.ts'
 
 /** What clients take in trailers, as most of them are set. */
 const TRAILERS = 8 * 1024
@@ -15,7 +15,7 @@ async function toldOf(error: unknown, isLate = false): Promise<unknown> {
     if (isLate) return Promise.reject(error)
     throw error
   }
-  const { methods } = tellingFaults({ name: 'a.A', methods: { Ask: { kind: 'unary', handle } } })
+  const { methods } = reportingFaults({ name: 'a.A', methods: { Ask: { kind: 'unary', handle } } })
   try {
     await (methods.Ask as UnaryMethod).handle(new Uint8Array(), fakeCall())
     return undefined

@@ -11,7 +11,7 @@ const MOST_MESSAGE_BYTES = 700
 const MOST_NAMED = 64
 
 /** Tells the caller of a fault in gRPC's words: code, message and, where they help, details. Anything else is a bug. */
-export const tellingFaults = (service: Service): Service => ({
+export const reportingFaults = (service: Service): Service => ({
   ...service,
   methods: Object.fromEntries(Object.entries(service.methods).map(([name, method]) => [name, telling(method)])),
 })

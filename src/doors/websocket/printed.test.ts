@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { inline, ran, stage } from '../http/snippets/snippets.fixture.ts'
-import { printed } from './printed.ts'
+import { outputFrames } from './printed.ts'
 
 const piece = (text: string | Buffer, at: number | undefined, stream: 'stdout' | 'stderr' = 'stdout') => ({
   stream,
@@ -13,7 +13,7 @@ const said = (frames: readonly (string | Uint8Array)[]) =>
   frames.map((frame) => (typeof frame === 'string' ? JSON.parse(frame) : [...frame]))
 
 test('a character that comes in two pieces is told whole, and what was lost is counted', () => {
-  const out = printed('utf8')
+  const out = outputFrames('utf8')
   const e = Buffer.from('é')
   expect(said(out.piece(piece(Buffer.concat([Buffer.from('a'), e.subarray(0, 1)]), 0)))).toEqual([
     { type: 'output', stream: 'stdout', data: 'a' },
@@ -24,29 +24,31 @@ test('a character that comes in two pieces is told whole, and what was lost is c
 })
 
 test('as bytes, the first one names the stream', () => {
-  const out = printed('binary')
+  const out = outputFrames('binary')
   expect(said(out.piece(piece('ab', 0)))).toEqual([[1, 97, 98]])
   expect(said(out.piece(piece('c', 5, 'stderr')))).toEqual([
     { type: 'output', stream: 'stderr', data: '', missed: 5 },
     [2, 99],
   ])
-  expect(said(printed('base64').piece(piece('ab', 0)))).toEqual([{ type: 'output', stream: 'stdout', data: 'YWI=' }])
+  expect(said(outputFrames('base64').piece(piece('ab', 0)))).toEqual([
+    { type: 'output', stream: 'stdout', data: 'YWI=' },
+  ])
 })
 
 test('what has not come by the end is in the result, and comes from there', () => {
-  const out = printed('utf8')
+  const out = outputFrames('utf8')
   out.piece(piece('comp', 0))
   const result = ran(stage('compiled\n', { name: 'compile' }), stage('ran\n', { stderr: inline('oops') }))
   expect(said(out.rest(result))).toEqual([
     { type: 'output', stream: 'stdout', data: 'iled\nran\n' },
     { type: 'output', stream: 'stderr', data: 'oops' },
   ])
-  const whole = printed('binary')
+  const whole = outputFrames('binary')
   whole.piece(piece('ran\n', 0))
   expect(whole.rest(ran(stage('ran\n')))).toEqual([])
 })
 
 test('of what was cut in the middle nothing is made up', () => {
   const cut = { ...inline('beginning end'), droppedBytes: 100, droppedAt: 9 }
-  expect(printed('utf8').rest(ran({ ...stage(''), stdout: cut }))).toEqual([])
+  expect(outputFrames('utf8').rest(ran({ ...stage(''), stdout: cut }))).toEqual([])
 })

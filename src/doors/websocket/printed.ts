@@ -1,6 +1,6 @@
 import type { OutputPiece } from '../../engine/output-ring.ts'
 import type { CommandResult } from '../../model/command-task.ts'
-import { textOf } from '../../services/snippets/output-text.ts'
+import { encodedText } from '../../services/snippets/output-text.ts'
 import { brokenTail } from '../http/snippets/output-place.ts'
 import type { OutputForm } from './snippets/request.ts'
 
@@ -14,24 +14,26 @@ const STREAM_BYTE = { stdout: 1, stderr: 2 } as const satisfies Record<Stream, n
 const STREAMS = ['stdout', 'stderr'] as const
 
 /** What a program prints, in the form that its client asked for, once and in order. */
-export interface Printed {
+export interface OutputFrames {
   piece(piece: OutputPiece): OutputFrame[]
   /** What is in the result and has not come otherwise. */
   rest(result: CommandResult): OutputFrame[]
 }
 
-export function printed(form: OutputForm): Printed {
+export function outputFrames(form: OutputForm): OutputFrames {
   const read: Record<Stream, number> = { stdout: 0, stderr: 0 }
   /** The beginning of a character whose other bytes are still to come. */
   const carried: Record<Stream, Uint8Array> = { stdout: NONE, stderr: NONE }
 
   function tell(stream: Stream, fresh: Uint8Array, missed: number): OutputFrame[] {
     if (form === 'binary') return [...lost(stream, missed), Buffer.concat([Buffer.of(STREAM_BYTE[stream]), fresh])]
-    if (form === 'base64') return [outputText(stream, textOf(fresh, 'base64'), missed)]
+    if (form === 'base64') return [outputText(stream, encodedText(fresh, 'base64'), missed)]
     const bytes = Buffer.concat([carried[stream], fresh])
     const whole = bytes.length - brokenTail(bytes)
     carried[stream] = bytes.subarray(whole)
-    return whole === 0 && missed === 0 ? [] : [outputText(stream, textOf(bytes.subarray(0, whole), 'utf8'), missed)]
+    return whole === 0 && missed === 0
+      ? []
+      : [outputText(stream, encodedText(bytes.subarray(0, whole), 'utf8'), missed)]
   }
 
   return {
@@ -46,7 +48,7 @@ export function printed(form: OutputForm): Printed {
         const { bytes, isWhole } = allOf(result, stream)
         const fresh = isWhole ? bytes.subarray(read[stream]) : NONE
         // What was the beginning of a character is all there will be of it.
-        const tail = form === 'utf8' ? textOf(Buffer.concat([carried[stream], fresh]), 'utf8') : undefined
+        const tail = form === 'utf8' ? encodedText(Buffer.concat([carried[stream], fresh]), 'utf8') : undefined
         carried[stream] = NONE
         if (tail !== undefined) return tail === '' ? [] : [outputText(stream, tail, 0)]
         return fresh.length === 0 ? [] : tell(stream, fresh, 0)

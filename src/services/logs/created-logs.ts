@@ -5,7 +5,7 @@ import { formatLogName, type LogName } from '../../wire/reapi/log-name.ts'
 import type { LogStreamNames } from '../../wire/reapi/log-stream.ts'
 import { LogTape } from './log-tape.ts'
 
-export interface LogLimits {
+export interface CreatedLogLimits {
   /** How many there may be at a time, and how much is held of each. */
   readonly most: number
   readonly heldBytes: number
@@ -18,7 +18,7 @@ export interface LogLimits {
 const MINUTE_MS = 60_000
 
 /** 64 MiB in all. */
-export const DEFAULT_LOG_LIMITS: LogLimits = {
+export const DEFAULT_LOG_LIMITS: CreatedLogLimits = {
   most: 256,
   heldBytes: 256 * 1024,
   unwrittenMs: 10 * MINUTE_MS,
@@ -50,7 +50,7 @@ export interface CreatedLogsOptions {
   readonly clock: Clock
   /** Names that nobody can guess. */
   readonly newId: () => string
-  readonly limits: LogLimits
+  readonly limits: CreatedLogLimits
 }
 
 export function createdLogs({ clock, newId, limits }: CreatedLogsOptions): CreatedLogs {
@@ -107,7 +107,7 @@ export function createdLogs({ clock, newId, limits }: CreatedLogsOptions): Creat
   }
 }
 
-const patienceFor = ({ isEnded, size }: LogTape, { finishedMs, unwrittenMs, idleMs }: LogLimits): number =>
+const patienceFor = ({ isEnded, size }: LogTape, { finishedMs, unwrittenMs, idleMs }: CreatedLogLimits): number =>
   isEnded ? finishedMs : size === 0 ? unwrittenMs : idleMs
 
 export const absentLog = (name: string): FaultError =>

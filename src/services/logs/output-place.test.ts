@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { OutputPiece } from '../../engine/output-ring.ts'
-import { OutputPlace } from './output-place.ts'
+import { StreamPosition } from './output-place.ts'
 
 const piece = (text: string, rest: Partial<OutputPiece> = {}): OutputPiece => ({
   at: undefined,
@@ -11,14 +11,14 @@ const piece = (text: string, rest: Partial<OutputPiece> = {}): OutputPiece => ({
   ...rest,
 })
 
-const told = (place: OutputPlace, ...pieces: readonly OutputPiece[]): unknown[] =>
+const told = (place: StreamPosition, ...pieces: readonly OutputPiece[]): unknown[] =>
   pieces.map((one) => {
     const taken = place.take(one)
     return taken && [taken.missed, Buffer.from(taken.bytes).toString()]
   })
 
 test('only its own stream is told', () => {
-  const place = new OutputPlace('stdout', 0)
+  const place = new StreamPosition('stdout', 0)
   expect(told(place, piece('a'), piece('noise', { stream: 'stderr' }), piece('b'))).toEqual([
     [0, 'a'],
     undefined,
@@ -28,12 +28,12 @@ test('only its own stream is told', () => {
 })
 
 test('what the reader has had already is left out', () => {
-  const place = new OutputPlace('stdout', 4)
+  const place = new StreamPosition('stdout', 4)
   expect(told(place, piece('abc'), piece('def'), piece('ghi'))).toEqual([undefined, [0, 'ef'], [0, 'ghi']])
 })
 
 test('a worker that counts says what is lacking, to the byte, whoever lost it', () => {
-  const place = new OutputPlace('stdout', 0)
+  const place = new StreamPosition('stdout', 0)
   const pieces = [
     piece('abc', { at: 0 }),
     piece('xyz', { at: 10, missed: 100 }),
@@ -50,7 +50,7 @@ test('a worker that counts says what is lacking, to the byte, whoever lost it', 
 })
 
 test('where a worker does not count, what was missed may be of either stream, and the place is lost', () => {
-  const place = new OutputPlace('stdout', 0)
+  const place = new StreamPosition('stdout', 0)
   expect(told(place, piece('abc'), piece('def', { missed: 5 }), piece('ghi'))).toEqual([
     [0, 'abc'],
     [5, 'def'],
@@ -60,7 +60,7 @@ test('where a worker does not count, what was missed may be of either stream, an
 })
 
 test('the next attempt goes on where the reader stands', () => {
-  const place = new OutputPlace('stdout', 0)
+  const place = new StreamPosition('stdout', 0)
   expect(
     told(place, piece('abc'), piece('ab', { attempt: 2 }), piece('cde', { attempt: 2 }), piece('f', { attempt: 2 })),
   ).toEqual([[0, 'abc'], undefined, [0, 'de'], [0, 'f']])

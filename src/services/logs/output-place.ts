@@ -11,7 +11,7 @@ export interface Taken {
  * end: when another attempt begins, the reader goes on with it where he stands, for most commands print the same again.
  * Where a worker does not count, places are known for as long as nothing was lost.
  */
-export class OutputPlace {
+export class StreamPosition {
   readonly #stream: OutputPiece['stream']
   /** The next byte for the reader; undefined when nobody can say any more. */
   #wanted: number | undefined

@@ -1,5 +1,5 @@
 /** How long code takes, learned from what ran: by its hash where it ran before, else by its language. */
-export interface Durations {
+export interface CodeDurations {
   learn(language: string, codeHash: string, ms: number): void
   /** Undefined when nothing in the language has run yet. */
   estimateMs(language: string, codeHash: string): number | undefined
@@ -9,7 +9,7 @@ export interface Durations {
 const WEIGHT = 0.3
 
 /** Forgets the code that has not run for longest, so that strangers' code cannot fill the memory. */
-export function durations(mostCodes = 4096): Durations {
+export function codeDurations(mostCodes = 4096): CodeDurations {
   const byLanguage = new Map<string, number>()
   const byCode = new Map<string, number>()
   const key = (language: string, codeHash: string): string => `${language}/${codeHash}`

@@ -4,42 +4,42 @@ import type { OperationStatus } from '../../engine/status.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import { isOver, type SnippetRequest, type SnippetStatus } from '../../model/snippet.ts'
 import { awaitedLanguages } from './awaited-languages.ts'
-import type { FormDesk } from './callback-form.ts'
-import { durations } from './durations.ts'
+import type { FormSnippets } from './callback-form.ts'
+import { codeDurations } from './durations.ts'
 import { followEnds } from './follow-ends.ts'
 import { listSnippets } from './list-snippets.ts'
 import { languageOffers, liveOffers } from './live-offers.ts'
 import { rememberedVerdicts } from './remembered-verdicts.ts'
 import { sendingCallbacks } from './sending-callbacks.ts'
-import type { SnippetDesk } from './snippet-service.ts'
-import { type ToldSnippet, toldSnippet } from './snippet-status.ts'
-import { codeHashOf, type SnippetOrder } from './snippet-task-request.ts'
-import type { DeskTools, SnippetDeskOptions } from './snippet-tools.ts'
+import type { SnippetService } from './snippet-service.ts'
+import { type SnippetView, viewOfSnippet } from './snippet-status.ts'
+import { codeHashOf, type SnippetTaskOptions } from './snippet-task-request.ts'
+import type { SnippetServiceOptions, SnippetTools } from './snippet-tools.ts'
 import { submitSnippet } from './submit-snippet.ts'
 import { noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
 
 /** The desk, and how it ends: what it watches for its own sake, and callbacks that are being sent. */
-export interface OpenSnippetDesk extends SnippetDesk {
+export interface OpenSnippetService extends SnippetService {
   stop(): void
 }
 
 /** The desk over the engine. What was open at the last end of the process is taken up again, callbacks included. */
-export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
+export function snippetService(options: SnippetServiceOptions): OpenSnippetService {
   const { engine, clock, callbacks } = options
   const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => desk)
-  const mustFind = async (id: string): Promise<ToldSnippet> => {
+  const mustFind = async (id: string): Promise<SnippetView> => {
     const told = await find(id)
     if (told === undefined) throw noSnippet(id)
     return told
   }
-  const submit = async (order: SnippetOrder): Promise<SnippetStatus> => {
+  const submit = async (order: SnippetTaskOptions): Promise<SnippetStatus> => {
     refuseIf(options.draining)
     const { operation, isKnown } = await submitSnippet(order, tools, callbacks)
     if (!isKnown) follower.follow(operation)
     return await complete(mustBeSnippet(operation))
   }
-  const watch: SnippetDesk['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
-  const desk: OpenSnippetDesk = {
+  const watch: SnippetService['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
+  const desk: OpenSnippetService = {
     languages: () => languageOffers(tools.languages, tools.offers),
     ...tools.awaited,
     mustBeOpen: () => refuseIf(options.draining),
@@ -86,22 +86,22 @@ export function snippetDesk(options: SnippetDeskOptions): OpenSnippetDesk {
 }
 
 /** `asked` is the desk itself, for what begins only once it is there. */
-function openParts({ callbacks, log = silentLog, ...options }: SnippetDeskOptions, asked: () => FormDesk) {
+function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOptions, asked: () => FormSnippets) {
   const { engine, clock, languages, noWorkerGraceMs: graceMs = 60_000, isWorkerComing = () => false } = options
   const offers = liveOffers(engine.workers, clock)
-  const tools: DeskTools = {
+  const tools: SnippetTools = {
     ...options,
     log,
     offers,
     awaited: awaitedLanguages({ languages, offers, clock, graceMs, isWorkerComing }),
-    durations: durations(),
+    durations: codeDurations(),
     underWay: new Map(),
   }
   const verdicts = rememberedVerdicts(tools)
   const complete = verdicts.whole
-  const find = async (id: string): Promise<ToldSnippet | undefined> => {
+  const find = async (id: string): Promise<SnippetView | undefined> => {
     const operation = await engine.find(id)
-    return operation && toldSnippet(operation)
+    return operation && viewOfSnippet(operation)
   }
   const sender = callbacks && sendingCallbacks({ callbacks, tools, find, complete, asked })
   const follower = followEnds(tools, sender)
@@ -113,8 +113,8 @@ function refuseIf(draining: AbortSignal | undefined): void {
   if (draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
 }
 
-function mustBeSnippet(operation: OperationStatus): ToldSnippet {
-  const told = toldSnippet(operation)
+function mustBeSnippet(operation: OperationStatus): SnippetView {
+  const told = viewOfSnippet(operation)
   if (told === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted as something else' })
   return told
 }

@@ -1,18 +1,18 @@
 import type { OperationStatus } from '../../engine/status.ts'
 import type { SnippetCallback, SnippetStatus } from '../../model/snippet.ts'
-import type { CallbackDesk } from './callbacks/callback-sender.ts'
-import { SNIPPET_ORIGIN, toldSnippet } from './snippet-status.ts'
+import type { CallbackSender } from './callbacks/callback-sender.ts'
+import { SNIPPET_ORIGIN, viewOfSnippet } from './snippet-status.ts'
 import { codeHashOf } from './snippet-task-request.ts'
-import type { DeskTools } from './snippet-tools.ts'
+import type { SnippetTools } from './snippet-tools.ts'
 
 /** What there is to do for who wants to be called. */
-export interface EndCalls extends Pick<CallbackDesk, 'due'> {
+export interface EndCalls extends Pick<CallbackSender, 'due'> {
   /** Resolves when all is over that the callback tells of. */
   ready(status: SnippetStatus): Promise<void>
 }
 
 /** Learns from each end how long its kind takes, and sees to it that its callback is sent. */
-export function followEnds(tools: DeskTools, calls: EndCalls | undefined) {
+export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
   const stops = new Map<string, () => void>()
   const call = (status: SnippetStatus, { url }: SnippetCallback): void => {
     calls?.ready(status).then(
@@ -21,7 +21,7 @@ export function followEnds(tools: DeskTools, calls: EndCalls | undefined) {
     )
   }
   const ended = (operation: OperationStatus): void => {
-    const told = toldSnippet(operation)
+    const told = viewOfSnippet(operation)
     if (told === undefined) return
     const { request, result, state, cached } = told.status
     const ms = result?.stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)

@@ -1,10 +1,10 @@
 import { type NetworkDoor, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
-import type { SnippetDesk } from './snippet-service.ts'
+import type { SnippetService } from './snippet-service.ts'
 
 /** Refuses snippets that ask for a network, unless the operator grants it to their instance and this door. */
-export function grantingNetwork(inner: SnippetDesk, door: NetworkDoor, grants: NetworkGrants): SnippetDesk {
+export function grantingNetwork(inner: SnippetService, door: NetworkDoor, grants: NetworkGrants): SnippetService {
   const mustBeGranted = ({ network, instance }: SnippetRequest): void => {
     if (network && !grants(door, instance)) throw new SnippetRefusal('network', networkRefusal(door, instance))
   }

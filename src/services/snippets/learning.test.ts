@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { WorkerView } from '../../engine/worker-session.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { durations } from './durations.ts'
+import { codeDurations } from './durations.ts'
 import { liveOffers } from './live-offers.ts'
 
 test('what took long lately is expected to, and old times fade', () => {
-  const learned = durations()
+  const learned = codeDurations()
   expect(learned.estimateMs('c', 'x')).toBeUndefined()
   learned.learn('c', 'x', 1000)
   expect(learned.estimateMs('c', 'other')).toBe(1000)
@@ -17,7 +17,7 @@ test('what took long lately is expected to, and old times fade', () => {
 })
 
 test('of code, only what ran last is remembered', () => {
-  const learned = durations(2)
+  const learned = codeDurations(2)
   for (const code of ['a', 'b', 'a', 'c']) learned.learn('c', code, code === 'b' ? 5000 : 10)
   expect(learned.estimateMs('c', 'b')).not.toBe(5000) // only the language is left to go by
   expect(learned.estimateMs('c', 'a')).toBe(10)

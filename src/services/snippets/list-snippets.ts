@@ -1,8 +1,8 @@
 import { findLanguage } from '../../languages/find-language.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
 import type { SnippetPage, SnippetQuery } from './snippet-service.ts'
-import { SNIPPET_ORIGIN, type ToldSnippet, taskStatesFor, toldSnippet } from './snippet-status.ts'
-import type { DeskTools } from './snippet-tools.ts'
+import { SNIPPET_ORIGIN, type SnippetView, taskStatesFor, viewOfSnippet } from './snippet-status.ts'
+import type { SnippetTools } from './snippet-tools.ts'
 
 const USUAL = 50
 const MOST = 500
@@ -17,7 +17,7 @@ const MOST_PAGES = 8
 export async function listSnippets(
   query: SnippetQuery,
   cursor: string | undefined,
-  { tools, complete }: { tools: DeskTools; complete: (told: ToldSnippet) => Promise<SnippetStatus> },
+  { tools, complete }: { tools: SnippetTools; complete: (told: SnippetView) => Promise<SnippetStatus> },
 ): Promise<SnippetPage> {
   const limit = Math.min(MOST, Math.max(1, query.limit ?? USUAL))
   const language = query.language && (findLanguage(tools.languages, query.language)?.name ?? query.language)
@@ -31,7 +31,7 @@ export async function listSnippets(
     next = found.next
     for (const { status: operation, place } of found.operations) {
       if (snippets.length === limit) return { snippets, next: place }
-      const told = toldSnippet(operation)
+      const told = viewOfSnippet(operation)
       if (told !== undefined && isAskedFor(told.status, { ...query, language })) snippets.push(await complete(told))
     }
     await new Promise<void>((resolve) => setImmediate(resolve)) // others have a turn

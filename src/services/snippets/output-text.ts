@@ -12,7 +12,7 @@ export interface OutputText {
   readonly truncated: boolean
 }
 
-export interface OutputWish {
+export interface OutputTextOptions {
   readonly encoding: Encoding
   /** Of one stream; what is more is to be had as an artifact. */
   readonly mostBytes: number
@@ -20,12 +20,12 @@ export interface OutputWish {
 }
 
 /** What a stage printed, as far as it fits into an answer. */
-export async function outputText(stream: StageStream, wish: OutputWish): Promise<OutputText> {
+export async function outputText(stream: StageStream, wish: OutputTextOptions): Promise<OutputText> {
   const { bytes, isWhole } = await bytesOf(stream, wish)
-  return { text: textOf(bytes, wish.encoding), truncated: !isWhole || stream.droppedBytes > 0 }
+  return { text: encodedText(bytes, wish.encoding), truncated: !isWhole || stream.droppedBytes > 0 }
 }
 
-async function bytesOf({ inline, digest }: StageStream, { mostBytes, blobs }: OutputWish) {
+async function bytesOf({ inline, digest }: StageStream, { mostBytes, blobs }: OutputTextOptions) {
   if (digest === undefined) {
     const bytes = inline ?? new Uint8Array()
     return { bytes: bytes.subarray(0, mostBytes), isWhole: bytes.length <= mostBytes }
@@ -47,7 +47,7 @@ async function readUpTo(blobs: BlobStore, digest: NonNullable<StageStream['diges
 }
 
 /** A byte order mark is output like any other. */
-export const textOf = (bytes: Uint8Array, encoding: Encoding): string =>
+export const encodedText = (bytes: Uint8Array, encoding: Encoding): string =>
   encoding === 'base64'
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
     : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)

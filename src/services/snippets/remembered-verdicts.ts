@@ -1,18 +1,18 @@
 import { isOver, type SnippetStatus, type Verdict } from '../../model/snippet.ts'
-import type { ToldSnippet } from './snippet-status.ts'
-import type { DeskTools } from './snippet-tools.ts'
+import type { SnippetView } from './snippet-status.ts'
+import type { SnippetTools } from './snippet-tools.ts'
 import { verdictOf } from './verdict.ts'
 
 /** Statuses with their verdicts. Long output is read for that once and not each time that somebody asks. */
 export interface RememberedVerdicts {
-  whole(told: ToldSnippet): Promise<SnippetStatus>
+  whole(told: SnippetView): Promise<SnippetStatus>
   /** Without the verdict where nobody has asked for it yet and it would take reading long output: for lists. */
-  cheap(told: ToldSnippet): Promise<SnippetStatus>
+  cheap(told: SnippetView): Promise<SnippetStatus>
 }
 
 const MOST = 10_000
 
-export function rememberedVerdicts({ instances }: Pick<DeskTools, 'instances'>): RememberedVerdicts {
+export function rememberedVerdicts({ instances }: Pick<SnippetTools, 'instances'>): RememberedVerdicts {
   const known = new Map<string, Verdict | undefined>()
   const whole: RememberedVerdicts['whole'] = async ({ status, note }) => {
     if (!isOver(status) || note?.expectedHash === undefined) return status

@@ -1,25 +1,25 @@
 import type { SnippetCallback } from '../../model/snippet.ts'
-import type { CallbackForm, FormDesk } from './callback-form.ts'
-import { type CallbackDesk, callbackDesk } from './callbacks/callback-sender.ts'
+import type { CallbackForm, FormSnippets } from './callback-form.ts'
+import { type CallbackSender, callbackSender } from './callbacks/callback-sender.ts'
 import { postCallback } from './callbacks/post-callback.ts'
 import type { EndCalls } from './follow-ends.ts'
-import type { ToldSnippet } from './snippet-status.ts'
+import type { SnippetView } from './snippet-status.ts'
 import type { CallbackSettings } from './snippet-tools.ts'
 import type { Completing } from './watch-snippet.ts'
 
 export interface Sending extends Completing {
   readonly callbacks: CallbackSettings
-  readonly find: (id: string) => Promise<ToldSnippet | undefined>
-  readonly asked: () => FormDesk
+  readonly find: (id: string) => Promise<SnippetView | undefined>
+  readonly asked: () => FormSnippets
 }
 
 /** The callbacks of snippets: in whose words each is told, and when there is something to tell. */
-export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackDesk & EndCalls {
+export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackSender & EndCalls {
   const { clock, log, instances } = tools
   const { addresses, delaysMs, forms = {} } = callbacks
   const ending = new AbortController()
   const formOf = ({ form }: SnippetCallback): CallbackForm | undefined => (form === undefined ? undefined : forms[form])
-  const desk = callbackDesk({
+  const desk = callbackSender({
     log: callbacks.log,
     clock,
     messages: log,

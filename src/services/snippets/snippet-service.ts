@@ -3,14 +3,14 @@ import type { InstanceName } from '../../model/instance-name.ts'
 import type { LanguageOffer } from '../../model/language.ts'
 import type { SnippetRequest, SnippetState, SnippetStatus } from '../../model/snippet.ts'
 import type { Durability } from '../../storage/journal/fact.ts'
-import type { Delivery } from './callbacks/delivery-log.ts'
+import type { CallbackDelivery } from './callbacks/delivery-log.ts'
 
 /**
  * Where every interface to run code comes in: the REST one, those of other runners that we speak, WebSockets. A refusal is
  * a FaultError: `invalid` for the caller's words, `unavailable` when no live worker has the language, `exhausted` when the
  * queue or a quota is full; where interfaces have a word of their own for it, a SnippetRefusal.
  */
-export interface SnippetDesk {
+export interface SnippetService {
   /** What live workers offer, by name. */
   languages(): readonly LanguageOffer[]
   /** Whether a worker that is connected, or about to be, is still testing this language, by name or alias. */
@@ -45,7 +45,7 @@ export interface SnippetDesk {
   /** What it prints while it runs; undefined when it does not run here. */
   listenOutput(id: string, wake: () => void): OutputListener | undefined
   /** What came of its callback; undefined when it has none, or nobody remembers it. */
-  delivery(id: string): Delivery | undefined
+  delivery(id: string): CallbackDelivery | undefined
   /** Milliseconds that one like it took of late; undefined when nobody knows. */
   estimateMs(request: Pick<SnippetRequest, 'language' | 'files'>): number | undefined
 }

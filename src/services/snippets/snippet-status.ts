@@ -11,7 +11,7 @@ import { noteFromBytes, type SnippetNote } from './snippet-note.ts'
 export const SNIPPET_ORIGIN = 'snippet'
 
 /** As it is to the desk: what clients may know, and what came along that they do not see. */
-export interface ToldSnippet {
+export interface SnippetView {
   readonly status: SnippetStatus
   readonly note: SnippetNote | undefined
 }
@@ -21,7 +21,7 @@ export interface ToldSnippet {
  * lies in the store. A task, a note or a result that cannot be read is told as far as it can be: they come from other
  * versions of this program, and from workers that may be anybody's.
  */
-export function toldSnippet(operation: OperationStatus): ToldSnippet | undefined {
+export function viewOfSnippet(operation: OperationStatus): SnippetView | undefined {
   if (operation.origin !== SNIPPET_ORIGIN) return undefined
   const { end } = operation
   const { task, note, request } = askedFor(operation)

@@ -11,10 +11,10 @@ import { hashOfText } from './printed-hash.ts'
 import { noteToBytes } from './snippet-note.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
 import { SNIPPET_ORIGIN } from './snippet-status.ts'
-import type { DeskTools } from './snippet-tools.ts'
+import type { SnippetTools } from './snippet-tools.ts'
 
 /** What the grid is given for a request. */
-export interface SnippetOrder {
+export interface SnippetTaskOptions {
   readonly request: SnippetRequest
   readonly durability: Durability
   /** Nobody is told of it before its end. */
@@ -26,10 +26,10 @@ export interface SnippetOrder {
 /** Longer than this, only the hash of what is expected is kept. */
 const MOST_EXPECTED = 16 * 1024
 
-export function submissionOfSnippet(
-  order: SnippetOrder,
+export function taskRequestOfSnippet(
+  order: SnippetTaskOptions,
   operation: string,
-  tools: DeskTools,
+  tools: SnippetTools,
 ): Submission & { readonly operation: string } {
   const { request, durability } = order
   const language = languageOf(request.language, tools.languages)
@@ -66,7 +66,7 @@ function languageOf(wanted: string, languages: readonly Language[]): Language {
  */
 export const asksForVersion = ({ version, cacheable }: SnippetRequest): boolean => version !== undefined || cacheable
 
-function versionFor(request: SnippetRequest, { name }: Language, tools: DeskTools) {
+function versionFor(request: SnippetRequest, { name }: Language, tools: SnippetTools) {
   const { version: wanted } = request
   const offer = tools.offers.of(name)
   const isAwaited = offer === undefined && tools.awaited.isAwaited(name)
@@ -102,7 +102,7 @@ function formOf(request: SnippetRequest, { fileName }: Language): TaskForm {
   return isSimple ? 'snippet' : 'command'
 }
 
-function noteOf({ request, expectedHash }: SnippetOrder, language: string, version: string | undefined) {
+function noteOf({ request, expectedHash }: SnippetTaskOptions, language: string, version: string | undefined) {
   const { expected, files, args, env, compileLimits, runLimits, metadata, callback, priority, invocation } = request
   return {
     language,

@@ -10,10 +10,10 @@ import type { Instances } from '../instances/instances.ts'
 import type { AwaitedLanguages } from './awaited-languages.ts'
 import type { CallbackForms } from './callback-form.ts'
 import type { DeliveryLog } from './callbacks/delivery-log.ts'
-import type { Durations } from './durations.ts'
+import type { CodeDurations } from './durations.ts'
 import type { LiveOffers } from './live-offers.ts'
 
-export interface SnippetDeskOptions {
+export interface SnippetServiceOptions {
   readonly engine: Engine
   readonly instances: Instances
   readonly languages: readonly Language[]
@@ -47,11 +47,11 @@ export interface CallbackSettings {
 }
 
 /** What the parts of the desk share. */
-export interface DeskTools extends Omit<SnippetDeskOptions, 'callbacks' | 'log'> {
+export interface SnippetTools extends Omit<SnippetServiceOptions, 'callbacks' | 'log'> {
   readonly log: Log
   readonly offers: LiveOffers
   readonly awaited: AwaitedLanguages
-  readonly durations: Durations
+  readonly durations: CodeDurations
   /** Submissions under a key that are on their way, by the name of their operation. */
   readonly underWay: Map<string, Promise<unknown>>
 }

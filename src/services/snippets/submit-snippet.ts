@@ -6,8 +6,8 @@ import { callbackProblem } from './callbacks/callback-url.ts'
 import { noteFromBytes } from './snippet-note.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
 import { SNIPPET_ORIGIN } from './snippet-status.ts'
-import { asksForVersion, requestHash, type SnippetOrder, submissionOfSnippet } from './snippet-task-request.ts'
-import type { CallbackSettings, DeskTools } from './snippet-tools.ts'
+import { asksForVersion, requestHash, type SnippetTaskOptions, taskRequestOfSnippet } from './snippet-task-request.ts'
+import type { CallbackSettings, SnippetTools } from './snippet-tools.ts'
 
 export interface Submitted {
   readonly operation: OperationStatus
@@ -22,8 +22,8 @@ const ID = 'task_'
  * refuses a second one, after any crash. Who comes while the first is on its way waits for that.
  */
 export async function submitSnippet(
-  order: SnippetOrder,
-  tools: DeskTools,
+  order: SnippetTaskOptions,
+  tools: SnippetTools,
   callbacks: CallbackSettings | undefined,
 ): Promise<Submitted> {
   const { request } = order
@@ -51,13 +51,13 @@ const hashed = (instance: string, key: string): string =>
 
 interface NewTask {
   readonly name: string
-  readonly tools: DeskTools
+  readonly tools: SnippetTools
   readonly callbacks: CallbackSettings | undefined
 }
 
-async function firstTime(order: SnippetOrder, { name, tools, callbacks }: NewTask): Promise<Submitted> {
+async function firstTime(order: SnippetTaskOptions, { name, tools, callbacks }: NewTask): Promise<Submitted> {
   if (asksForVersion(order.request)) await tools.awaited.settled(order.request)
-  const submission = submissionOfSnippet(order, name, tools)
+  const submission = taskRequestOfSnippet(order, name, tools)
   const owes = order.request.callback !== undefined && callbacks !== undefined
   if (owes) await callbacks.log.owe(name, tools.clock.now())
   try {

@@ -1,23 +1,23 @@
 import { FaultError } from '../../base/fault.ts'
 import { isOver, type SnippetStatus } from '../../model/snippet.ts'
-import type { SnippetDesk, SnippetWatcher } from './snippet-service.ts'
-import { type ToldSnippet, toldSnippet } from './snippet-status.ts'
-import type { DeskTools } from './snippet-tools.ts'
+import type { SnippetService, SnippetWatcher } from './snippet-service.ts'
+import { type SnippetView, viewOfSnippet } from './snippet-status.ts'
+import type { SnippetTools } from './snippet-tools.ts'
 
 export const noSnippet = (id: string): FaultError =>
   new FaultError({ kind: 'absent', what: `no task is named ${id.slice(0, 200)}` })
 
 /** How a status becomes one that can be told: with its verdict. */
 export interface Completing {
-  readonly tools: DeskTools
-  readonly complete: (told: ToldSnippet) => Promise<SnippetStatus>
+  readonly tools: SnippetTools
+  readonly complete: (told: SnippetView) => Promise<SnippetStatus>
 }
 
 export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, complete }: Completing): () => void {
   let isEnded = false
   const end = tools.engine.watch(id, {
     told(operation) {
-      const told = toldSnippet(operation)
+      const told = viewOfSnippet(operation)
       if (told === undefined) {
         end()
         watcher.failed(noSnippet(id))
@@ -40,8 +40,8 @@ export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, compl
 interface Waiting {
   readonly ms: number
   readonly signal: AbortSignal
-  readonly clock: DeskTools['clock']
-  readonly watch: SnippetDesk['watch']
+  readonly clock: SnippetTools['clock']
+  readonly watch: SnippetService['watch']
 }
 
 export function waitFor(id: string, { ms, signal, clock, watch }: Waiting): Promise<SnippetStatus> {

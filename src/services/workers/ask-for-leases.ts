@@ -1,5 +1,5 @@
 import type { TaskLease } from '../../engine/worker-session.ts'
-import type { WorkersDoor } from './worker-sessions.ts'
+import type { WorkerSessions } from './worker-sessions.ts'
 
 export interface Question {
   readonly worker: string
@@ -8,16 +8,16 @@ export interface Question {
 }
 
 /** Whoever waits for the answer. */
-export interface Asker {
+export interface LeaseAsker {
   readonly cancelled: boolean
   readonly signal: AbortSignal
 }
 
 /** Parked until there is work. Whoever hangs up has not asked; what was about to be handed to them goes back. */
-export function asked(
-  { desk, ending }: Pick<WorkersDoor, 'desk' | 'ending'>,
+export function askForLeases(
+  { desk, ending }: Pick<WorkerSessions, 'desk' | 'ending'>,
   question: Question,
-  asker: Asker,
+  asker: LeaseAsker,
 ): Promise<readonly TaskLease[]> {
   return new Promise((resolve) => {
     let withdraw = (): void => {}

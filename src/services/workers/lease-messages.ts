@@ -7,7 +7,7 @@ import type { LeaseMessage } from '../../wire/workers/lease.ts'
 
 const NOTHING = new Uint8Array()
 
-export interface LeaseTelling {
+export interface LeaseReceiver {
   readonly desk: WorkerDesk
   readonly worker: string
   /** It reads what is to be run from the lease itself; others know nothing but actions. */
@@ -17,7 +17,7 @@ export interface LeaseTelling {
 }
 
 /** Leases in the words of the protocol. One that cannot be told in them ends here, and its task hears why. */
-export function leaseWords(leases: readonly TaskLease[], telling: LeaseTelling): LeaseMessage[] {
+export function leaseMessages(leases: readonly TaskLease[], telling: LeaseReceiver): LeaseMessage[] {
   return leases.flatMap((lease) => {
     try {
       return [leaseWord(lease, telling)]
@@ -28,7 +28,7 @@ export function leaseWords(leases: readonly TaskLease[], telling: LeaseTelling):
   })
 }
 
-function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseTelling): LeaseMessage {
+function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseReceiver): LeaseMessage {
   const { attemptId, operation, timeoutMs, expiresAt, attempt, prefetch, instance, origin } = lease
   return {
     attemptId,
@@ -59,7 +59,7 @@ function actionDigestOf({ origin, spec }: TaskLease, wantsSpec: boolean): string
 /** Its task hears why. */
 export function refuseLease(
   { attemptId }: TaskLease,
-  { desk, worker }: Pick<LeaseTelling, 'desk' | 'worker'>,
+  { desk, worker }: Pick<LeaseReceiver, 'desk' | 'worker'>,
   error: unknown,
 ): void {
   const what = error instanceof Error ? error.message : String(error)

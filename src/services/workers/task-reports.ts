@@ -8,7 +8,7 @@ import type { TaskUpdate } from '../../wire/workers/status.ts'
 import type { ReportCheck } from './reported-result.ts'
 
 /** Hands on what a worker says about an attempt. Throws `absent` when the attempt is not the worker's any more. */
-export async function takeNews(tools: NewsTools, { worker, attemptId, what: news }: TaskUpdate): Promise<void> {
+export async function takeReport(tools: ReportTools, { worker, attemptId, what: news }: TaskUpdate): Promise<void> {
   const { desk, ended } = tools
   const word = { worker, attemptId }
   switch (news.kind) {
@@ -31,7 +31,7 @@ export async function takeNews(tools: NewsTools, { worker, attemptId, what: news
   }
 }
 
-export interface NewsTools {
+export interface ReportTools {
   readonly desk: WorkerDesk
   readonly checkReport: ReportCheck
   /** Called before the grid hears of the end. Heartbeats renew the attempt until then: a check takes its time. */
@@ -47,7 +47,7 @@ interface Ended {
 }
 
 /** A worker that sends what is no result has failed at its task, and is told so as well. */
-async function finishWith(tools: NewsTools, word: Word, news: Ended): Promise<void> {
+async function finishWith(tools: ReportTools, word: Word, news: Ended): Promise<void> {
   const { kind, result: bytes } = news
   let result: ActionResult | undefined
   try {
@@ -70,7 +70,7 @@ async function finishWith(tools: NewsTools, word: Word, news: Ended): Promise<vo
   })
 }
 
-async function finish({ desk, ended }: NewsTools, word: Word, report: AttemptReport): Promise<void> {
+async function finish({ desk, ended }: ReportTools, word: Word, report: AttemptReport): Promise<void> {
   ended()
   if ((await desk.finished(word, report)) === 'superseded') throw gone(word.attemptId)
 }

@@ -6,7 +6,7 @@ import type { DoorSession } from './polled-session.ts'
 import type { ReportCheck } from './reported-result.ts'
 
 /** What all calls of workers share: who is registered by way of this door. */
-export interface WorkersDoor {
+export interface WorkerSessions {
   readonly desk: WorkerDesk
   readonly clock: Clock
   /** The longest that a worker asking for work is kept waiting. */
@@ -21,7 +21,7 @@ export interface WorkersDoor {
   forget(session: DoorSession): void
 }
 
-export interface WorkersDoorOptions {
+export interface WorkerSessionsOptions {
   readonly desk: WorkerDesk
   readonly clock: Clock
   readonly longPollMs?: number
@@ -41,7 +41,7 @@ const LONG_POLL_MS = 30_000
 const NONE_KEPT: KeptStages = { find: async () => undefined, keep: async () => {} }
 const NEVER = new AbortController().signal
 
-export function openWorkersDoor(options: WorkersDoorOptions): WorkersDoor {
+export function openWorkerSessions(options: WorkerSessionsOptions): WorkerSessions {
   const {
     desk,
     clock,

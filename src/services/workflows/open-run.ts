@@ -1,11 +1,17 @@
 import type { StepProgress } from './driver/step-grid.ts'
-import type { Step, SubmissionEnd, SubmissionHead, SubmissionState, SubmissionStatus } from './driver/workflow-run.ts'
-import type { SubmissionEvent } from './run-events.ts'
-import { SubmissionEvents } from './run-events.ts'
+import type {
+  StepStatus,
+  WorkflowRunEnd,
+  WorkflowRunHead,
+  WorkflowRunState,
+  WorkflowRunStatus,
+} from './driver/workflow-run.ts'
+import type { RunEvent } from './run-events.ts'
+import { RunEvents } from './run-events.ts'
 import { StepTable } from './step-table.ts'
 import type { StepNote } from './store/workflow-store.ts'
 
-const NEW: Omit<Step, 'path'> = {
+const NEW: Omit<StepStatus, 'path'> = {
   state: 'queued',
   cached: false,
   operation: undefined,
@@ -15,24 +21,24 @@ const NEW: Omit<Step, 'path'> = {
 }
 
 /** A submission that is under way: where it stands, and who wants to hear of it. */
-export class OpenSubmission {
-  readonly head: SubmissionHead
+export class OpenRun {
+  readonly head: WorkflowRunHead
   readonly steps = new StepTable()
-  readonly events: SubmissionEvents
+  readonly events: RunEvents
   readonly leaving = new AbortController()
-  state: SubmissionState = 'pending'
+  state: WorkflowRunState = 'pending'
   isCancelled = false
   /** Its end is being written down. */
   isOver = false
-  #end: SubmissionEnd | undefined
+  #end: WorkflowRunEnd | undefined
   readonly #cached = new Set<string>()
 
-  constructor(head: SubmissionHead, epoch: string) {
+  constructor(head: WorkflowRunHead, epoch: string) {
     this.head = head
-    this.events = new SubmissionEvents(epoch)
+    this.events = new RunEvents(epoch)
   }
 
-  status(): SubmissionStatus {
+  status(): WorkflowRunStatus {
     return { ...this.head, state: this.state, counts: this.steps.counts, end: this.#end }
   }
 
@@ -52,10 +58,10 @@ export class OpenSubmission {
   }
 
   /** Answers what is to be remembered of it. */
-  ended(path: string, { at, why }: { readonly at: number; readonly why: string | undefined }): Step {
+  ended(path: string, { at, why }: { readonly at: number; readonly why: string | undefined }): StepStatus {
     const before = this.steps.get(path) ?? { ...NEW, path }
     const state = why === undefined ? 'success' : this.isCancelled ? 'cancelled' : 'failed'
-    const step: Step = { ...before, state, why, endedAt: at, cached: this.#cached.delete(path) }
+    const step: StepStatus = { ...before, state, why, endedAt: at, cached: this.#cached.delete(path) }
     this.#put(step)
     return step
   }
@@ -65,24 +71,24 @@ export class OpenSubmission {
   }
 
   /** What is under way when the whole is over is not wanted any more. */
-  settle({ at }: SubmissionEnd): void {
+  settle({ at }: WorkflowRunEnd): void {
     for (const step of this.steps.list()) {
       if (step.endedAt === undefined) this.#put({ ...step, state: 'cancelled', endedAt: at })
     }
   }
 
-  over(end: SubmissionEnd): void {
+  over(end: WorkflowRunEnd): void {
     this.state = end.state
     this.#end = end
     this.#tell({ kind: 'submission', state: end.state })
     this.events.close()
   }
 
-  #put(step: Step): void {
+  #put(step: StepStatus): void {
     if (this.steps.put(step)) this.#tell({ kind: 'step', step })
   }
 
-  #tell(event: SubmissionEvent): void {
+  #tell(event: RunEvent): void {
     this.events.add(event, this.steps.counts)
   }
 }

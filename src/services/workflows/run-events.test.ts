@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { SubmissionEvents } from './run-events.ts'
+import { RunEvents } from './run-events.ts'
 
 const counts = { waiting: 0, running: 0, done: 0, cached: 0, failed: 0 }
 const running = { kind: 'submission', state: 'running' } as const
 const completed = { kind: 'submission', state: 'completed' } as const
 
 test('whoever has heard nothing looks at how things stand first, and then hears what comes', () => {
-  const events = new SubmissionEvents('1')
+  const events = new RunEvents('1')
   events.add(running, counts)
   let woken = 0
   const listener = events.listen(undefined, () => {
@@ -23,20 +23,20 @@ test('whoever has heard nothing looks at how things stand first, and then hears 
 })
 
 test('whoever comes back hears what was missed', () => {
-  const events = new SubmissionEvents('1')
+  const events = new RunEvents('1')
   for (let at = 0; at < 3; at += 1) events.add(running, counts)
   const listener = events.listen('1-0', () => {})
   expect([listener.next(), listener.next(), listener.next()]).toMatchObject([{ id: '1-1' }, { id: '1-2' }, undefined])
 })
 
 test.each(['2-0', '1-99', '1-x', '', `${'9'.repeat(300)}`])('after %j one begins anew', (last) => {
-  const events = new SubmissionEvents('1')
+  const events = new RunEvents('1')
   events.add(running, counts)
   expect(events.listen(last, () => {}).next()).toBe('behind')
 })
 
 test('a listener that is too slow is told so, and goes on from there', () => {
-  const events = new SubmissionEvents('1')
+  const events = new RunEvents('1')
   events.add(running, counts)
   const listener = events.listen('1-0', () => {})
   for (let at = 0; at < 6000; at += 1) events.add(running, counts)

@@ -1,17 +1,17 @@
-import type { Step, StepCounts, SubmissionState } from './driver/workflow-run.ts'
+import type { StepCounts, StepStatus, WorkflowRunState } from './driver/workflow-run.ts'
 
-export type SubmissionEvent =
-  | { readonly kind: 'submission'; readonly state: SubmissionState }
-  | { readonly kind: 'step'; readonly step: Step }
+export type RunEvent =
+  | { readonly kind: 'submission'; readonly state: WorkflowRunState }
+  | { readonly kind: 'step'; readonly step: StepStatus }
 
 /** An event with the name that a listener can go on from. */
 export interface NumberedEvent {
   readonly id: string
-  readonly event: SubmissionEvent
+  readonly event: RunEvent
   readonly counts: StepCounts
 }
 
-export interface EventListener {
+export interface RunEventListener {
   /**
    * What came next; undefined when there is nothing new. `behind` when some of it is not kept: whoever hears that has to
    * look at how things stand.
@@ -27,7 +27,7 @@ export interface EventListener {
 const MOST_KEPT = 5000
 
 /** The last events of one submission. Ids are of one start of the server: after the next, everybody begins anew. */
-export class SubmissionEvents {
+export class RunEvents {
   readonly #epoch: string
   readonly #kept: NumberedEvent[] = []
   readonly #listeners = new Set<() => void>()
@@ -38,7 +38,7 @@ export class SubmissionEvents {
     this.#epoch = epoch
   }
 
-  add(event: SubmissionEvent, counts: StepCounts): void {
+  add(event: RunEvent, counts: StepCounts): void {
     const number = this.#first + this.#kept.length
     this.#kept.push({ id: `${this.#epoch}-${number}`, event, counts })
     if (this.#kept.length > MOST_KEPT) {
@@ -54,7 +54,7 @@ export class SubmissionEvents {
   }
 
   /** `after` is the id of the last event that was heard; `wake` says that there is more to read. */
-  listen(after: string | undefined, wake: () => void): EventListener {
+  listen(after: string | undefined, wake: () => void): RunEventListener {
     const heard = this.#numberOf(after)
     let at = heard === undefined ? -1 : heard + 1
     this.#listeners.add(wake)

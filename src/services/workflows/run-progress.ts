@@ -2,28 +2,28 @@ import { FaultError } from '../../base/fault.ts'
 import type { RunHost } from './driver/driver.ts'
 import type { StepYield } from './driver/run-workflow.ts'
 import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
-import type { SubmissionEnd, SubmissionOrder } from './driver/workflow-run.ts'
+import type { SubmissionEnd, SubmissionOrder, WorkflowRunEnd, WorkflowRunRequest } from './driver/workflow-run.ts'
 import { digestsIn } from './named-blobs.ts'
-import type { OpenSubmission } from './open-run.ts'
+import type { OpenRun } from './open-run.ts'
 import type { StepNote } from './store/workflow-store.ts'
-import type { SubmissionsOptions } from './workflow-service.ts'
+import type { WorkflowServiceOptions } from './workflow-service.ts'
 
-export interface CourseTools extends SubmissionsOptions {
+export interface RunTools extends WorkflowServiceOptions {
   readonly isClosing: () => boolean
 }
 
 interface Beginning {
-  readonly order: SubmissionOrder
+  readonly order: WorkflowRunRequest
   /** What an earlier start of the server has noted; undefined for a submission that is new. */
   readonly notes: readonly StepNote[] | undefined
 }
 
 /** Takes a submission to its end, and keeps what its steps make until then. */
-export async function courseOf(
-  submission: OpenSubmission,
+export async function runToEnd(
+  submission: OpenRun,
   { order, notes }: Beginning,
-  tools: CourseTools,
-): Promise<SubmissionEnd> {
+  tools: RunTools,
+): Promise<WorkflowRunEnd> {
   const { head } = submission
   const { clock, roots, store, log } = tools
   const held = new Set<string>()

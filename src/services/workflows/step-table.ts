@@ -1,12 +1,12 @@
-import type { Step, StepCounts } from './driver/workflow-run.ts'
+import type { StepCounts, StepStatus } from './driver/workflow-run.ts'
 
 /** The steps of one submission, in the order in which they were first heard of. */
 export class StepTable {
-  readonly #steps = new Map<string, Step>()
+  readonly #steps = new Map<string, StepStatus>()
   readonly #counts = { waiting: 0, running: 0, done: 0, cached: 0, failed: 0 }
 
   /** False when that is how it stood. */
-  put(step: Step): boolean {
+  put(step: StepStatus): boolean {
     const before = this.#steps.get(step.path)
     if (before?.state === step.state && before.operation === step.operation) return false
     if (before !== undefined) this.#count(before, -1)
@@ -15,7 +15,7 @@ export class StepTable {
     return true
   }
 
-  get(path: string): Step | undefined {
+  get(path: string): StepStatus | undefined {
     return this.#steps.get(path)
   }
 
@@ -23,11 +23,11 @@ export class StepTable {
     return { ...this.#counts }
   }
 
-  list(): readonly Step[] {
+  list(): readonly StepStatus[] {
     return [...this.#steps.values()]
   }
 
-  #count({ state, cached }: Step, by: number): void {
+  #count({ state, cached }: StepStatus, by: number): void {
     if (state === 'success') {
       this.#counts.done += by
       if (cached) this.#counts.cached += by

@@ -2,18 +2,18 @@ import type { InstanceName } from '../../model/instance-name.ts'
 import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'
 import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
-import type { SubmissionEnd, SubmissionHead, SubmissionOrder } from './driver/workflow-run.ts'
+import type { WorkflowRunEnd, WorkflowRunHead, WorkflowRunRequest } from './driver/workflow-run.ts'
 import { blobsNamedBy } from './named-blobs.ts'
-import { OpenSubmission } from './open-run.ts'
-import { courseOf } from './run-progress.ts'
+import { OpenRun } from './open-run.ts'
+import { runToEnd } from './run-progress.ts'
 import type { StepNote, StoredEnd } from './store/workflow-store.ts'
-import type { SubmissionSummary, SubmissionsOptions } from './workflow-service.ts'
+import type { WorkflowRunSummary, WorkflowServiceOptions } from './workflow-service.ts'
 
 const FORGET_EVERY_MS = 60_000
 
 /** The store of an instance, as trees and by locations. */
 export function storeOf(
-  { blobsOf, stagerOf }: SubmissionsOptions,
+  { blobsOf, stagerOf }: WorkflowServiceOptions,
   instance: InstanceName,
 ): { readonly trees: TreeStore; readonly stager: Stager } {
   const trees = treeStore(plainBlobs(blobsOf(instance)), 'sha256')
@@ -21,14 +21,14 @@ export function storeOf(
 }
 
 /** Those that are under way, and the heads of those that are over, from the start of the server to its stop. */
-export class SubmissionShelf {
-  readonly open = new Map<string, OpenSubmission>()
-  readonly over = new Map<string, SubmissionSummary>()
+export class WorkflowRuns {
+  readonly open = new Map<string, OpenRun>()
+  readonly over = new Map<string, WorkflowRunSummary>()
   isClosing = false
-  readonly #options: SubmissionsOptions
+  readonly #options: WorkflowServiceOptions
   #takeBack = (): void => {}
 
-  constructor(options: SubmissionsOptions) {
+  constructor(options: WorkflowServiceOptions) {
     this.#options = options
   }
 
@@ -40,11 +40,11 @@ export class SubmissionShelf {
     this.#keepForgetting()
   }
 
-  begin(head: SubmissionHead, order: SubmissionOrder, notes?: readonly StepNote[]): OpenSubmission {
+  begin(head: WorkflowRunHead, order: WorkflowRunRequest, notes?: readonly StepNote[]): OpenRun {
     const { epoch, log } = this.#options
-    const submission = new OpenSubmission(head, `${epoch}`)
+    const submission = new OpenRun(head, `${epoch}`)
     this.open.set(head.id, submission)
-    void courseOf(submission, { order, notes }, { ...this.#options, isClosing: () => this.isClosing })
+    void runToEnd(submission, { order, notes }, { ...this.#options, isClosing: () => this.isClosing })
       .then((end) => this.finish(submission, end))
       .catch((error: unknown) =>
         log.error({ err: error, submission: head.id }, 'the end of a submission is not on record'),
@@ -53,7 +53,7 @@ export class SubmissionShelf {
   }
 
   /** Once: who comes second, an outcome after a cancellation or the other way round, changes nothing. */
-  async finish(submission: OpenSubmission, end: SubmissionEnd): Promise<void> {
+  async finish(submission: OpenRun, end: WorkflowRunEnd): Promise<void> {
     const { head, steps } = submission
     const { store, roots } = this.#options
     if (this.isClosing || submission.isOver) return

@@ -11,10 +11,10 @@ import { quickJsExpressions } from '../../workflow/expressions/quickjs.ts'
 import { localDriver } from './driver/local-driver.ts'
 import type { StepEnd, StepGrid, StepTask } from './driver/step-grid.ts'
 import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
-import type { SubmissionOrder } from './driver/workflow-run.ts'
-import { memorySubmissions } from './store/memory-workflow-store.ts'
-import type { SubmissionStore } from './store/workflow-store.ts'
-import { openSubmissions } from './workflow-service.ts'
+import type { WorkflowRunRequest } from './driver/workflow-run.ts'
+import { memoryWorkflowStore } from './store/memory-workflow-store.ts'
+import type { WorkflowStore } from './store/workflow-store.ts'
+import { openWorkflowService } from './workflow-service.ts'
 
 const tool = {
   class: 'CommandLineTool',
@@ -34,9 +34,9 @@ const chain = (length: number) => ({
     ]),
   ),
 })
-const orderOf = (workflow: object, more: Partial<SubmissionOrder> = {}): SubmissionOrder => ({
+const orderOf = (workflow: object, more: Partial<WorkflowRunRequest> = {}): WorkflowRunRequest => ({
   ...{ instance: '', inputs: {}, schemas: {}, name: '', labels: {}, priority: 0 },
-  workflow: workflow as SubmissionOrder['workflow'],
+  workflow: workflow as WorkflowRunRequest['workflow'],
   ...more,
 })
 
@@ -90,11 +90,11 @@ const expressions: ExpressionPool = {
   async close() {},
 }
 
-async function open(grid: ReturnType<typeof scriptedGrid>, store: SubmissionStore = memorySubmissions()) {
+async function open(grid: ReturnType<typeof scriptedGrid>, store: WorkflowStore = memoryWorkflowStore()) {
   const clock = manualClock()
   const held = new Set<string>()
   let made = 0
-  const submissions = await openSubmissions({
+  const submissions = await openWorkflowService({
     ...{ store, clock, log: silentLog, grid: grid.grid, driver: localDriver(expressions), retentionMs: 1000, epoch: 1 },
     blobsOf: () => grid.blobs,
     stagerOf: casStager,
@@ -186,7 +186,7 @@ describe('a submission', () => {
 
 describe('after a stop', () => {
   test('steps that are noted are not asked for again, and those that are not may be known to the grid', async () => {
-    const store = memorySubmissions()
+    const store = memoryWorkflowStore()
     const before = scriptedGrid()
     const first = await open(before, store)
     const { id } = await first.submissions.create(orderOf(chain(3)))
@@ -208,7 +208,7 @@ describe('after a stop', () => {
   })
 
   test('what is over stays over', async () => {
-    const store = memorySubmissions()
+    const store = memoryWorkflowStore()
     const grid = scriptedGrid()
     const first = await open(grid, store)
     const { id } = await first.submissions.create(orderOf(chain(1)))

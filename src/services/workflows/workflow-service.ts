@@ -7,55 +7,55 @@ import type { InstanceName } from '../../model/instance-name.ts'
 import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import type { SubmissionDriver } from './driver/driver.ts'
+import type { WorkflowDriver } from './driver/driver.ts'
 import type { StepGrid } from './driver/step-grid.ts'
-import type { Step, SubmissionHead, SubmissionOrder, SubmissionState, SubmissionStatus } from './driver/workflow-run.ts'
+import type { Step, WorkflowRunHead, Judge0Submission, WorkflowRunState, WorkflowRunStatus } from './driver/workflow-run.ts'
 import { blobsNamedBy, filesIn } from './named-blobs.ts'
-import type { OpenSubmission } from './open-run.ts'
-import type { EventListener } from './run-events.ts'
+import type { OpenRun } from './open-run.ts'
+import type { RunEventListener } from './run-events.ts'
 import { StepTable } from './step-table.ts'
-import type { StoredEnd, SubmissionStore } from './store/workflow-store.ts'
-import { SubmissionShelf, storeOf } from './workflow-runs.ts'
+import type { StoredEnd, SubmissionStore, WorkflowStore } from './store/workflow-store.ts'
+import { SubmissionShelf, storeOf, treesOf, WorkflowRuns } from './workflow-runs.ts'
 
 /** Workflows on the server, from the order to what came of it. */
-export interface Submissions {
+export interface WorkflowService {
   /** Resolves when it is on the disk, and cannot be lost any more. `missing` names what has to be uploaded first. */
-  create(order: SubmissionOrder): Promise<SubmissionStatus>
-  find(id: string): Promise<SubmissionStatus | undefined>
+  create(order: Judge0Submission): Promise<WorkflowRunStatus>
+  find(id: string): Promise<WorkflowRunStatus | undefined>
   steps(id: string): Promise<readonly Step[] | undefined>
   /** The files among the outputs, not those in directories. */
-  filesOf(status: SubmissionStatus): readonly Digest[]
+  filesOf(status: WorkflowRunStatus): readonly Digest[]
   /** The newest first. */
-  list(query: SubmissionQuery): SubmissionPage
+  list(query: WorkflowRunQuery): WorkflowRunPage
   /** Resolves with how it stands when that is certain; one that is over stays as it is. */
-  cancel(id: string): Promise<SubmissionStatus | undefined>
+  cancel(id: string): Promise<WorkflowRunStatus | undefined>
   /** Of one that is under way; undefined of every other. */
-  listen(id: string, after: string | undefined, wake: () => void): EventListener | undefined
+  listen(id: string, after: string | undefined, wake: () => void): RunEventListener | undefined
   /** Leaves everything as it is: it goes on after the next start. */
   close(): Promise<void>
 }
 
-export interface SubmissionQuery {
+export interface WorkflowRunQuery {
   readonly instance: InstanceName | undefined
-  readonly states: readonly SubmissionState[] | undefined
+  readonly states: readonly WorkflowRunState[] | undefined
   readonly labels: Readonly<Record<string, string>>
   readonly limit: number
   readonly cursor: string | undefined
 }
 
-export interface SubmissionSummary extends SubmissionHead {
-  readonly state: SubmissionState
+export interface WorkflowRunSummary extends WorkflowRunHead {
+  readonly state: WorkflowRunState
   readonly endedAt: number | undefined
 }
 
-export interface SubmissionPage {
-  readonly submissions: readonly SubmissionSummary[]
+export interface WorkflowRunPage {
+  readonly submissions: readonly WorkflowRunSummary[]
   readonly next: string | undefined
 }
 
-export interface SubmissionsOptions {
-  readonly store: SubmissionStore
-  readonly driver: SubmissionDriver
+export interface WorkflowServiceOptions {
+  readonly store: WorkflowStore
+  readonly driver: WorkflowDriver
   readonly grid: StepGrid
   readonly blobsOf: (instance: InstanceName) => BlobStore
   /** The stagers that find the inputs of workflows, over the blobs of one instance. */
@@ -70,15 +70,15 @@ export interface SubmissionsOptions {
   readonly epoch: number
 }
 
-/** Submissions that may be under way at a time. */
+/** WorkflowService that may be under way at a time. */
 const MOST_OPEN = 10_000
 
 /** Takes up what an earlier start left open. */
-export async function openSubmissions(options: SubmissionsOptions): Promise<Submissions> {
+export async function openWorkflowService(options: WorkflowServiceOptions): Promise<WorkflowService> {
   const { store, clock, newId, roots } = options
-  const shelf = new SubmissionShelf(options)
+  const shelf = new WorkflowRuns(options)
   await shelf.load()
-  const find = async (id: string): Promise<SubmissionStatus | undefined> => {
+  const find = async (id: string): Promise<WorkflowRunStatus | undefined> => {
     const submission = shelf.open.get(id)
     if (submission !== undefined) return submission.status()
     const ended = shelf.over.has(id) ? await store.ended(id) : undefined
@@ -118,18 +118,18 @@ export async function openSubmissions(options: SubmissionsOptions): Promise<Subm
   }
 }
 
-function endedStatus({ head, end, steps }: StoredEnd): SubmissionStatus {
+function endedStatus({ head, end, steps }: StoredEnd): WorkflowRunStatus {
   const table = new StepTable()
   for (const step of steps) table.put(step)
   return { ...head, state: end.state, counts: table.counts, end }
 }
 
-const summary = ({ head, state }: OpenSubmission): SubmissionSummary => ({ ...head, state, endedAt: undefined })
+const summary = ({ head, state }: OpenRun): WorkflowRunSummary => ({ ...head, state, endedAt: undefined })
 
 /** Newest first; a cursor is the last that was told. */
-function pageOf(all: SubmissionSummary[], query: SubmissionQuery): SubmissionPage {
+function pageOf(all: WorkflowRunSummary[], query: WorkflowRunQuery): WorkflowRunPage {
   const { instance, states, labels, limit, cursor } = query
-  const key = ({ createdAt, id }: SubmissionHead): string => `${String(createdAt).padStart(16, '0')} ${id}`
+  const key = ({ createdAt, id }: WorkflowRunHead): string => `${String(createdAt).padStart(16, '0')} ${id}`
   const matching = all
     .filter(
       (one) =>

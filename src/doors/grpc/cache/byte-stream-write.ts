@@ -15,7 +15,7 @@ import {
 import { parseWriteName, type UploadName } from '../../../wire/reapi/resource-name.ts'
 import type { LogStreams } from '../logs/door.ts'
 import { checkResourceNameHeader } from './resource-name-header.ts'
-import { beginUpload, type PausedUploads, type Upload } from './uploads.ts'
+import { type BlobUpload, beginUpload, type PausedUploads } from './uploads.ts'
 
 export interface WriteTools {
   readonly instances: Instances
@@ -50,7 +50,7 @@ export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
   },
 })
 
-function resumed({ paused }: WriteTools, instance: Instance, { name, first }: Opening): Upload {
+function resumed({ paused }: WriteTools, instance: Instance, { name, first }: Opening): BlobUpload {
   if (first.offset === 0) {
     paused.take(first.resourceName)?.abort()
     return beginUpload(instance, name)
@@ -66,7 +66,7 @@ interface Opening {
 }
 
 interface Receiving {
-  readonly upload: Upload
+  readonly upload: BlobUpload
   readonly name: UploadName
   readonly paused: PausedUploads
 }
@@ -97,7 +97,7 @@ async function receive(requests: Incoming, first: WriteRequest, { upload, name, 
   }
 }
 
-function checkRequest({ resourceName, offset }: WriteRequest, first: WriteRequest, { committed }: Upload): void {
+function checkRequest({ resourceName, offset }: WriteRequest, first: WriteRequest, { committed }: BlobUpload): void {
   if (resourceName !== '' && resourceName !== first.resourceName) throw invalid('the resource name changed midway')
   if (offset !== committed) throw invalid(`write_offset is ${offset}, but ${committed} bytes have been written`)
 }

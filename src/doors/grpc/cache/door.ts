@@ -4,7 +4,7 @@ import { DEFAULT_REAPI_LIMITS, type ReapiLimits } from '../../../services/instan
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { LogStreams } from '../logs/door.ts'
 import { makingRoomForEcho, remakingForRoom } from '../make-room.ts'
-import { tellingFaults } from '../report-faults.ts'
+import { reportingFaults } from '../report-faults.ts'
 import { getActionResult, updateActionResult } from './action-results.ts'
 import { byteStreamRead } from './byte-stream-read.ts'
 import { byteStreamWrite, queryWriteStatus } from './byte-stream-write.ts'
@@ -58,5 +58,5 @@ export function reapiDoor(options: ReapiDoorOptions): Service[] {
       },
     },
   ]
-  return services.map(tellingFaults)
+  return services.map(reportingFaults)
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { pausedUploads, type Upload } from './uploads.ts'
+import { type BlobUpload, pausedUploads } from './uploads.ts'
 
 const TEN_MINUTES = 600_000
 
 /** Says its name when it is let go of. */
-function upload(name: string, gone: string[], committed = 1): Upload {
+function upload(name: string, gone: string[], committed = 1): BlobUpload {
   return { committed, write() {}, finish: async () => {}, abort: () => void gone.push(name) }
 }
 
@@ -30,7 +30,7 @@ describe('uploads that broke off', () => {
     clock.advance(1)
     expect([gone, paused.committed('a'), paused.committed('b')]).toEqual([['a'], 0, 1])
     // Taken and broken off again: the time begins anew.
-    paused.keep('b', paused.take('b') as Upload)
+    paused.keep('b', paused.take('b') as BlobUpload)
     clock.advance(TEN_MINUTES - 1)
     expect(gone).toEqual(['a'])
     clock.advance(1)

@@ -11,7 +11,7 @@ import { type Unpacker, unpacker } from './packing.ts'
 const KEPT_MS = 10 * 60 * 1000
 const KEPT_UPLOADS = 1000
 
-export interface Upload {
+export interface BlobUpload {
   /** Bytes taken so far, in the form in which they travel. */
   committed: number
   write(bytes: Uint8Array): void | Promise<void>
@@ -19,7 +19,7 @@ export interface Upload {
   abort(): void
 }
 
-export function beginUpload({ uploads }: Instance, { digest, compressor }: UploadName): Upload {
+export function beginUpload({ uploads }: Instance, { digest, compressor }: UploadName): BlobUpload {
   const writer = uploads.write(digest, compressor === 'zstd' ? 'zstd' : 'identity')
   const through =
     compressor === 'identity' || compressor === 'zstd'
@@ -35,7 +35,7 @@ export function beginUpload({ uploads }: Instance, { digest, compressor }: Uploa
 /** Packing makes nothing much larger; without a limit, empty blocks could go on for ever. */
 const mostPackedBytes = (size: number): number => size + size / 8 + 64 * 1024
 
-const upload = (writer: BlobWriter, through: Unpacker | undefined): Upload => ({
+const upload = (writer: BlobWriter, through: Unpacker | undefined): BlobUpload => ({
   committed: 0,
   write(bytes) {
     this.committed += bytes.length
@@ -54,13 +54,13 @@ const upload = (writer: BlobWriter, through: Unpacker | undefined): Upload => ({
 export interface PausedUploads {
   committed(name: string): number
   /** Hands over the upload to whoever goes on with it. */
-  take(name: string): Upload | undefined
-  keep(name: string, upload: Upload): void
+  take(name: string): BlobUpload | undefined
+  keep(name: string, upload: BlobUpload): void
 }
 
 export function pausedUploads(clock: Clock): PausedUploads {
-  const paused = new Map<string, { upload: Upload; cancel: () => void }>()
-  const take = (name: string): Upload | undefined => {
+  const paused = new Map<string, { upload: BlobUpload; cancel: () => void }>()
+  const take = (name: string): BlobUpload | undefined => {
     const kept = paused.get(name)
     paused.delete(name)
     kept?.cancel()

@@ -17,7 +17,7 @@ import {
   workersRequestFromProto,
   workersToProto,
 } from '../../../wire/admin/grid-workers.ts'
-import { tellingFaults } from '../report-faults.ts'
+import { reportingFaults } from '../report-faults.ts'
 import { findTask } from './find-task.ts'
 import { followOutput } from './follow-output.ts'
 import type { TaskTally } from './task-tally.ts'
@@ -38,7 +38,7 @@ const AT_ONCE = 16
 
 /** The grid for whoever looks after it: which tasks there are, what they print, who runs them. */
 export const gridAdmin = (options: GridAdminOptions): Service =>
-  tellingFaults({
+  reportingFaults({
     name: 'windlass.grid.v1.GridAdmin',
     methods: {
       ListTasks: listTasks(options),

@@ -6,10 +6,10 @@ import type { Incoming, Outgoing, ServerCall, Service } from '../../../grpc/serv
 import type { Instances } from '../../../services/instances/instances.ts'
 import {
   absentLog,
+  type CreatedLogLimits,
   type CreatedLogs,
   createdLogs,
   DEFAULT_LOG_LIMITS,
-  type LogLimits,
 } from '../../../services/logs/created-logs.ts'
 import type { LogTape } from '../../../services/logs/log-tape.ts'
 import { type ReadRequest, readWriteRequest, type WriteRequest } from '../../../wire/hot/byte-stream.ts'
@@ -17,7 +17,7 @@ import { type LogName, operationLogNames, parseLogName } from '../../../wire/rea
 import { createLogStreamFromProto, logStreamToProto } from '../../../wire/reapi/log-stream.ts'
 import type { LogStreams as LogNames } from '../../execution/execution-tools.ts'
 import { findOperation } from '../../execution/find-operation.ts'
-import { tellingFaults } from '../report-faults.ts'
+import { reportingFaults } from '../report-faults.ts'
 import { type Audience, audience, leftOut } from './audience.ts'
 import { tellOutput } from './operation-output.ts'
 
@@ -48,7 +48,7 @@ export interface LogStreamsOptions {
   readonly newId: () => string
   /** Says that the server is about to stop: readers are told to come back. */
   readonly ending?: AbortSignal
-  readonly limits?: Partial<LogLimits>
+  readonly limits?: Partial<CreatedLogLimits>
 }
 
 const NEVER = new AbortController().signal
@@ -87,7 +87,7 @@ export function logStreams(options: LogStreamsOptions): LogStreams {
       return { committed: tape.size, isComplete: tape.isEnded }
     },
     namesFor: operationLogNames,
-    services: [tellingFaults(service)],
+    services: [reportingFaults(service)],
   }
 }
 

@@ -4,7 +4,7 @@ import type { OutputListener } from '../../../engine/output-ring.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
 import type { OutputStream } from '../../../model/action-result.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
-import { OutputPlace } from '../../../services/logs/output-place.ts'
+import { StreamPosition } from '../../../services/logs/output-place.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { actionResultFromProto } from '../../../wire/reapi/action-result.ts'
 import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
@@ -52,7 +52,7 @@ async function follow(
   { stream, offset }: OutputWanted,
   to: Audience,
 ): Promise<number | undefined> {
-  const place = new OutputPlace(stream, offset)
+  const place = new StreamPosition(stream, offset)
   let isFirst = true
   try {
     for (;;) {

@@ -6,7 +6,7 @@ import {
   reclaimProgressToProto,
   reclaimRequestFromProto,
 } from '../../../wire/admin/storage.ts'
-import { tellingFaults } from '../report-faults.ts'
+import { reportingFaults } from '../report-faults.ts'
 
 /** A store, as whoever looks after it sees it. */
 export interface StorageAdmin {
@@ -23,7 +23,7 @@ interface ReclaimListener {
 const STORAGE_SERVICE = 'windlass.storage.v1.Storage'
 
 export const storageAdmin = (admin: StorageAdmin): Service =>
-  tellingFaults({
+  reportingFaults({
     name: STORAGE_SERVICE,
     methods: {
       Figures: {

@@ -1,14 +1,14 @@
 import { FaultError } from '../../../base/fault.ts'
 import type { ClientStreamingMethod, Method, ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
-import { asked } from '../../../services/workers/ask-for-leases.ts'
+import { askForLeases } from '../../../services/workers/ask-for-leases.ts'
 import { describeWorker } from '../../../services/workers/describe-worker.ts'
-import { leaseWords } from '../../../services/workers/lease-messages.ts'
+import { leaseMessages } from '../../../services/workers/lease-messages.ts'
 import { polledSession } from '../../../services/workers/polled-session.ts'
-import { takeNews } from '../../../services/workers/task-reports.ts'
+import { takeReport } from '../../../services/workers/task-reports.ts'
 import {
-  openWorkersDoor,
-  type WorkersDoor,
-  type WorkersDoorOptions,
+  openWorkerSessions,
+  type WorkerSessions,
+  type WorkerSessionsOptions,
 } from '../../../services/workers/worker-sessions.ts'
 import { heartbeatAnswerToProto, heartbeatFromProto, unregisterFromProto } from '../../../wire/workers/heartbeat.ts'
 import { leaseQuestionFromProto, leasesToProto } from '../../../wire/workers/lease.ts'
@@ -21,7 +21,7 @@ import {
 } from '../../../wire/workers/stage.ts'
 import { taskUpdateFromProto } from '../../../wire/workers/status.ts'
 import { outputPieceFromProto } from '../../../wire/workers/stream.ts'
-import { tellingFaults } from '../report-faults.ts'
+import { reportingFaults } from '../report-faults.ts'
 import { streamLeases } from './stream-leases.ts'
 
 /** The seed of this protocol names no package: both are what its readers come up with. */
@@ -33,8 +33,8 @@ const NOTHING = new Uint8Array()
 const ANSWER_AHEAD_MS = 500
 
 /** Workers, as expbuild's protocol and our own stream have them. */
-export function workersDoor(options: WorkersDoorOptions): Service[] {
-  const door = openWorkersDoor(options)
+export function workersDoor(options: WorkerSessionsOptions): Service[] {
+  const door = openWorkerSessions(options)
   const methods: Record<string, Method> = {
     RegisterWorker: registerWorker(door),
     LeaseTask: leaseTask(door),
@@ -54,10 +54,10 @@ export function workersDoor(options: WorkersDoorOptions): Service[] {
       },
     },
   ]
-  return services.map(tellingFaults)
+  return services.map(reportingFaults)
 }
 
-const registerWorker = (door: WorkersDoor): UnaryMethod => ({
+const registerWorker = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   handle(bytes) {
     const registration = registrationFromProto(bytes)
@@ -67,37 +67,42 @@ const registerWorker = (door: WorkersDoor): UnaryMethod => ({
   },
 })
 
-const leaseTask = (door: WorkersDoor): UnaryMethod => ({
+const leaseTask = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes, call) {
     const { worker, tasks, waitSeconds } = leaseQuestionFromProto(bytes)
     const session = door.sessionOf(worker)
     if (session === undefined) throw notRegistered(worker)
     const waitMs = patience(door, waitSeconds * 1000, call)
-    const leases = await asked(door, { worker, tasks, waitMs }, call)
-    const words = leaseWords(leases, { desk: door.desk, worker, wantsSpec: session.wantsSpec, now: door.clock.now() })
+    const leases = await askForLeases(door, { worker, tasks, waitMs }, call)
+    const words = leaseMessages(leases, {
+      desk: door.desk,
+      worker,
+      wantsSpec: session.wantsSpec,
+      now: door.clock.now(),
+    })
     for (const { attemptId, expiresAt } of words) session.attempts.given(attemptId, expiresAt)
     return leasesToProto(words)
   },
 })
 
-function patience({ longPollMs, clock }: WorkersDoor, wishedMs: number, { deadline }: ServerCall): number {
+function patience({ longPollMs, clock }: WorkerSessions, wishedMs: number, { deadline }: ServerCall): number {
   const untilDeadline = deadline === undefined ? longPollMs : deadline - clock.monotonic() - ANSWER_AHEAD_MS
   return Math.max(0, Math.min(wishedMs, longPollMs, untilDeadline))
 }
 
-const updateTaskStatus = (door: WorkersDoor): UnaryMethod => ({
+const updateTaskStatus = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const update = taskUpdateFromProto(bytes)
     const attempts = door.sessionOf(update.worker)?.attempts
     if (update.what.kind === 'started') attempts?.begun(update.attemptId)
-    await takeNews({ ...door, ended: () => attempts?.ended(update.attemptId) }, update)
+    await takeReport({ ...door, ended: () => attempts?.ended(update.attemptId) }, update)
     return NOTHING
   },
 })
 
-const reportHeartbeat = (door: WorkersDoor): UnaryMethod => ({
+const reportHeartbeat = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   handle(bytes) {
     const { worker, state, running, load, preempted } = heartbeatFromProto(bytes)
@@ -115,7 +120,7 @@ const reportHeartbeat = (door: WorkersDoor): UnaryMethod => ({
   },
 })
 
-const unregisterWorker = (door: WorkersDoor): UnaryMethod => ({
+const unregisterWorker = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   handle(bytes) {
     const worker = unregisterFromProto(bytes)
@@ -124,7 +129,7 @@ const unregisterWorker = (door: WorkersDoor): UnaryMethod => ({
   },
 })
 
-const reportOutput = ({ desk }: WorkersDoor): ClientStreamingMethod => ({
+const reportOutput = ({ desk }: WorkerSessions): ClientStreamingMethod => ({
   kind: 'clientStreaming',
   keepsNothing: true,
   async handle(requests) {
@@ -133,12 +138,12 @@ const reportOutput = ({ desk }: WorkersDoor): ClientStreamingMethod => ({
   },
 })
 
-const findStage = ({ stages }: WorkersDoor): UnaryMethod => ({
+const findStage = ({ stages }: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   handle: async (bytes) => foundStageToProto(await stages.find(stageQuestionFromProto(bytes))),
 })
 
-const keepStage = ({ stages }: WorkersDoor): UnaryMethod => ({
+const keepStage = ({ stages }: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     await stages.keep(keptStageFromProto(bytes))

@@ -3,9 +3,9 @@ import type { BidiMethod, Incoming, Outgoing, ServerCall } from '../../../grpc/s
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { describeWorker } from '../../../services/workers/describe-worker.ts'
 import { HeldAttempts } from '../../../services/workers/held-attempts.ts'
-import { leaseWords } from '../../../services/workers/lease-messages.ts'
+import { leaseMessages } from '../../../services/workers/lease-messages.ts'
 import { type DoorSession, standingOrders } from '../../../services/workers/polled-session.ts'
-import type { WorkersDoor } from '../../../services/workers/worker-sessions.ts'
+import type { WorkerSessions } from '../../../services/workers/worker-sessions.ts'
 import type { WorkerRegistration } from '../../../wire/workers/registration.ts'
 import { type ServerWord, serverWordToProto, workerWordFromProto } from '../../../wire/workers/stream.ts'
 
@@ -13,7 +13,7 @@ import { type ServerWord, serverWordToProto, workerWordFromProto } from '../../.
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024
 
 /** One stream is one registration: leases and orders go out as they come, until one of the two sides ends it. */
-export const streamLeases = (door: WorkersDoor): BidiMethod => ({
+export const streamLeases = (door: WorkerSessions): BidiMethod => ({
   kind: 'bidi',
   async handle(requests, out, call) {
     const first = await requests.next()
@@ -48,7 +48,7 @@ interface Spoken {
 }
 
 /** Resolves when the worker has no more to say. What it says after its stream was ended is heard by nobody. */
-async function hearWorker(door: WorkersDoor, requests: Incoming, { worker, session }: Spoken): Promise<void> {
+async function hearWorker(door: WorkerSessions, requests: Incoming, { worker, session }: Spoken): Promise<void> {
   for (;;) {
     const message = await requests.next()
     if (message === undefined || session.isEnded) return
@@ -66,7 +66,7 @@ async function hearWorker(door: WorkersDoor, requests: Incoming, { worker, sessi
 }
 
 /** Two workers of one name would take it from each other for ever: the one that came first has to give up. */
-function wordsFor({ desk, ending }: WorkersDoor, worker: string, what: string): Error {
+function wordsFor({ desk, ending }: WorkerSessions, worker: string, what: string): Error {
   if (ending.aborted) return stopping()
   if (desk.list().some((other) => other.worker === worker))
     return new GrpcError(STATUS.aborted, `another worker has registered as ${worker.slice(0, 200)}`)
@@ -114,7 +114,7 @@ interface StreamParts {
 }
 
 function streamedSession(
-  door: WorkersDoor,
+  door: WorkerSessions,
   { worker, wantsSpec, running }: WorkerRegistration,
   { line, over }: StreamParts,
 ): StreamedSession {
@@ -149,7 +149,7 @@ function streamedSession(
       for (const word of [{ kind: 'registered' } as const, ...words]) trySend(word)
     },
     lease(given) {
-      const leases = leaseWords(given, { desk: door.desk, worker, wantsSpec, now: door.clock.now() })
+      const leases = leaseMessages(given, { desk: door.desk, worker, wantsSpec, now: door.clock.now() })
       if (leases.length > 0) send({ kind: 'leases', leases })
       for (const { attemptId, expiresAt } of leases) attempts.given(attemptId, expiresAt)
     },

@@ -9,7 +9,7 @@ import { bodyPieces, withLongStart } from '../server/body-pieces.ts'
 import type { CacheTools } from './cache-tools.ts'
 import { formOfBody } from './content-codings.ts'
 import { cacheNameIn } from './request.ts'
-import { FRAME_HEADER_BYTES, zstdContentSize } from './zstd-content-size.ts'
+import { ZSTD_HEADER_BYTES, zstdContentSize } from './zstd-content-size.ts'
 
 /** How large the blob is, where the body's own length does not tell; other caches know it by the same name. */
 const SIZE_HEADER = 'x-digest-sizebytes'
@@ -21,7 +21,7 @@ const SIZE_HEADER = 'x-digest-sizebytes'
 export async function putBlob(c: Context, { instances, clock, maxBlobBytes }: CacheTools): Promise<Response> {
   const { instance, fn, hash } = cacheNameIn(c, instances)
   const form = formOfBody(c, true)
-  const pieces = withLongStart(bodyPieces(c.req.raw, clock), FRAME_HEADER_BYTES)
+  const pieces = withLongStart(bodyPieces(c.req.raw, clock), ZSTD_HEADER_BYTES)
   const first = (await pieces.next()).value ?? new Uint8Array(0)
   const size = sizeOf(c, form, first)
   if (size > maxBlobBytes) {

@@ -1,12 +1,12 @@
 import { constants, zstdCompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { FRAME_HEADER_BYTES, zstdContentSize } from './zstd-content-size.ts'
+import { ZSTD_HEADER_BYTES, zstdContentSize } from './zstd-content-size.ts'
 
 test.each([0, 1, 255, 256, 257, 65_535, 65_791, 65_792, 200_000, 20_000_000])(
   'a frame of %i bytes says so in its header',
   (size) => {
     const zstd = zstdCompressSync(Buffer.alloc(size))
-    expect(zstdContentSize(zstd.subarray(0, FRAME_HEADER_BYTES))).toBe(size)
+    expect(zstdContentSize(zstd.subarray(0, ZSTD_HEADER_BYTES))).toBe(size)
   },
 )
 

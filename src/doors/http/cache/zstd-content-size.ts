@@ -1,5 +1,5 @@
 /** As much of a zstd frame as its header can take: magic, descriptor, window, dictionary id, content size. */
-export const FRAME_HEADER_BYTES = 18
+export const ZSTD_HEADER_BYTES = 18
 
 const MAGIC = 0xfd2fb528
 const ID_BYTES = [0, 1, 2, 4] as const

@@ -1,11 +1,11 @@
 import { FaultError } from '../../../base/fault.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
-import type { CallbackForm, FormDesk } from '../../../services/snippets/callback-form.ts'
+import type { CallbackForm, FormSnippets } from '../../../services/snippets/callback-form.ts'
 import { JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
 import { otherRunsOf } from './other-runs.ts'
-import { submissionAnswer } from './response.ts'
-import { DEFAULTS } from './submission-fields.ts'
+import { judge0Answer } from './response.ts'
+import { FIELDS_BY_DEFAULT } from './submission-fields.ts'
 
 /** Under which callbacks of submissions are known. */
 export const JUDGE0_FORM = 'judge0'
@@ -28,19 +28,19 @@ export const judge0Form = ({ instances, limits, mostOutputBytes = 1024 * 1024 }:
   },
   async body(first, desk) {
     const wish = {
-      fields: DEFAULTS,
+      fields: FIELDS_BY_DEFAULT,
       isBase64: true,
       limits: { ...JUDGE0_LIMITS, ...limits },
       offers: desk.languages(),
       blobs: instances(first.request.instance).blobs,
       mostBytes: mostOutputBytes,
     }
-    return JSON.stringify(await submissionAnswer({ first, others: await otherRunsOf(first, desk) }, wish))
+    return JSON.stringify(await judge0Answer({ first, others: await otherRunsOf(first, desk) }, wish))
   },
 })
 
 /** One that is forgotten meanwhile is over, too. */
-async function untilOver(id: string, desk: FormDesk, signal: AbortSignal): Promise<SnippetStatus | undefined> {
+async function untilOver(id: string, desk: FormSnippets, signal: AbortSignal): Promise<SnippetStatus | undefined> {
   try {
     return await desk.wait(id, { ms: LONGEST_MS, signal })
   } catch (error) {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { commandWords } from './command-line.ts'
+import { splitCommandLine } from './command-line.ts'
 
 test.each([
   ['', []],
@@ -10,13 +10,13 @@ test.each([
   [`a\\ b "\\"q\\"" 'no\\thing' "x\\y"`, ['a b', '"q"', 'no\\thing', 'x\\y']],
   [`pre"fix"ed`, ['prefixed']],
 ])('%j is what a shell makes of it', (line, words) => {
-  expect(commandWords(line)).toEqual(words)
+  expect(splitCommandLine(line)).toEqual(words)
   const shell = execFileSync('bash', ['-c', `printf '%s\\0' ${line}`]).toString()
   if (words.length > 0) expect(shell.split('\0').slice(0, -1)).toEqual(words)
 })
 
 test('nothing is looked up, and a quote must end', () => {
-  expect(commandWords('$HOME `id` $(id) ; rm -rf * > x')).toEqual([
+  expect(splitCommandLine('$HOME `id` $(id) ; rm -rf * > x')).toEqual([
     '$HOME',
     '`id`',
     '$(id)',
@@ -27,5 +27,5 @@ test('nothing is looked up, and a quote must end', () => {
     '>',
     'x',
   ])
-  expect(commandWords('"open')).toBeUndefined()
+  expect(splitCommandLine('"open')).toBeUndefined()
 })

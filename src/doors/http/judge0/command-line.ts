@@ -2,7 +2,7 @@
  * A line of arguments as a shell would take it apart, and nothing more of a shell: quotes and backslashes hold words
  * together, no variable, pattern or command is looked at. Undefined when a quote does not end.
  */
-export function commandWords(line: string): string[] | undefined {
+export function splitCommandLine(line: string): string[] | undefined {
   const words: string[] = []
   let word: string | undefined
   let quote: string | undefined

@@ -7,20 +7,20 @@ import type { EngineFigures } from '../../../engine/inquiring.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver } from '../../../model/snippet.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { BodyTooLarge } from '../server/body-rules.ts'
 import { configInfo, JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
 import { idsOf, listedLanguages } from './language-ids.ts'
-import { BUG, Judge0Problem, judge0ProblemOf } from './problem.ts'
+import { JUDGE0_BUG, Judge0Problem, judge0ProblemOf } from './problem.ts'
 import { readSubmission } from './request.ts'
-import { type AnswerWish, type SubmissionRuns, submissionAnswer } from './response.ts'
-import { type Judge0Desk, judge0Desk } from './runs.ts'
-import { DEFAULTS, fieldsIn, type SubmissionField } from './submission-fields.ts'
+import { type AnswerOptions, type Judge0Runs, judge0Answer } from './response.ts'
+import { type Judge0Service, judge0Service } from './runs.ts'
+import { FIELDS_BY_DEFAULT, fieldsIn, type Judge0Field } from './submission-fields.ts'
 import { STATUSES } from './submission-status.ts'
 import { tokenOf } from './token.ts'
 
 export interface Judge0DoorOptions {
-  readonly desk: Pick<SnippetDesk, 'languages' | 'awaited' | 'mustBeOpen' | 'submit' | 'find' | 'wait' | 'cancel'>
+  readonly desk: Pick<SnippetService, 'languages' | 'awaited' | 'mustBeOpen' | 'submit' | 'find' | 'wait' | 'cancel'>
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
@@ -43,10 +43,10 @@ export interface Judge0DoorOptions {
 }
 
 interface Tools extends Required<Omit<Judge0DoorOptions, 'limits' | 'callbacks' | 'desk'>> {
-  readonly languages: SnippetDesk['languages']
-  readonly awaited: SnippetDesk['awaited']
-  readonly desk: Pick<SnippetDesk, 'mustBeOpen'>
-  readonly submissions: Judge0Desk
+  readonly languages: SnippetService['languages']
+  readonly awaited: SnippetService['awaited']
+  readonly desk: Pick<SnippetService, 'mustBeOpen'>
+  readonly submissions: Judge0Service
   readonly limits: Judge0Limits
   readonly hasCallbacks: boolean
 }
@@ -73,7 +73,7 @@ export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOp
     hasCallbacks: callbacks !== undefined,
   }
   const { clock, log } = set
-  const tools: Tools = { ...set, submissions: judge0Desk({ desk, clock, callbacks }) }
+  const tools: Tools = { ...set, submissions: judge0Service({ desk, clock, callbacks }) }
   const app = new Hono()
   app.onError((error, c) => tell(error, c, log))
   for (const prefix of tools.prefixes) hang(app, prefix, tools)
@@ -119,7 +119,7 @@ async function create(c: Context, tools: Tools): Promise<Response> {
   const signal = AbortSignal.any([c.req.raw.signal, tools.ending])
   const ended = await tools.submissions.wait(runs, { ms: tools.mostWaitMs, signal })
   try {
-    return c.json(await submissionAnswer(ended, wishFor(ended, wish, tools)), 201)
+    return c.json(await judge0Answer(ended, wishFor(ended, wish, tools)), 201)
   } catch (error) {
     if (!(error instanceof Judge0Problem)) throw error
     return c.json({ ...error.body, token: tokenOf(runs.first.id) }, 201) // it was made, and can be asked for otherwise
@@ -160,7 +160,7 @@ function mustFit(count: number, { limits: { mostBatch } }: Tools): void {
 async function show(c: Context, tools: Tools): Promise<Response> {
   const wish = wishIn(c)
   const runs = await submissionIn(c, tools)
-  return c.json(await submissionAnswer(runs, wishFor(runs, wish, tools)))
+  return c.json(await judge0Answer(runs, wishFor(runs, wish, tools)))
 }
 
 async function showBatch(c: Context, tools: Tools): Promise<Response> {
@@ -170,7 +170,7 @@ async function showBatch(c: Context, tools: Tools): Promise<Response> {
   const submissions: unknown[] = []
   for (const token of tokens) {
     const runs = await tools.submissions.find(token.trim(), tools.instanceOf(c))
-    submissions.push(runs === undefined ? null : await submissionAnswer(runs, wishFor(runs, wish, tools)))
+    submissions.push(runs === undefined ? null : await judge0Answer(runs, wishFor(runs, wish, tools)))
   }
   return c.json({ submissions })
 }
@@ -182,10 +182,10 @@ async function remove(c: Context, tools: Tools): Promise<Response> {
   if ([runs.first, ...runs.others].every(isOver)) throw new Judge0Problem(400, 'delete not allowed')
   await tools.submissions.cancel(runs)
   const now = await submissionIn(c, tools)
-  return c.json(await submissionAnswer(now, wishFor(now, { fields, isBase64: true }, tools)))
+  return c.json(await judge0Answer(now, wishFor(now, { fields, isBase64: true }, tools)))
 }
 
-async function submissionIn(c: Context, tools: Tools): Promise<SubmissionRuns> {
+async function submissionIn(c: Context, tools: Tools): Promise<Judge0Runs> {
   const runs = await tools.submissions.find(c.req.param('token') ?? '', tools.instanceOf(c))
   if (runs === undefined) throw new Judge0Problem(404, 'Not Found')
   return runs
@@ -207,18 +207,18 @@ function workers({ figures }: Tools) {
 }
 
 interface ShownWish {
-  readonly fields: readonly SubmissionField[]
+  readonly fields: readonly Judge0Field[]
   readonly isBase64: boolean
 }
 
 const wishIn = (c: Context, hasFields = true): ShownWish => ({
-  fields: hasFields ? fieldsIn(c.req.query('fields')) : DEFAULTS,
+  fields: hasFields ? fieldsIn(c.req.query('fields')) : FIELDS_BY_DEFAULT,
   isBase64: c.req.query('base64_encoded') === 'true',
 })
 
 type AnswerTools = Pick<Tools, 'limits' | 'languages' | 'instances' | 'mostOutputBytes'>
 
-const wishFor = ({ first }: SubmissionRuns, wish: ShownWish, tools: AnswerTools): AnswerWish => ({
+const wishFor = ({ first }: Judge0Runs, wish: ShownWish, tools: AnswerTools): AnswerOptions => ({
   ...wish,
   limits: tools.limits,
   offers: tools.languages(),
@@ -254,7 +254,7 @@ function tell(error: Error, c: Context, log: Log): Response {
     error instanceof BodyTooLarge ? new Judge0Problem(413, 'the body is too large') : judge0ProblemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)
     log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request in the words of Judge0 failed')
-  const { status, body, retryAfterMs } = problem ?? BUG
+  const { status, body, retryAfterMs } = problem ?? JUDGE0_BUG
   if (retryAfterMs !== undefined) c.header('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
   return c.json(body, status as ContentfulStatusCode)
 }

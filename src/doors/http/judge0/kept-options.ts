@@ -21,14 +21,14 @@ const KEPT = z.object({
   expected_hash: z.string().optional(),
 })
 
-export type KeptWish = z.output<typeof KEPT>
+export type KeptOptions = z.output<typeof KEPT>
 
 const KEY = 'judge0'
 
-export const keptMetadata = (kept: KeptWish): Readonly<Record<string, string>> => ({ [KEY]: JSON.stringify(kept) })
+export const keptMetadata = (kept: KeptOptions): Readonly<Record<string, string>> => ({ [KEY]: JSON.stringify(kept) })
 
 /** Undefined for snippets that came another way, or whose word for it is not ours. */
-export function keptIn(metadata: Readonly<Record<string, string>>): KeptWish | undefined {
+export function keptIn(metadata: Readonly<Record<string, string>>): KeptOptions | undefined {
   const text = Object.hasOwn(metadata, KEY) ? metadata[KEY] : undefined
   if (text === undefined) return undefined
   try {

@@ -1,9 +1,9 @@
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { keptIn } from './kept-options.ts'
 
-type Finding = Pick<SnippetDesk, 'find'>
+type Finding = Pick<SnippetService, 'find'>
 
 /** The runs of a submission beside the one that is named for all of them. */
 export async function otherRunsOf({ request }: SnippetStatus, desk: Finding): Promise<SnippetStatus[]> {

@@ -5,23 +5,23 @@ import type { BlobStore } from '../../../storage/blob-store.ts'
 import { isProject, projectCompile } from './project.ts'
 
 /** What the program and its compiler printed. Nothing at all is null. */
-export interface Printed {
+export interface Judge0Output {
   readonly stdout: Buffer | null
   readonly stderr: Buffer | null
   readonly compileOutput: Buffer | null
 }
 
-export interface PrintedWish {
+export interface Judge0OutputOptions {
   readonly blobs: BlobStore
   /** Of each stream. */
   readonly mostBytes: number
 }
 
-export async function printedOf(
+export async function judge0OutputOf(
   { result, request }: SnippetStatus,
   isMixed: boolean,
-  wish: PrintedWish,
-): Promise<Printed> {
+  wish: Judge0OutputOptions,
+): Promise<Judge0Output> {
   const compiled = result?.stages.find(({ name }) => name === 'compile')
   const ran = result?.stages.find(({ name }) => name !== 'compile')
   const project = result && isProject(request.files) ? projectCompile(result).output : undefined
@@ -34,7 +34,7 @@ export async function printedOf(
   }
 }
 
-async function bytesOf(stream: StageStream | undefined, { blobs, mostBytes }: PrintedWish): Promise<Buffer> {
+async function bytesOf(stream: StageStream | undefined, { blobs, mostBytes }: Judge0OutputOptions): Promise<Buffer> {
   if (stream === undefined) return Buffer.alloc(0)
   if (stream.digest === undefined) return Buffer.from((stream.inline ?? new Uint8Array()).subarray(0, mostBytes))
   return Buffer.from((await outputText(stream, { encoding: 'base64', mostBytes, blobs })).text, 'base64')

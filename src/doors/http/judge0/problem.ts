@@ -39,7 +39,7 @@ function told({ code, message, retryAfterMs }: ApiProblem): Judge0Problem {
   return new Judge0Problem(API_CODES[code].status, message, retryAfterMs)
 }
 
-export const BUG = new Judge0Problem(500, 'Something went wrong here; the log of the server says more')
+export const JUDGE0_BUG = new Judge0Problem(500, 'Something went wrong here; the log of the server says more')
 
 /** Where answers are in the words of Judge0. */
 const PATHS = /^(?:\/judge0(?:\/|$)|\/(?:submissions|languages|statuses|config_info|workers|about|version)(?:\/|$))/

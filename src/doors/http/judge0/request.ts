@@ -4,15 +4,15 @@ import type { InstanceName } from '../../../model/instance-name.ts'
 import type { LanguageOffer } from '../../../model/language.ts'
 import { type SnippetFile, type SnippetRequest, snippetOf } from '../../../model/snippet.ts'
 import { hashOfText } from '../../../services/snippets/printed-hash.ts'
-import { commandWords } from './command-line.ts'
+import { splitCommandLine } from './command-line.ts'
 import type { Judge0Limits, Judge0Switches } from './judge0-limits.ts'
-import { type KeptWish, keptMetadata } from './kept-options.ts'
+import { type KeptOptions, keptMetadata } from './kept-options.ts'
 import { idOf, languageWithId, PROJECT_ID } from './language-ids.ts'
 import { Judge0Problem } from './problem.ts'
 import { isCompiledFirst, PROJECT_OUTPUTS, projectFiles } from './project.ts'
 import { zipFiles } from './zip-files.ts'
 
-export interface SubmissionRules extends Judge0Switches {
+export interface Judge0Rules extends Judge0Switches {
   readonly offers: readonly LanguageOffer[]
   /** Names of languages that a worker is still testing: submissions for them wait in the queue. */
   readonly awaited: readonly string[]
@@ -21,11 +21,11 @@ export interface SubmissionRules extends Judge0Switches {
   readonly isBase64: boolean
 }
 
-export interface SubmissionOrder {
+export interface Judge0Submission {
   readonly runs: number
-  readonly kept: KeptWish
+  readonly kept: KeptOptions
   /** With what is kept beside it, when that is known to its end. */
-  request(kept: KeptWish): SnippetRequest
+  request(kept: KeptOptions): SnippetRequest
 }
 
 type Body = Readonly<Record<string, unknown>>
@@ -47,12 +47,12 @@ class Complaints {
 }
 
 /** Throws a Judge0Problem with all that is wrong. */
-export async function readSubmission(given: unknown, rules: SubmissionRules): Promise<SubmissionOrder> {
+export async function readSubmission(given: unknown, rules: Judge0Rules): Promise<Judge0Submission> {
   const body: Body = typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Body) : {}
   const wrong = new Complaints()
   const id = numberIn(body, 'language_id', wrong)
   const language = languageFor(id, rules, wrong)
-  const kept: KeptWish = {
+  const kept: KeptOptions = {
     language_id: id ?? 0,
     ...amountsIn(body, rules.limits, wrong),
     ...wordsIn(body, rules, wrong),
@@ -94,11 +94,7 @@ export async function readSubmission(given: unknown, rules: SubmissionRules): Pr
 
 const NO_WORKER_MS = 30_000
 
-function languageFor(
-  id: number | undefined,
-  { offers, awaited }: SubmissionRules,
-  wrong: Complaints,
-): string | undefined {
+function languageFor(id: number | undefined, { offers, awaited }: Judge0Rules, wrong: Complaints): string | undefined {
   if (id === undefined) return wrong.add('language_id', "can't be blank")
   const name = languageWithId(id, offers) ?? awaited.find((each) => idOf(each) === id)
   return name ?? wrong.add('language_id', `language with id ${id} doesn't exist`)
@@ -125,7 +121,7 @@ const amountsFor = (limits: Judge0Limits) =>
     ['max_file_size', 0, limits.mostFileSize],
   ] as const
 
-function amountsIn(body: Body, limits: Judge0Limits, wrong: Complaints): Partial<KeptWish> {
+function amountsIn(body: Body, limits: Judge0Limits, wrong: Complaints): Partial<KeptOptions> {
   const amounts: Record<string, number> = {}
   for (const [name, least, most] of amountsFor(limits)) {
     const value = numberIn(body, name, wrong)
@@ -141,7 +137,7 @@ function amountsIn(body: Body, limits: Judge0Limits, wrong: Complaints): Partial
 const NO_NETWORK =
   'enabling network is not allowed: the operator can grant it with allow = ["judge0"] under [execution.network]'
 
-function wordsIn(body: Body, { hasCallbacks, mayUseNetwork }: SubmissionRules, wrong: Complaints): Partial<KeptWish> {
+function wordsIn(body: Body, { hasCallbacks, mayUseNetwork }: Judge0Rules, wrong: Complaints): Partial<KeptOptions> {
   const line = textIn(body, 'command_line_arguments', wrong)
   if (line !== undefined && line.length > MOST_ARGUMENTS)
     wrong.add('command_line_arguments', `is too long (maximum is ${MOST_ARGUMENTS} characters)`)
@@ -182,7 +178,7 @@ function bytesIn(body: Body, name: string, { wrong, isBase64 }: BytesWish): Buff
 }
 
 /** An archive is always Base64. */
-async function additionalFiles(body: Body, { limits }: SubmissionRules, wrong: Complaints): Promise<SnippetFile[]> {
+async function additionalFiles(body: Body, { limits }: Judge0Rules, wrong: Complaints): Promise<SnippetFile[]> {
   const archive = bytesIn(body, 'additional_files', { wrong, isBase64: true })
   if (!archive?.length) return []
   try {
@@ -211,14 +207,14 @@ function filesOf({ source, extra, isProject }: GivenFiles, wrong: Complaints): S
   }
 }
 
-function argumentsOf({ command_line_arguments: line = '' }: KeptWish, wrong: Complaints): string[] {
-  const words = commandWords(line)
+function argumentsOf({ command_line_arguments: line = '' }: KeptOptions, wrong: Complaints): string[] {
+  const words = splitCommandLine(line)
   if (words === undefined) wrong.add('command_line_arguments', 'has a quote that does not end')
   return words ?? []
 }
 
 /** Of memory, processes and file sizes that nobody said, the language's own hold: they know what their programs need. */
-function runLimitsOf(kept: KeptWish, limits: Judge0Limits, files: readonly SnippetFile[]): Limits {
+function runLimitsOf(kept: KeptOptions, limits: Judge0Limits, files: readonly SnippetFile[]): Limits {
   const { memory_limit: memory, max_processes_and_or_threads: pids, max_file_size: fileSize } = kept
   // Compiling is part of the run there, and is not what the limit is meant for.
   const compileMs = isCompiledFirst(files) && files[0]?.name !== '' ? PROJECT_COMPILE_MS : 0

@@ -4,17 +4,17 @@ import type { SnippetStatus } from '../../../model/snippet.ts'
 import { hashOfText } from '../../../services/snippets/printed-hash.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import type { Judge0Limits } from './judge0-limits.ts'
-import { type KeptWish, keptIn } from './kept-options.ts'
+import { type KeptOptions, keptIn } from './kept-options.ts'
 import { idOf, languageNameOf } from './language-ids.ts'
-import { printedOf } from './output.ts'
+import { judge0OutputOf } from './output.ts'
 import { Judge0Problem } from './problem.ts'
 import { isProject } from './project.ts'
-import { type SubmissionField, TEXT_FIELDS } from './submission-fields.ts'
-import { cpuMsOf, type Judged, judged, messageOf, STATUSES, signalNumber } from './submission-status.ts'
+import { type Judge0Field, TEXT_FIELDS } from './submission-fields.ts'
+import { cpuMsOf, endMessageOf, type Judged, judged, STATUSES, signalNumber } from './submission-status.ts'
 import { tokenOf } from './token.ts'
 
-export interface AnswerWish {
-  readonly fields: readonly SubmissionField[]
+export interface AnswerOptions {
+  readonly fields: readonly Judge0Field[]
   readonly isBase64: boolean
   readonly limits: Judge0Limits
   readonly offers: readonly LanguageOffer[]
@@ -23,15 +23,15 @@ export interface AnswerWish {
 }
 
 /** A submission is one run, or several: then the first that is not accepted speaks for all, and times are their mean. */
-export interface SubmissionRuns {
+export interface Judge0Runs {
   readonly first: SnippetStatus
   readonly others: readonly SnippetStatus[]
 }
 
-export type SubmissionAnswer = Readonly<Record<string, unknown>>
+export type Judge0Answer = Readonly<Record<string, unknown>>
 
 /** Throws a Judge0Problem where bytes are no text and were not asked for as Base64. */
-export async function submissionAnswer({ first, others }: SubmissionRuns, wish: AnswerWish): Promise<SubmissionAnswer> {
+export async function judge0Answer({ first, others }: Judge0Runs, wish: AnswerOptions): Promise<Judge0Answer> {
   const kept = keptIn(first.request.metadata)
   const views: RunView[] = []
   for (const run of [first, ...others]) {
@@ -52,8 +52,8 @@ interface RunView {
   readonly compileOutput: Buffer | null
 }
 
-async function viewOf(run: SnippetStatus, kept: KeptWish | undefined, wish: AnswerWish): Promise<RunView> {
-  const printed = await printedOf(run, kept?.redirect_stderr_to_stdout === true, wish)
+async function viewOf(run: SnippetStatus, kept: KeptOptions | undefined, wish: AnswerOptions): Promise<RunView> {
+  const printed = await judge0OutputOf(run, kept?.redirect_stderr_to_stdout === true, wish)
   const expected = kept?.expected_hash
   const isRight = expected === undefined ? undefined : hashOfText((printed.stdout ?? '').toString()) === expected
   const { mostCpuTime, cpuTime } = wish.limits
@@ -75,12 +75,12 @@ interface Views {
   readonly first: SnippetStatus
   readonly deciding: RunView
   readonly views: readonly RunView[]
-  readonly kept: KeptWish | undefined
+  readonly kept: KeptOptions | undefined
 }
 
 type Field = string | number | boolean | object | null
 
-function fieldsOf(all: Views, { limits, offers }: AnswerWish): Record<SubmissionField, Field> {
+function fieldsOf(all: Views, { limits, offers }: AnswerOptions): Record<Judge0Field, Field> {
   const { first, deciding, kept } = all
   const { run, judged: outcome } = deciding
   const { request } = first
@@ -125,7 +125,7 @@ function resultFields({ deciding, views }: Views) {
 }
 
 /** As it was asked for, or as it is for who does not ask. */
-const wishFields = (kept: Partial<KeptWish> = {}, limits: Judge0Limits) => ({
+const wishFields = (kept: Partial<KeptOptions> = {}, limits: Judge0Limits) => ({
   number_of_runs: kept.number_of_runs ?? 1,
   cpu_time_limit: decimal(kept.cpu_time_limit ?? limits.cpuTime),
   cpu_extra_time: decimal(kept.cpu_extra_time ?? limits.cpuExtraTime),
@@ -146,12 +146,13 @@ const wishFields = (kept: Partial<KeptWish> = {}, limits: Judge0Limits) => ({
 
 function messageFor({ status, last }: Judged, { what }: SnippetStatus): Buffer | null {
   if (status === 'queue' || status === 'process' || status === 'compile') return null
-  const words = status === 'internal' && last === undefined ? (what ?? 'it did not run') : last ? messageOf(last) : null
+  const words =
+    status === 'internal' && last === undefined ? (what ?? 'it did not run') : last ? endMessageOf(last) : null
   return words === null ? null : Buffer.from(words)
 }
 
 /** Bytes are told as text, or as Base64 where that was asked for; who did not ask must learn that they have to. */
-function told(field: SubmissionField, value: Field, isBase64: boolean): unknown {
+function told(field: Judge0Field, value: Field, isBase64: boolean): unknown {
   if (!Buffer.isBuffer(value)) return value
   if (isBase64 && TEXT_FIELDS.has(field)) return value.toString('base64')
   try {

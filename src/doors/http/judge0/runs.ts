@@ -3,31 +3,31 @@ import type { Clock } from '../../../base/clock.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
 import { callbackProblem } from '../../../services/snippets/callbacks/callback-url.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { JUDGE0_FORM } from './callback.ts'
 import { otherRunsOf, ownTask } from './other-runs.ts'
 import { Judge0Problem } from './problem.ts'
-import type { SubmissionOrder } from './request.ts'
-import type { SubmissionRuns } from './response.ts'
+import type { Judge0Submission } from './request.ts'
+import type { Judge0Runs } from './response.ts'
 import { taskIdOf } from './token.ts'
 
-export interface Judge0DeskOptions {
-  readonly desk: Pick<SnippetDesk, 'submit' | 'find' | 'wait' | 'cancel'>
+export interface Judge0RunsOptions {
+  readonly desk: Pick<SnippetService, 'submit' | 'find' | 'wait' | 'cancel'>
   readonly clock: Clock
   readonly callbacks: { readonly addresses: AddressRules } | undefined
 }
 
 /** Submissions of one run or of several, over the desk for single ones. */
-export interface Judge0Desk {
-  submit(order: SubmissionOrder): Promise<SubmissionRuns>
+export interface Judge0Service {
+  submit(order: Judge0Submission): Promise<Judge0Runs>
   /** Undefined when the instance has none of that name. */
-  find(token: string, instance: InstanceName): Promise<SubmissionRuns | undefined>
+  find(token: string, instance: InstanceName): Promise<Judge0Runs | undefined>
   /** How it stands when all runs are over, or when the time is up. */
-  wait(runs: SubmissionRuns, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<SubmissionRuns>
-  cancel(runs: SubmissionRuns): Promise<void>
+  wait(runs: Judge0Runs, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<Judge0Runs>
+  cancel(runs: Judge0Runs): Promise<void>
 }
 
-export function judge0Desk({ desk, clock, callbacks }: Judge0DeskOptions): Judge0Desk {
+export function judge0Service({ desk, clock, callbacks }: Judge0RunsOptions): Judge0Service {
   const cancelAll = async (runs: readonly SnippetStatus[]): Promise<void> => {
     await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(id)))
   }

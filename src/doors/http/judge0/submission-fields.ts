@@ -20,23 +20,23 @@ const SUBMISSION_FIELDS = [
   ...JUDGE0_FIELDS,
   ...(['queued_at', 'started_at', 'updated_at', 'queue_host', 'execution_host'] as const),
 ] as const
-export type SubmissionField = (typeof SUBMISSION_FIELDS)[number]
+export type Judge0Field = (typeof SUBMISSION_FIELDS)[number]
 
 /** Told as Base64 to who asks for that. */
-export const TEXT_FIELDS: ReadonlySet<SubmissionField> = new Set([
+export const TEXT_FIELDS: ReadonlySet<Judge0Field> = new Set([
   ...(['source_code', 'stdin', 'expected_output', 'stdout', 'stderr', 'compile_output', 'message'] as const),
 ])
 
-export const DEFAULTS: readonly SubmissionField[] = DEFAULT_FIELDS
+export const FIELDS_BY_DEFAULT: readonly Judge0Field[] = DEFAULT_FIELDS
 
 /** Names with commas between; `*` for all that Judge0 has. */
-export function fieldsIn(text: string | undefined): readonly SubmissionField[] {
+export function fieldsIn(text: string | undefined): readonly Judge0Field[] {
   const names = (text ?? '').split(',').filter((name) => name !== '')
   const unknown = names.filter((name) => name !== '*' && !isField(name))
   if (unknown.length > 0)
     throw new Judge0Problem(400, `invalid fields: [${unknown.slice(0, 20).join(', ').slice(0, 500)}]`)
   if (names.includes('*')) return JUDGE0_FIELDS
-  return names.length === 0 ? DEFAULTS : names.filter(isField)
+  return names.length === 0 ? FIELDS_BY_DEFAULT : names.filter(isField)
 }
 
-const isField = (name: string): name is SubmissionField => (SUBMISSION_FIELDS as readonly string[]).includes(name)
+const isField = (name: string): name is Judge0Field => (SUBMISSION_FIELDS as readonly string[]).includes(name)

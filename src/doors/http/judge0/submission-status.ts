@@ -72,7 +72,7 @@ export const signalNumber = (name: string | undefined): number | null =>
   (name !== undefined && (constants.signals as Readonly<Record<string, number>>)[name]) || null
 
 /** In words, for an end that needs some. */
-export function messageOf({ cause, exitCode, signal, reason }: StageResult): string | null {
+export function endMessageOf({ cause, exitCode, signal, reason }: StageResult): string | null {
   switch (cause) {
     case 'ok':
       return null

@@ -6,15 +6,18 @@ import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver } from '../../../model/snippet.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { SnippetRefusal } from '../../../services/snippets/snippet-refusal.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { BodyTooLarge, takes } from '../server/body-rules.ts'
-import { BUG, NOT_JSON, PistonProblem, pistonProblemOf } from './problem.ts'
-import { type ExecuteOrder, offersFor, PISTON_LIMITS, type PistonLimits, readExecute } from './request.ts'
+import { NOT_JSON, PISTON_BUG, PistonProblem, pistonProblemOf } from './problem.ts'
+import { offersFor, PISTON_LIMITS, type PistonLimits, type PistonRequest, readExecute } from './request.ts'
 import { executeAnswer } from './response.ts'
 import { pistonRuntimes } from './runtimes.ts'
 
 export interface PistonDoorOptions {
-  readonly desk: Pick<SnippetDesk, 'languages' | 'isAwaited' | 'settled' | 'mustBeOpen' | 'submit' | 'wait' | 'cancel'>
+  readonly desk: Pick<
+    SnippetService,
+    'languages' | 'isAwaited' | 'settled' | 'mustBeOpen' | 'submit' | 'wait' | 'cancel'
+  >
   readonly instances: Instances
   readonly clock: Clock
   /** Aborted when the server stops. */
@@ -97,7 +100,7 @@ async function execute(c: Context, tools: Tools): Promise<Response> {
 const stopping = (): PistonProblem => new PistonProblem('The server is stopping', 503, STOPPING_MS)
 
 /** The last worker that had it may have gone in between: then it is unknown, as it would have been a moment later. */
-function asUnknown(error: unknown, { runtime }: ExecuteOrder): unknown {
+function asUnknown(error: unknown, { runtime }: PistonRequest): unknown {
   const isGone = error instanceof SnippetRefusal && error.reason === 'no-worker'
   return isGone ? new PistonProblem(`${runtime.language}-${runtime.version} runtime is unknown`) : error
 }
@@ -127,7 +130,7 @@ function tell(error: Error, c: Context, log: Log): Response {
     error instanceof BodyTooLarge ? new PistonProblem('The body is too large', 413) : pistonProblemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)
     log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request in the words of Piston failed')
-  const { message, status, retryAfterMs } = problem ?? BUG
+  const { message, status, retryAfterMs } = problem ?? PISTON_BUG
   if (retryAfterMs !== undefined) c.header('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
   return c.json({ message }, status as ContentfulStatusCode)
 }

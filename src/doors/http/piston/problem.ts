@@ -23,7 +23,7 @@ export function pistonProblemOf(error: unknown): PistonProblem | undefined {
   return problem && new PistonProblem(problem.message, API_CODES[problem.code].status, problem.retryAfterMs)
 }
 
-export const BUG = new PistonProblem('Something went wrong here; the log of the server says more', 500)
+export const PISTON_BUG = new PistonProblem('Something went wrong here; the log of the server says more', 500)
 
 const isPistonPath = (path: string): boolean => path === '/api/v2' || path.startsWith('/api/v2/')
 

@@ -3,7 +3,7 @@ import type { Limits } from '../../../model/command.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { LanguageOffer } from '../../../model/language.ts'
 import { type SnippetFile, type SnippetRequest, snippetOf } from '../../../model/snippet.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { PistonProblem } from './problem.ts'
 import { type FoundRuntime, findRuntime } from './runtimes.ts'
 
@@ -23,7 +23,7 @@ export interface ExecuteRules {
   readonly limits: PistonLimits
 }
 
-export interface ExecuteOrder {
+export interface PistonRequest {
   readonly runtime: FoundRuntime
   readonly request: SnippetRequest
 }
@@ -31,7 +31,7 @@ export interface ExecuteOrder {
 type Body = Readonly<Record<string, unknown>>
 
 /** The body of `execute`, or the first message of a socket. What it lacks is told in the order and words of Piston. */
-export function readExecute(given: unknown, { offers, isAwaited, instance, limits }: ExecuteRules): ExecuteOrder {
+export function readExecute(given: unknown, { offers, isAwaited, instance, limits }: ExecuteRules): PistonRequest {
   const body: Body = typeof given === 'object' && given !== null ? (given as Body) : {}
   const language = wordIn(body, 'language')
   const version = wordIn(body, 'version')
@@ -60,7 +60,7 @@ const notNow = (language: string): PistonProblem =>
 /** What workers offer, once the language that a request names is not under test any more. */
 export async function offersFor(
   given: unknown,
-  desk: Pick<SnippetDesk, 'languages' | 'settled'>,
+  desk: Pick<SnippetService, 'languages' | 'settled'>,
   signal: AbortSignal,
 ): Promise<readonly LanguageOffer[]> {
   const { language, version } = (given ?? {}) as Body

@@ -1,6 +1,6 @@
 import type { StageCause, StageResult } from '../../../model/command-task.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
-import { type OutputWish, outputText } from '../../../services/snippets/output-text.ts'
+import { type OutputTextOptions, outputText } from '../../../services/snippets/output-text.ts'
 import { PistonProblem } from './problem.ts'
 import type { PistonRuntime } from './runtimes.ts'
 
@@ -34,7 +34,7 @@ export interface PistonAnswer extends Pick<PistonRuntime, 'language' | 'version'
 export async function executeAnswer(
   status: SnippetStatus,
   { language, version }: PistonRuntime,
-  wish: OutputWish,
+  wish: OutputTextOptions,
 ): Promise<PistonAnswer> {
   const stages = status.result?.stages ?? []
   const compiled = stages.find(({ name }) => name === 'compile')
@@ -50,7 +50,7 @@ function unrun({ state, what, noWorker }: SnippetStatus): PistonStage {
   throw new PistonProblem(what ?? 'it did not run', noWorker ? 503 : 500)
 }
 
-async function stageOf(stage: StageResult, wish: OutputWish): Promise<PistonStage> {
+async function stageOf(stage: StageResult, wish: OutputTextOptions): Promise<PistonStage> {
   const [stdout, stderr] = [await outputText(stage.stdout, wish), await outputText(stage.stderr, wish)]
   const { wallMs, cpuUserMs, cpuSystemMs, peakMemoryBytes } = stage.usage
   return {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ToldStage, ToldTask } from './page/code-api.ts'
-import { endWords } from './page/end-words.ts'
+import type { StageJson, TaskJson } from './page/code-api.ts'
+import { endText } from './page/end-words.ts'
 
-const stage = (rest: Partial<ToldStage> = {}): ToldStage => ({
+const stage = (rest: Partial<StageJson> = {}): StageJson => ({
   name: 'run',
   cause: 'ok',
   exitCode: 0,
@@ -13,7 +13,7 @@ const stage = (rest: Partial<ToldStage> = {}): ToldStage => ({
   ...rest,
 })
 
-const task = (status: ToldTask['status'], stages: ToldStage[] = [], rest: Partial<ToldTask> = {}): ToldTask => ({
+const task = (status: TaskJson['status'], stages: StageJson[] = [], rest: Partial<TaskJson> = {}): TaskJson => ({
   taskId: 't',
   status,
   attempt: 1,
@@ -35,5 +35,5 @@ test.each([
   [task('cancelled'), 'Stopped'],
   [task('failed', [], { failure: { message: 'no worker came' } }), 'no worker came'],
 ])('the end in one line: %#', (told, words) => {
-  expect(endWords(told)).toEqual({ text: words, isBad: !words.startsWith('Done') })
+  expect(endText(told)).toEqual({ text: words, isBad: !words.startsWith('Done') })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fragmentOf, sharedIn } from './page/share-link.ts'
+import { sharedIn, shareFragment } from './page/share-link.ts'
 
 const packed = async (text: string): Promise<string> => {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
@@ -11,14 +11,14 @@ test.each([
   { language: 'c++', version: '12.2.0', code: 'int main() {}\n', stdin: 'a\0b' },
   { language: 'bash', code: `echo "ä 日本 🎉 </script>"\n`.repeat(3000), stdin: '\r\n' },
 ])('a program comes back from its link as it was', async (shared) => {
-  const fragment = await fragmentOf(shared)
+  const fragment = await shareFragment(shared)
   expect(fragment).toMatch(/^v1\.[\w-]+$/)
   expect(await sharedIn(`#${fragment}`)).toEqual(shared)
 })
 
 test('a link does not grow with what repeats', async () => {
   const code = 'print("the same")\n'.repeat(1000)
-  expect((await fragmentOf({ language: 'python', code, stdin: '' })).length).toBeLessThan(300)
+  expect((await shareFragment({ language: 'python', code, stdin: '' })).length).toBeLessThan(300)
 })
 
 test.each(['', '#', '#v1.', '#v1.!!', '#v1.AAAA', '#v2.abc', '#output', '#v1.%00'])(

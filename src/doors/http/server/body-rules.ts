@@ -35,7 +35,7 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge'
 }
 
-export const tooLarge = (maxBytes: number | undefined): HttpError => ({
+export const bodyTooLarge = (maxBytes: number | undefined): HttpError => ({
   kind: 'invalid',
   status: 413,
   message: maxBytes === undefined ? 'The body is too large' : `The body is larger than ${maxBytes} bytes`,
@@ -61,7 +61,7 @@ export const bodyRules =
       return sendError(c, wrongType(types, type))
     }
     const maxBytes = matching.maxBytes ?? standardMaxBytes
-    if (length > maxBytes) return sendError(c, tooLarge(maxBytes))
+    if (length > maxBytes) return sendError(c, bodyTooLarge(maxBytes))
     if (chunked) limitChunks(c, maxBytes)
     return next()
   }

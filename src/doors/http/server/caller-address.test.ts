@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
-import { addressOf, knowingCallers, networkOf, proxyList } from './caller-address.ts'
+import { callerAddressOf, knowingCallers, networkOf, proxyList } from './caller-address.ts'
 
 async function seen(remoteAddress: string | undefined, said: string | undefined, proxies: readonly string[] = []) {
   const app = new Hono()
   app.use(knowingCallers(proxies))
-  app.get('/', (c) => c.text(addressOf(c)))
+  app.get('/', (c) => c.text(callerAddressOf(c)))
   const headers = said === undefined ? {} : { 'x-forwarded-for': said }
   return (await app.request('/', { headers }, { incoming: { socket: { remoteAddress } } })).text()
 }

@@ -41,7 +41,7 @@ export function knowingCallers(trustedProxies: readonly string[]): MiddlewareHan
 }
 
 /** Whose request it is, as far as the network and the proxies that are trusted can tell. */
-export const addressOf = (c: Context): string => c.get('callerAddress') ?? peerOf(c)
+export const callerAddressOf = (c: Context): string => c.get('callerAddress') ?? peerOf(c)
 
 function peerOf(c: Context): string {
   const { incoming } = (c.env ?? {}) as { incoming?: IncomingMessage }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Fault, FaultError } from '../../../base/fault.ts'
 import { silentLog } from '../../../base/log.ts'
 import { BodyTooLarge } from './body-rules.ts'
-import { Superseded, tell, tellBoth, tellError } from './envelope.ts'
+import { SupersededError, tell, tellBoth, tellError } from './envelope.ts'
 
 const tools = { newId: () => '0123456789ab', clock: { now: () => 0 }, log: silentLog }
 const around = { request_id: 'req_01234567', timestamp: '1970-01-01T00:00:00.000Z' }
@@ -48,7 +48,10 @@ test('what is missing is listed, and who is to come back hears when', async () =
 })
 
 test('what is not theirs any more is a conflict, and a body may be too large', async () => {
-  expect(await refusal(new Superseded('gone'))).toMatchObject({ status: 409, body: { error: { message: 'gone' } } })
+  expect(await refusal(new SupersededError('gone'))).toMatchObject({
+    status: 409,
+    body: { error: { message: 'gone' } },
+  })
   expect((await refusal(new BodyTooLarge())).status).toBe(413)
 })
 

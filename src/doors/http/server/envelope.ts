@@ -26,7 +26,7 @@ const TOLD = {
 } as const satisfies Record<Fault['kind'], readonly [number, string]>
 
 /** What somebody speaks of is not theirs any more; what is not known at all is something else (404). */
-export class Superseded extends Error {
+export class SupersededError extends Error {
   override readonly name = 'Superseded'
 }
 
@@ -64,7 +64,7 @@ interface Told {
 
 function told(c: Context, { log }: EnvelopeTools, error: Error): Told {
   const { message } = error
-  if (error instanceof Superseded) return { status: 409, code: 'CONFLICT', message }
+  if (error instanceof SupersededError) return { status: 409, code: 'CONFLICT', message }
   if (error instanceof BodyTooLarge) return { status: 413, code: 'VALIDATION_ERROR', message: 'The body is too large' }
   if (error instanceof HTTPException && error.status < 500)
     return { status: error.status, code: 'VALIDATION_ERROR', message }

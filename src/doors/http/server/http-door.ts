@@ -6,7 +6,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
 import { ADDRESSES_PATH, type ServerAddresses } from '../../../model/server-addresses.ts'
-import { BodyTooLarge, bodyRules, tooLarge } from './body-rules.ts'
+import { BodyTooLarge, bodyRules, bodyTooLarge } from './body-rules.ts'
 import { type BrowserRules, browserRules } from './browser-rules.ts'
 import { knowingCallers } from './caller-address.ts'
 import { refusingAboveCap } from './connection-cap.ts'
@@ -136,7 +136,7 @@ function wrongMethod(c: Context, methods: readonly string[]): Response {
 }
 
 function told(error: Error, c: Context, log: Log): HttpError {
-  if (error instanceof BodyTooLarge) return tooLarge(undefined)
+  if (error instanceof BodyTooLarge) return bodyTooLarge(undefined)
   if (error instanceof FaultError) return { kind: error.fault.kind, message: error.message }
   if (error instanceof HTTPException && error.status < 500) {
     return { kind: 'invalid', status: error.status, message: error.message }

@@ -1,14 +1,17 @@
 import type { Clock } from '../../../base/clock.ts'
 import { STALL_MS } from './body-pieces.ts'
 
-export interface Outlet {
+export interface BodyOutlet {
   readonly clock: Clock
   /** Ends the connection: an answer that has begun has no other way to say that it is not whole. */
   cut(why: unknown): void
 }
 
 /** A blob as the body of an answer: a piece is read when the one before has been taken. A peer that takes none is cut. */
-export function outgoingPieces(pieces: AsyncIterable<Uint8Array>, { clock, cut }: Outlet): ReadableStream<Uint8Array> {
+export function outgoingPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  { clock, cut }: BodyOutlet,
+): ReadableStream<Uint8Array> {
   const source = pieces[Symbol.asyncIterator]()
   let stopWaiting = (): void => {}
   const letGo = (): void => {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Clock } from '../../../base/clock.ts'
-import { addressOf, BY_SOCKET_FILE, networkOf } from './caller-address.ts'
+import { BY_SOCKET_FILE, callerAddressOf, networkOf } from './caller-address.ts'
 import { type HttpError, sendError } from './http-error.ts'
-import type { Rate } from './token-bucket.ts'
+import type { RequestRate } from './token-bucket.ts'
 import { TokenBuckets } from './token-buckets.ts'
 
 /** How often one may come; undefined is as often as they like. */
 export interface RateLimits {
   /** Not for callers by a socket file, who have none. */
-  readonly perAddress?: Rate | undefined
+  readonly perAddress?: RequestRate | undefined
   /** Whoever shows it, from wherever. It holds beside the one for the address: a key is quickly made up. */
-  readonly perKey?: Rate | undefined
+  readonly perKey?: RequestRate | undefined
 }
 
 export function rateLimits({ perAddress, perKey }: RateLimits, clock: Clock): MiddlewareHandler {
@@ -19,7 +19,7 @@ export function rateLimits({ perAddress, perKey }: RateLimits, clock: Clock): Mi
   const keys = perKey && new TokenBuckets(perKey, clock)
   return (c, next) => {
     if (isFree(c.req.path)) return next()
-    const address = addressOf(c)
+    const address = callerAddressOf(c)
     const key = keyOf(c)
     const waitMs = Math.max(
       address === BY_SOCKET_FILE ? 0 : (addresses?.take(networkOf(address)) ?? 0),

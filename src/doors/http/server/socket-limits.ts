@@ -1,4 +1,4 @@
-import type { Rate } from './token-bucket.ts'
+import type { RequestRate } from './token-bucket.ts'
 
 /** What the peers of WebSockets may take: each stands against a way of holding a server with almost nothing. */
 export interface SocketLimits {
@@ -12,7 +12,7 @@ export interface SocketLimits {
   /** Begun and not yet whole, over all peers: beyond that, who has sent most of it is cut. */
   readonly unfinishedBytes: number
   /** One that sends more is read more slowly. Every 4 KiB of a message count as one. */
-  readonly messages: Rate
+  readonly messages: RequestRate
   /** How often a peer is asked for a sign of life; one that gives none until the next is cut. */
   readonly pingMs: number
 }

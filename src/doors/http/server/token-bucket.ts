@@ -1,17 +1,17 @@
 /** So many a second in the long run, and so many at once. */
-export interface Rate {
+export interface RequestRate {
   readonly perSecond: number
   readonly burst: number
 }
 
 /** Counts what somebody may still do, without a timer: what has come back since is added up when it is asked. */
 export class TokenBucket {
-  readonly #rate: Rate
+  readonly #rate: RequestRate
   #tokens: number
   #at: number
 
   /** Full. Times are milliseconds on a clock that never jumps. */
-  constructor(rate: Rate, now: number) {
+  constructor(rate: RequestRate, now: number) {
     this.#rate = rate
     this.#tokens = rate.burst
     this.#at = now

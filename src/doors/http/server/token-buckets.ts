@@ -1,17 +1,17 @@
 import type { Clock } from '../../../base/clock.ts'
-import { type Rate, TokenBucket } from './token-bucket.ts'
+import { type RequestRate, TokenBucket } from './token-bucket.ts'
 
 /** More are not kept apart: then those that were used longest ago are forgotten, which is as if they were full. */
 const MOST_BUCKETS = 20_000
 
 /** A bucket for everybody who comes, in bounded memory: whoever was quiet for long is forgotten. */
 export class TokenBuckets {
-  readonly #rate: Rate
+  readonly #rate: RequestRate
   readonly #clock: Pick<Clock, 'monotonic'>
   /** The one that was used longest ago is first. */
   readonly #buckets = new Map<string, TokenBucket>()
 
-  constructor(rate: Rate, clock: Pick<Clock, 'monotonic'>) {
+  constructor(rate: RequestRate, clock: Pick<Clock, 'monotonic'>) {
     this.#rate = rate
     this.#clock = clock
   }

@@ -12,7 +12,7 @@ import { tryDecode } from 'hono/utils/url'
 import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
-import { addressOf, BY_SOCKET_FILE, networkOf } from './caller-address.ts'
+import { BY_SOCKET_FILE, callerAddressOf, networkOf } from './caller-address.ts'
 import { CarefulSocket } from './careful-socket.ts'
 import { type HttpError, sendError } from './http-error.ts'
 import { socketKeeper } from './socket-keeper.ts'
@@ -98,7 +98,7 @@ export function webSockets(routes: readonly WebSocketRoute[], options: WebSocket
     const [found] = router.match('GET', c.req.path)[0]
     if (found === undefined) return undefined
     const [{ route, handshakes }, params] = found
-    const address = addressOf(c)
+    const address = callerAddressOf(c)
     const refused = keeper.refusal(networkOf(address))
     if (refused === 'all' || (refused === 'address' && address !== BY_SOCKET_FILE))
       return sendError(c, TOO_MANY[refused])

@@ -3,7 +3,7 @@ import type { CommandResult } from '../../../model/command-task.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
 import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
-import { type Outlet, outgoingPieces } from '../server/outgoing-pieces.ts'
+import { type BodyOutlet, outgoingPieces } from '../server/outgoing-pieces.ts'
 
 /** What stages printed, whole, has names here that no output of a task can have. */
 const STREAMS = '.windlass/'
@@ -12,7 +12,7 @@ const STREAMS = '.windlass/'
 export async function artifactResponse(
   { result }: SnippetStatus,
   path: string,
-  { blobs, outlet, signal }: { blobs: BlobStore; outlet: Outlet; signal: AbortSignal },
+  { blobs, outlet, signal }: { blobs: BlobStore; outlet: BodyOutlet; signal: AbortSignal },
 ): Promise<Response> {
   const found = result && (path.startsWith(STREAMS) ? streamNamed(result, path) : fileNamed(result, path))
   if (found === undefined) throw new ApiProblem('noArtifact', `There is no ${path.slice(0, 200)}`)

@@ -7,10 +7,10 @@ import { type Log, silentLog } from '../../../base/log.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
-import type { OutputWish } from '../../../services/snippets/output-text.ts'
+import type { OutputTextOptions } from '../../../services/snippets/output-text.ts'
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { ApiProblem, problemBody, problemOf, successBody } from '../../../services/snippets/snippet-problem.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { durationWord } from '../../amount-text.ts'
 import { BodyTooLarge, takes } from '../server/body-rules.ts'
 import { apiPage } from './api-page.ts'
@@ -23,7 +23,7 @@ import { batchBody } from './task-body.ts'
 import { taskEvents } from './task-events.ts'
 
 export interface SnippetsDoorOptions {
-  readonly desk: SnippetDesk
+  readonly desk: SnippetService
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
@@ -109,7 +109,7 @@ function submittedBody({ id, state, request }: SnippetStatus, { desk }: Tools) {
   return { taskId: id, status: state, estimatedTime: durationWord(desk.estimateMs(request) ?? GUESS_MS) }
 }
 
-type Request = Parameters<SnippetDesk['submit']>[0]
+type Request = Parameters<SnippetService['submit']>[0]
 
 function withKey(request: Request, header: string | undefined): Request {
   if (header === undefined) return request
@@ -264,7 +264,7 @@ async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
-const wishOf = (c: Context, { request }: SnippetStatus, { instances, mostOutputBytes }: Tools): OutputWish => ({
+const wishOf = (c: Context, { request }: SnippetStatus, { instances, mostOutputBytes }: Tools): OutputTextOptions => ({
   encoding: encodingIn(queryOf(c)),
   mostBytes: mostOutputBytes,
   blobs: instances(request.instance).blobs,

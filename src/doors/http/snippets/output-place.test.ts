@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { randomFrom, seedOfRun } from '../../../testing/random-source.ts'
-import { brokenTail, outputTeller, placeIn, placeWord } from './output-place.ts'
+import { brokenTail, outputViews, positionIn, positionText } from './output-place.ts'
 
 const piece = (bytes: Uint8Array, at?: number, attempt = 1) => ({
   stream: 'stdout' as const,
@@ -10,7 +10,7 @@ const piece = (bytes: Uint8Array, at?: number, attempt = 1) => ({
   missed: 0,
 })
 
-const START = placeIn(undefined)
+const START = positionIn(undefined)
 const seed = seedOfRun()
 
 test(`however it is cut, and wherever a reader begins again, the text is whole (seed ${seed})`, () => {
@@ -20,12 +20,12 @@ test(`however it is cut, and wherever a reader begins again, the text is whole (
   for (let round = 0; round < 100; round++) {
     let told = ''
     let place = START
-    let tell = outputTeller(START, 'utf8')
+    let tell = outputViews(START, 'utf8')
     for (let at = 0; at < bytes.length; ) {
       const end = Math.min(bytes.length, at + 1 + random.below(7))
       if (random.chance(0.2)) {
         // The connection is lost: the ring tells it from the beginning.
-        tell = outputTeller(placeIn(placeWord(place)), 'utf8')
+        tell = outputViews(positionIn(positionText(place)), 'utf8')
         const again = tell(piece(bytes.subarray(0, at), 0))
         if (again !== undefined) [told, place] = [told + again.text, again.place]
       }
@@ -38,7 +38,7 @@ test(`however it is cut, and wherever a reader begins again, the text is whole (
 })
 
 test('a new attempt begins at its beginning, and what an older one still says is left out', () => {
-  const tell = outputTeller(placeIn('1.100.0'), 'utf8')
+  const tell = outputViews(positionIn('1.100.0'), 'utf8')
   expect(tell(piece(Buffer.from('old'), 0, 1))).toBeUndefined()
   expect(tell(piece(Buffer.from('new'), 0, 2))).toMatchObject({
     text: 'new',
@@ -48,7 +48,7 @@ test('a new attempt begins at its beginning, and what an older one still says is
 })
 
 test('a worker that does not count is believed to lose nothing', () => {
-  const tell = outputTeller(START, 'utf8')
+  const tell = outputViews(START, 'utf8')
   expect(tell(piece(Buffer.from('ab')))?.place.stdout).toBe(2)
   expect(tell(piece(Buffer.from('cd')))?.place.stdout).toBe(4)
 })
@@ -70,6 +70,6 @@ test.each([
 test.each(['', '1', '1.2', '1.2.3.4', '-1.0.0', 'a.b.c', '1.2.99999999999999999999', '1.1.1\n'])(
   '%j is no place, and so the beginning',
   (word) => {
-    expect(placeIn(word)).toEqual({ attempt: 0, stdout: 0, stderr: 0 })
+    expect(positionIn(word)).toEqual({ attempt: 0, stdout: 0, stderr: 0 })
   },
 )

@@ -1,10 +1,10 @@
 import type { OutputPiece } from '../../../engine/output-ring.ts'
-import { type Encoding, textOf } from '../../../services/snippets/output-text.ts'
+import { type Encoding, encodedText } from '../../../services/snippets/output-text.ts'
 
 type Stream = OutputPiece['stream']
 
 /** How far someone has read what a task prints: which attempt, and how much of each of its streams. */
-export interface OutputPlace {
+export interface OutputPosition {
   readonly attempt: number
   readonly stdout: number
   readonly stderr: number
@@ -12,25 +12,25 @@ export interface OutputPlace {
 
 const FORM = /^(\d{1,9})\.(\d{1,15})\.(\d{1,15})$/
 
-export const placeWord = ({ attempt, stdout, stderr }: OutputPlace): string => `${attempt}.${stdout}.${stderr}`
+export const positionText = ({ attempt, stdout, stderr }: OutputPosition): string => `${attempt}.${stdout}.${stderr}`
 
 /** What cannot be read is the beginning: nothing is lost by telling it once more. */
-export function placeIn(word: string | undefined): OutputPlace {
+export function positionIn(word: string | undefined): OutputPosition {
   const [, attempt = 0, stdout = 0, stderr = 0] = (FORM.exec(word ?? '') ?? []).map(Number)
   return { attempt, stdout, stderr }
 }
 
-export interface OutputTold {
+export interface OutputView {
   readonly stream: Stream
   readonly attempt: number
   readonly text: string
   /** Bytes before this that are gone. */
   readonly missed: number
-  readonly place: OutputPlace
+  readonly place: OutputPosition
 }
 
 /** Puts pieces into words from where a reader was; characters whose bytes come in two pieces are kept whole. */
-export function outputTeller(from: OutputPlace, encoding: Encoding): (piece: OutputPiece) => OutputTold | undefined {
+export function outputViews(from: OutputPosition, encoding: Encoding): (piece: OutputPiece) => OutputView | undefined {
   let attempt = from.attempt
   let read: Record<Stream, number> = { stdout: from.stdout, stderr: from.stderr }
   /** What comes right after what was read, and is no whole character yet. */
@@ -51,7 +51,7 @@ export function outputTeller(from: OutputPlace, encoding: Encoding): (piece: Out
     carried[stream] = fresh.slice(whole)
     read[stream] = end - carried[stream].length
     if (whole === 0) return undefined
-    const text = textOf(fresh.subarray(0, whole), encoding)
+    const text = encodedText(fresh.subarray(0, whole), encoding)
     return { stream, attempt, text, missed, place: { attempt, ...read } }
   }
 }

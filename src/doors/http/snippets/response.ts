@@ -1,6 +1,6 @@
 import type { CommandResult, StageResult, StageStream } from '../../../model/command-task.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
-import { type OutputText, type OutputWish, outputText } from '../../../services/snippets/output-text.ts'
+import { type OutputText, type OutputTextOptions, outputText } from '../../../services/snippets/output-text.ts'
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { durationWord } from '../../amount-text.ts'
 import type { TaskAnswer } from './answers.ts'
@@ -8,7 +8,7 @@ import type { TaskAnswer } from './answers.ts'
 type ResultAnswer = NonNullable<TaskAnswer['result']>
 
 /** A task as the API tells it. Without a wish for output its result is left out. */
-export async function taskAnswer(status: SnippetStatus, wish: OutputWish | undefined): Promise<TaskAnswer> {
+export async function taskAnswer(status: SnippetStatus, wish: OutputTextOptions | undefined): Promise<TaskAnswer> {
   const { result, verdict, version, worker } = status
   return {
     taskId: status.id,
@@ -51,7 +51,7 @@ function artifactsOf(result: CommandResult | undefined): Pick<TaskAnswer, 'artif
   }
 }
 
-async function resultAnswerOf({ stages }: CommandResult, wish: OutputWish): Promise<ResultAnswer> {
+async function resultAnswerOf({ stages }: CommandResult, wish: OutputTextOptions): Promise<ResultAnswer> {
   const told: ResultAnswer['stages'] = []
   for (const stage of stages) {
     const [output, error] = [await outputText(stage.stdout, wish), await outputText(stage.stderr, wish)]

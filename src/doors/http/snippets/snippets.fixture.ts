@@ -13,7 +13,7 @@ import type { CommandResult, CommandTask, StageCause, StageResult } from '../../
 import type { Language } from '../../../model/language.ts'
 import { NETWORK_PROPERTY } from '../../../model/network-grants.ts'
 import type { Instance } from '../../../services/instances/instances.ts'
-import { type OpenSnippetDesk, snippetDesk } from '../../../services/snippets/engine-snippets.ts'
+import { type OpenSnippetService, snippetService } from '../../../services/snippets/engine-snippets.ts'
 import type { CallbackSettings } from '../../../services/snippets/snippet-tools.ts'
 import { digestOf, listOf } from '../../../storage/blobs.fixture.ts'
 import type { Journal } from '../../../storage/journal/journal.ts'
@@ -47,7 +47,7 @@ const LANGUAGES: readonly Language[] = [
 
 export interface SnippetsGrid {
   readonly engine: Engine
-  readonly desk: OpenSnippetDesk
+  readonly desk: OpenSnippetService
   readonly app: Hono
   readonly instance: Instance
   readonly ending: AbortController
@@ -107,7 +107,7 @@ export async function snippetsGrid(wish: GridWish = {}): Promise<SnippetsGrid> {
     random: () => 0.5,
     ...(scheduler && { scheduler }),
   })
-  const desk = snippetDesk({
+  const desk = snippetService({
     engine,
     instances,
     languages: LANGUAGES,

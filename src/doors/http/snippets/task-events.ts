@@ -1,15 +1,15 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { OutputListener, OutputPiece } from '../../../engine/output-ring.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
-import type { OutputWish } from '../../../services/snippets/output-text.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
-import { type OutputTold, outputTeller, placeIn, placeWord } from './output-place.ts'
+import type { OutputTextOptions } from '../../../services/snippets/output-text.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
+import { type OutputView, outputViews, positionIn, positionText } from './output-place.ts'
 import { taskAnswer } from './response.ts'
 
 export interface EventsOptions {
-  readonly desk: SnippetDesk
+  readonly desk: SnippetService
   readonly clock: Clock
-  readonly wish: OutputWish
+  readonly wish: OutputTextOptions
   /** Where the reader was when its connection was lost. */
   readonly lastEventId: string | undefined
   /** Aborted when the server stops: the reader will come back. */
@@ -58,8 +58,8 @@ export function taskEvents(id: string, options: EventsOptions): ReadableStream<U
 async function* eventsOf(id: string, options: EventsOptions, stopped: AbortSignal): AsyncGenerator<string, void> {
   const { desk, clock, wish, lastEventId, ending } = options
   const bell = doorbell(clock, [ending, stopped])
-  const tell = outputTeller(placeIn(lastEventId), wish.encoding)
-  let place = placeIn(lastEventId)
+  const tell = outputViews(positionIn(lastEventId), wish.encoding)
+  let place = positionIn(lastEventId)
   let latest: SnippetStatus | undefined
   let failed: Error | undefined
   let told = ''
@@ -80,14 +80,15 @@ async function* eventsOf(id: string, options: EventsOptions, stopped: AbortSigna
       const now = latest
       if (now !== undefined) {
         const news = `${now.state} ${now.attempt} ${now.worker ?? ''}`
-        if (news !== told && !isOver(now)) yield eventText('state', placeWord(place), await taskAnswer(now, undefined))
+        if (news !== told && !isOver(now))
+          yield eventText('state', positionText(place), await taskAnswer(now, undefined))
         told = news
         for (const printed of newOutput(output, tell)) {
           const { place: after, ...words } = printed
           place = after
-          yield eventText('output', placeWord(place), words)
+          yield eventText('output', positionText(place), words)
         }
-        if (isOver(now)) return void (yield eventText('end', placeWord(place), await taskAnswer(now, wish)))
+        if (isOver(now)) return void (yield eventText('end', positionText(place), await taskAnswer(now, wish)))
       }
       if (!(await bell.rung())) yield ': still here\n\n'
     }
@@ -100,8 +101,8 @@ async function* eventsOf(id: string, options: EventsOptions, stopped: AbortSigna
 
 function* newOutput(
   output: OutputListener | undefined,
-  tell: (piece: OutputPiece) => OutputTold | undefined,
-): Generator<OutputTold> {
+  tell: (piece: OutputPiece) => OutputView | undefined,
+): Generator<OutputView> {
   for (let piece = output?.next(); piece !== undefined; piece = output?.next()) {
     const printed = tell(piece)
     if (printed !== undefined) yield printed

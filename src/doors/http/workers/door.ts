@@ -3,9 +3,9 @@ import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import {
-  openWorkersDoor,
-  type WorkersDoor,
-  type WorkersDoorOptions,
+  openWorkerSessions,
+  type WorkerSessions,
+  type WorkerSessionsOptions,
 } from '../../../services/workers/worker-sessions.ts'
 import { heartbeatAnswerToJson, heartbeatFromJson } from '../../../wire/workers/json/heartbeat.ts'
 import { newsFromJson } from '../../../wire/workers/json/news.ts'
@@ -15,12 +15,12 @@ import { mustBeConditions } from '../../../wire/workers/stage.ts'
 import { takes } from '../server/body-rules.ts'
 import { type EnvelopeTools, tell, tellBoth, tellError } from '../server/envelope.ts'
 import { handOut } from './hand-out.ts'
-import { askerOf, type HttpCrew, httpCrew, workerJson } from './http-workers.ts'
-import type { GivenTask } from './response.ts'
+import { askerOf, type HttpWorkers, httpWorkers, workerJson } from './http-workers.ts'
+import type { GivenPlainTask } from './response.ts'
 import { takeEnd, takeProgress } from './task-report.ts'
 import { waitTime } from './wait-time.ts'
 
-export interface HttpWorkersOptions extends WorkersDoorOptions {
+export interface HttpWorkersOptions extends WorkerSessionsOptions {
   /** Where outputs go that workers send along with the end of a task. */
   readonly instances: Instances
   /** A UUID. */
@@ -30,8 +30,8 @@ export interface HttpWorkersOptions extends WorkersDoorOptions {
 
 /** What the routes share. */
 export interface HttpWorkersTools extends EnvelopeTools {
-  readonly door: WorkersDoor
-  readonly crew: HttpCrew
+  readonly door: WorkerSessions
+  readonly crew: HttpWorkers
   readonly instances: Instances
 }
 
@@ -42,10 +42,10 @@ const MOST_END_BYTES = 32 * 1024 * 1024
 const DELIVERY_MS = 60_000
 
 /** Workers that speak HTTP, to be hung on the HTTP door: `door.route('/', …)`. */
-export function httpWorkers(options: HttpWorkersOptions): Hono {
+export function httpWorkersDoor(options: HttpWorkersOptions): Hono {
   const { instances, newId, clock, log } = options
-  const door = openWorkersDoor(options)
-  const tools: HttpWorkersTools = { door, crew: httpCrew(door), instances, newId, clock, log }
+  const door = openWorkerSessions(options)
+  const tools: HttpWorkersTools = { door, crew: httpWorkers(door), instances, newId, clock, log }
   const app = new Hono()
   app.onError((error, c) => tellError(c, tools, error))
   app.use('/api/v1/workers/*', refusingAtTheEnd(door.ending))
@@ -110,7 +110,7 @@ async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response>
 }
 
 /** What was handed over just now may have crossed this heartbeat. */
-const isOnItsWay = (task: GivenTask | undefined, now: number): boolean =>
+const isOnItsWay = (task: GivenPlainTask | undefined, now: number): boolean =>
   task !== undefined && now - task.givenAt < DELIVERY_MS
 
 /** Waits until there is something that the worker would else hear with its next heartbeat. */
@@ -165,9 +165,9 @@ function show(c: Context, tools: HttpWorkersTools): Response {
   return tell(c, tools, workerJson(viewOf(tools.door, id), tools.crew.find(id)?.given))
 }
 
-const everyWorker = ({ desk }: Pick<WorkersDoor, 'desk'>) => [...desk.list(), ...desk.lost()]
+const everyWorker = ({ desk }: Pick<WorkerSessions, 'desk'>) => [...desk.list(), ...desk.lost()]
 
-function viewOf({ desk }: WorkersDoor, id: string) {
+function viewOf({ desk }: WorkerSessions, id: string) {
   const view = everyWorker({ desk }).find(({ worker }) => worker === id)
   if (view === undefined)
     throw new FaultError({ kind: 'absent', what: `no worker is registered as ${JSON.stringify(id.slice(0, 200))}` })

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { FaultError, invalid } from '../../../base/fault.ts'
 import type { TaskLease } from '../../../engine/worker-session.ts'
-import { type Asker, asked } from '../../../services/workers/ask-for-leases.ts'
-import { leaseWords, refuseLease } from '../../../services/workers/lease-messages.ts'
+import { askForLeases, type LeaseAsker } from '../../../services/workers/ask-for-leases.ts'
+import { leaseMessages, refuseLease } from '../../../services/workers/lease-messages.ts'
 import { leaseToJson } from '../../../wire/workers/json/lease.ts'
 import { tell, tellBoth } from '../server/envelope.ts'
 import type { HttpWorkersTools } from './door.ts'
@@ -18,13 +18,13 @@ export async function handOut(c: Context, tools: HttpWorkersTools): Promise<Resp
   const waitMs = waitTime(c.req.query('wait'), door.longPollMs)
   const tasks = worker.wantsSpec ? mostOf(c.req.query('max')) : 1
   const { signal } = c.req.raw
-  const asker: Asker = {
+  const asker: LeaseAsker = {
     signal,
     get cancelled() {
       return signal.aborted
     },
   }
-  const leases = await asked(door, { worker: worker.id, tasks, waitMs }, asker)
+  const leases = await askForLeases(door, { worker: worker.id, tasks, waitMs }, asker)
   return worker.wantsSpec ? wholeTasks(c, tools, { worker, leases }) : plainTasks(c, tools, { worker, leases })
 }
 
@@ -48,7 +48,7 @@ interface Handed {
 
 function wholeTasks(c: Context, tools: HttpWorkersTools, { worker, leases }: Handed): Response {
   const { desk, clock } = tools.door
-  const words = leaseWords(leases, { desk, worker: worker.id, wantsSpec: true, now: clock.now() })
+  const words = leaseMessages(leases, { desk, worker: worker.id, wantsSpec: true, now: clock.now() })
   if (words.length === 0) return c.body(null, 204)
   for (const { attemptId, expiresAt } of words) {
     worker.session.attempts.given(attemptId, expiresAt)

@@ -7,15 +7,15 @@ import { TASK_FORM_PROPERTY } from '../../../model/task-form.ts'
 import type { WorkerState } from '../../../model/worker-state.ts'
 import { describeWorker } from '../../../services/workers/describe-worker.ts'
 import { type DoorSession, polledSession } from '../../../services/workers/polled-session.ts'
-import type { WorkersDoor } from '../../../services/workers/worker-sessions.ts'
+import type { WorkerSessions } from '../../../services/workers/worker-sessions.ts'
 import {
   type ContainerRuntime,
   type JsonRegistration,
   SESSION_HEADER,
 } from '../../../wire/workers/json/registration.ts'
-import { Superseded } from '../server/envelope.ts'
-import type { GivenTask } from './response.ts'
-import { type Bell, bell } from './wake-up.ts'
+import { SupersededError } from '../server/envelope.ts'
+import type { GivenPlainTask } from './response.ts'
+import { type WakeUp, wakeUp } from './wake-up.ts'
 
 /** A worker that is registered by way of HTTP. */
 export interface HttpWorker {
@@ -26,20 +26,20 @@ export interface HttpWorker {
   /** What tells this registration from another under the same name. */
   readonly token: string
   /** What it was given and has not ended; what is to be remembered of it, where the worker does not send whole results. */
-  readonly given: Map<string, GivenTask | undefined>
+  readonly given: Map<string, GivenPlainTask | undefined>
   /** Rings when there is something that it should hear. */
-  readonly news: Bell
+  readonly news: WakeUp
 }
 
 /** The workers that came by HTTP. */
-export interface HttpCrew {
+export interface HttpWorkers {
   register(from: JsonRegistration, newId: () => string): HttpWorker
   /** Throws `absent` for one that has to register first, and says so to one whose place another has taken. */
   known(id: string, token?: string): HttpWorker
   find(id: string): HttpWorker | undefined
 }
 
-export function httpCrew(door: WorkersDoor): HttpCrew {
+export function httpWorkers(door: WorkerSessions): HttpWorkers {
   const workers = new Map<string, HttpWorker>()
   const find = (id: string): HttpWorker | undefined => {
     const session = door.sessionOf(id)
@@ -52,7 +52,7 @@ export function httpCrew(door: WorkersDoor): HttpCrew {
       const worker = find(id)
       // Two workers of one name would take it from each other for ever: the one that came first has to give up.
       if (worker !== undefined && token !== undefined && token !== worker.token)
-        throw new Superseded(`another worker has registered as ${JSON.stringify(id.slice(0, 200))}`)
+        throw new SupersededError(`another worker has registered as ${JSON.stringify(id.slice(0, 200))}`)
       if (worker !== undefined) return worker
       const what = `no worker is registered as ${JSON.stringify(id.slice(0, 200))}: register first`
       throw new FaultError({ kind: 'absent', what })
@@ -61,7 +61,7 @@ export function httpCrew(door: WorkersDoor): HttpCrew {
       const { wantsSpec, running, worker: named } = from.registration
       const id = named === '' ? `wrk_${newId()}` : named
       const before = workers.get(id)
-      const news = bell(door.clock)
+      const news = wakeUp(door.clock)
       const session = polledSession({
         registration: from.registration,
         onNews: () => news.ring(),
@@ -80,7 +80,7 @@ export function httpCrew(door: WorkersDoor): HttpCrew {
 }
 
 /** Who asks; a worker of ours says by which registration. */
-export const askerOf = (c: Context, crew: HttpCrew): HttpWorker =>
+export const askerOf = (c: Context, crew: HttpWorkers): HttpWorker =>
   crew.known(c.req.param('id') ?? '', c.req.header(SESSION_HEADER))
 
 /** A worker that reads no specs is given nothing but plain commands, whatever it says of itself. */

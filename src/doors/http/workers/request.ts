@@ -5,7 +5,7 @@ import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts
 import { keptOutputs } from '../../../wire/workers/json/kept-outputs.ts'
 import type { JsonNews, TaskWord } from '../../../wire/workers/json/news.ts'
 import type { TaskNews } from '../../../wire/workers/status.ts'
-import type { GivenTask } from './response.ts'
+import type { GivenPlainTask } from './response.ts'
 import { outputsFrom, type SentBlobs, sentBlobs } from './sent-blobs.ts'
 import { sentOutputs } from './sent-outputs.ts'
 
@@ -13,7 +13,7 @@ import { sentOutputs } from './sent-outputs.ts'
 const INLINE_BYTES = 16 * 1024
 const MOST_WORDS = 2000
 
-export interface Teller {
+export interface ReportingWorker {
   readonly worker: string
   readonly now: number
   /** Of the task's instance. */
@@ -28,7 +28,7 @@ export function newsWithResult(said: JsonNews): TaskNews {
 }
 
 /** The same for a worker that says it in words: exit code, what was printed, and files. Those are stored first. */
-export async function newsInWords(said: JsonNews, given: GivenTask, teller: Teller): Promise<TaskNews> {
+export async function newsFromText(said: JsonNews, given: GivenPlainTask, teller: ReportingWorker): Promise<TaskNews> {
   const { word = wordFor(said.exitCode), exitCode, error, stderr } = said
   const isOver = word === 'success' || word === 'timeout' || (word === 'failed' && exitCode !== undefined)
   // Without an exit code nothing ran: it is the worker that failed, and another one may not.
@@ -55,7 +55,11 @@ function wordAlone({ error, hopeless, noSlot }: JsonNews, word: JsonNews['word']
 
 type Ended = Omit<JsonNews, 'word'> & { readonly word: TaskWord }
 
-function resultOf(said: Ended, given: GivenTask, tools: Teller & { readonly into: SentBlobs }): CommandResult {
+function resultOf(
+  said: Ended,
+  given: GivenPlainTask,
+  tools: ReportingWorker & { readonly into: SentBlobs },
+): CommandResult {
   const { now, worker, into } = tools
   const { files, hasOthers } = sentOutputs(said.outputs, given.outputs)
   const { cause, exitCode, problem } = howItEnded(said)

@@ -8,7 +8,7 @@ import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
 import type { ContainerRuntime } from '../../../wire/workers/json/registration.ts'
 
 /** What a door has to remember of a task that it gave to a worker which reads no specs. */
-export interface GivenTask {
+export interface GivenPlainTask {
   readonly instance: InstanceName
   readonly fn: CommandTask['fn']
   readonly stage: string
@@ -20,7 +20,7 @@ export interface GivenTask {
 
 export interface PlainTask {
   readonly json: object
-  readonly given: GivenTask
+  readonly given: GivenPlainTask
 }
 
 interface Receiver {

@@ -6,7 +6,7 @@ import type { CommandOutputs } from '../../../model/command-task.ts'
 import type { Directory } from '../../../model/directory.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { directoryToProto } from '../../../wire/reapi/directory.ts'
-import type { SentFile } from './sent-outputs.ts'
+import type { ReceivedFile } from './sent-outputs.ts'
 
 /** Blobs that are made of what a worker sent, to be stored together. */
 export interface SentBlobs {
@@ -31,7 +31,7 @@ export function sentBlobs(fn: DigestFunction): SentBlobs {
 }
 
 /** The same one by one, and as one directory. */
-export function outputsFrom(files: readonly SentFile[], into: SentBlobs): Pick<CommandOutputs, 'files' | 'root'> {
+export function outputsFrom(files: readonly ReceivedFile[], into: SentBlobs): Pick<CommandOutputs, 'files' | 'root'> {
   const made = files.map(({ path, bytes, executable }) => ({ path, executable, digest: into.add(bytes) }))
   const nodes = made.map(({ path, ...rest }) => ({ names: path.split('/'), ...rest }))
   return { files: made, root: made.length === 0 ? undefined : directoryOf(nodes, into) }

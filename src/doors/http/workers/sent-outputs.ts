@@ -3,14 +3,14 @@ import type { CommandTaskOutputs } from '../../../model/command-task.ts'
 import { mustBePath, STREAMS_FOLDER } from '../../../wire/tasks/command-task-rules.ts'
 
 /** An output whose content came with the word of its end. */
-export interface SentFile {
+export interface ReceivedFile {
   readonly path: string
   readonly bytes: Uint8Array
   readonly executable: boolean
 }
 
 export interface SentOutputs {
-  readonly files: readonly SentFile[]
+  readonly files: readonly ReceivedFile[]
   /** There is something that we have no content of. */
   readonly hasOthers: boolean
 }
@@ -47,11 +47,11 @@ export function sentOutputs(outputs: Said, allowed: Allowed): SentOutputs {
 }
 
 function takenFiles({ mostFiles, mostBytes }: Allowed) {
-  const files = new Map<string, SentFile>()
+  const files = new Map<string, ReceivedFile>()
   let bytes = 0
   return {
     files: () => [...files.values()],
-    add(file: SentFile): void {
+    add(file: ReceivedFile): void {
       mustBeOutput(file.path)
       if (files.has(file.path)) throw invalid(`outputs: ${quoted(file.path)} comes twice`)
       files.set(file.path, file)

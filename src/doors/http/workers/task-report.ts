@@ -1,10 +1,10 @@
 import { FaultError, invalid } from '../../../base/fault.ts'
-import { takeNews } from '../../../services/workers/task-reports.ts'
+import { takeReport } from '../../../services/workers/task-reports.ts'
 import type { JsonNews } from '../../../wire/workers/json/news.ts'
 import type { TaskNews } from '../../../wire/workers/status.ts'
-import { Superseded } from '../server/envelope.ts'
+import { SupersededError } from '../server/envelope.ts'
 import type { HttpWorkersTools } from './door.ts'
-import { newsInWords, newsWithResult } from './request.ts'
+import { newsFromText, newsWithResult } from './request.ts'
 
 /** Who says it, and about which attempt. */
 interface Word {
@@ -52,7 +52,7 @@ async function fromWords(tools: HttpWorkersTools, word: Word, said: JsonNews): P
   if (given === undefined) throw superseded(word)
   const teller = { worker: word.worker, now: tools.door.clock.now(), blobs: tools.instances(given.instance).blobs }
   try {
-    return await newsInWords(said, given, teller)
+    return await newsFromText(said, given, teller)
   } catch (error) {
     if (!(error instanceof FaultError) || error.fault.kind !== 'invalid') throw error
     worker.session.attempts.ended(word.attemptId)
@@ -65,12 +65,12 @@ async function fromWords(tools: HttpWorkersTools, word: Word, said: JsonNews): P
 async function handOn(tools: HttpWorkersTools, word: Word, what: TaskNews): Promise<void> {
   try {
     const ended = (): void => tools.crew.find(word.worker)?.session.attempts.ended(word.attemptId)
-    await takeNews({ ...tools.door, ended }, { ...word, what })
+    await takeReport({ ...tools.door, ended }, { ...word, what })
   } catch (error) {
     if (error instanceof FaultError && error.fault.kind === 'absent') throw superseded(word)
     throw error
   }
 }
 
-const superseded = ({ attemptId }: Word): Superseded =>
-  new Superseded(`${attemptId.slice(0, 200)} is not this worker's any more: drop it`)
+const superseded = ({ attemptId }: Word): SupersededError =>
+  new SupersededError(`${attemptId.slice(0, 200)} is not this worker's any more: drop it`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { waitTime } from './wait-time.ts'
-import { bell } from './wake-up.ts'
+import { wakeUp } from './wake-up.ts'
 
 test('times are read strictly, and are no longer than they may be', () => {
   for (const [text, ms] of [
@@ -28,7 +28,7 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
 
 test('whoever waits is woken by news, by the end of the time, and by hanging up', async () => {
   const clock = manualClock()
-  const { ring, wait } = bell(clock)
+  const { ring, wait } = wakeUp(clock)
   const byNews = wait(0, 1000, [NEVER])
   expect(await isOver(byNews)).toBe(false)
   ring()
@@ -45,7 +45,7 @@ test('whoever waits is woken by news, by the end of the time, and by hanging up'
 })
 
 test('of many who wait for the same worker the first give way', async () => {
-  const { wait } = bell(manualClock())
+  const { wait } = wakeUp(manualClock())
   const all = Array.from({ length: 10 }, () => wait(0, 1000, [NEVER]))
   expect(await Promise.all(all.map(isOver))).toEqual([...Array(6).fill(true), ...Array(4).fill(false)])
 })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 
 /** Whoever waits for news of a worker is woken by it. News is counted, so that none is missed between two questions. */
-export interface Bell {
+export interface WakeUp {
   readonly rung: number
   ring(): void
   /** Resolves when it has rung oftener than that, or the time is up, or one of the signals is aborted. */
@@ -11,7 +11,7 @@ export interface Bell {
 /** A worker needs one; of more, the first give way. */
 const MOST_WAITING = 4
 
-export function bell(clock: Pick<Clock, 'after'>): Bell {
+export function wakeUp(clock: Pick<Clock, 'after'>): WakeUp {
   let rung = 0
   const waiting = new Set<() => void>()
   return {

@@ -4,18 +4,18 @@ import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
-import type { SubmissionStatus } from '../../../services/workflows/driver/workflow-run.ts'
+import type { WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
 import { stepLogs } from '../../../services/workflows/step-logs.ts'
-import type { Submissions } from '../../../services/workflows/workflow-service.ts'
+import type { WorkflowService } from '../../../services/workflows/workflow-service.ts'
 import { takes } from '../server/body-rules.ts'
 import { tell, tellError } from '../server/envelope.ts'
 import { eventStream } from './event-stream.ts'
 import { smallFiles } from './output-files.ts'
-import { orderFrom, queryFrom } from './request.ts'
+import { queryFrom, runRequestFrom } from './request.ts'
 import { statusJson, stepJson, summaryJson } from './response.ts'
 
-export interface SubmissionsDoorOptions {
-  readonly submissions: Submissions
+export interface WorkflowsDoorOptions {
+  readonly submissions: WorkflowService
   readonly engine: Pick<Engine, 'find'>
   readonly instances: Instances
   readonly clock: Clock
@@ -34,14 +34,14 @@ const MOST_ORDER_BYTES = 16 * 1024 * 1024
 /** Of those that come with the submission itself; all of them are a list of their own. */
 const FIRST_STEPS = 1000
 
-/** Workflows over HTTP: `door.route('/', submissionsDoor(…))`. */
-export function submissionsDoor(options: SubmissionsDoorOptions): Hono {
+/** Workflows over HTTP: `door.route('/', workflowsDoor(…))`. */
+export function workflowsDoor(options: WorkflowsDoorOptions): Hono {
   const { submissions } = options
   const app = new Hono()
   app.onError((error, c) => tellError(c, options, error))
   app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
     if (options.draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
-    const order = orderFrom(await bodyOf(c))
+    const order = runRequestFrom(await bodyOf(c))
     options.instances(order.instance) // refuses a name that is not served here
     const status = await submissions.create(order)
     c.status(201)
@@ -83,7 +83,7 @@ async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
-async function found(c: Context, submissions: Submissions): Promise<SubmissionStatus> {
+async function found(c: Context, submissions: WorkflowService): Promise<WorkflowRunStatus> {
   const id = c.req.param('id') ?? ''
   const status = await submissions.find(id)
   if (status === undefined)
@@ -92,7 +92,7 @@ async function found(c: Context, submissions: Submissions): Promise<SubmissionSt
 }
 
 /** `?step=PATH`; the path of a single tool is empty. */
-async function logsOf(c: Context, options: SubmissionsDoorOptions): Promise<Response> {
+async function logsOf(c: Context, options: WorkflowsDoorOptions): Promise<Response> {
   const { submissions, engine, instances } = options
   const { id, instance } = await found(c, submissions)
   const path = c.req.query('step') ?? ''
@@ -105,7 +105,7 @@ async function logsOf(c: Context, options: SubmissionsDoorOptions): Promise<Resp
   return tell(c, options, await stepLogs(step.operation, { engine, blobs: instances(instance).blobs }))
 }
 
-async function events(c: Context, options: SubmissionsDoorOptions): Promise<Response> {
+async function events(c: Context, options: WorkflowsDoorOptions): Promise<Response> {
   const { submissions, clock, ending } = options
   const { id } = await found(c, submissions)
   const stream = eventStream({
@@ -124,7 +124,7 @@ function wantedSteps(word = 'all'): 'all' | 'failed' {
 }
 
 /** Of one that is over: its small outputs at once. */
-async function files(c: Context, { submissions, instances }: SubmissionsDoorOptions): Promise<Response> {
+async function files(c: Context, { submissions, instances }: WorkflowsDoorOptions): Promise<Response> {
   const status = await found(c, submissions)
   const stream = smallFiles(submissions.filesOf(status), instances(status.instance).blobs)
   return c.body(stream, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' })

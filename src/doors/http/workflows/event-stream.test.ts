@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import type { Step, StepCounts, SubmissionStatus } from '../../../services/workflows/driver/workflow-run.ts'
-import { SubmissionEvents } from '../../../services/workflows/run-events.ts'
+import type { StepCounts, StepStatus, WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
+import { RunEvents } from '../../../services/workflows/run-events.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { eventStream } from './event-stream.ts'
 
 const counts: StepCounts = { waiting: 0, running: 0, done: 0, cached: 0, failed: 0 }
-const step = (path: string, state: Step['state']): Step => ({
+const step = (path: string, state: StepStatus['state']): StepStatus => ({
   ...{ path, state, cached: false, operation: undefined, startedAt: undefined, endedAt: undefined, why: undefined },
 })
 
 function streamOf(steps: 'all' | 'failed') {
   const clock = manualClock()
-  const events = new SubmissionEvents('1')
-  const status: SubmissionStatus = {
+  const events = new RunEvents('1')
+  const status: WorkflowRunStatus = {
     ...{ id: 'x', instance: '', name: '', labels: {}, createdAt: 0, state: 'running', counts, end: undefined },
   }
   events.add({ kind: 'submission', state: 'running' }, counts)
@@ -21,7 +21,7 @@ function streamOf(steps: 'all' | 'failed') {
     status: async () => status,
     ...{ steps, clock, signal: new AbortController().signal },
   }).getReader()
-  const put = (path: string, state: Step['state']): void =>
+  const put = (path: string, state: StepStatus['state']): void =>
     events.add({ kind: 'step', step: step(path, state) }, counts)
   const next = async (): Promise<readonly string[]> => {
     const text = Buffer.from((await reader.read()).value ?? []).toString()

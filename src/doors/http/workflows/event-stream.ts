@@ -1,12 +1,12 @@
 import type { Clock } from '../../../base/clock.ts'
-import type { SubmissionStatus } from '../../../services/workflows/driver/workflow-run.ts'
-import type { EventListener, NumberedEvent } from '../../../services/workflows/run-events.ts'
+import type { WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
+import type { NumberedEvent, RunEventListener } from '../../../services/workflows/run-events.ts'
 import { statusJson, stepJson } from './response.ts'
 
 export interface EventStreamOptions {
   /** Undefined for a submission that is over: how it stands is all that there is to say. */
-  readonly listen: (wake: () => void) => EventListener | undefined
-  readonly status: () => Promise<SubmissionStatus | undefined>
+  readonly listen: (wake: () => void) => RunEventListener | undefined
+  readonly status: () => Promise<WorkflowRunStatus | undefined>
   /** Which steps are told of; how the whole stands is told in any case. */
   readonly steps: 'all' | 'failed'
   readonly clock: Clock
@@ -82,7 +82,7 @@ export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Ar
 }
 
 /** The next thing to say; '' when there is nothing yet, undefined after the last. */
-function eventsOf(listener: EventListener | undefined, { status, steps }: EventStreamOptions) {
+function eventsOf(listener: RunEventListener | undefined, { status, steps }: EventStreamOptions) {
   let isOver = false
   const standing = async (): Promise<string | undefined> => {
     const now = await status()

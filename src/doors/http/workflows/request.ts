@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { invalid } from '../../../base/fault.ts'
 import { instanceNameProblem } from '../../../model/instance-name.ts'
-import type { SubmissionOrder } from '../../../services/workflows/driver/workflow-run.ts'
-import type { SubmissionQuery } from '../../../services/workflows/workflow-service.ts'
+import type { WorkflowRunRequest } from '../../../services/workflows/driver/workflow-run.ts'
+import type { WorkflowRunQuery } from '../../../services/workflows/workflow-service.ts'
 
 const MOST_LABELS = 64
 const MOST_LABEL_CHARS = 256
@@ -23,7 +23,7 @@ const ORDER = z.strictObject({
 })
 
 /** The body of a request to run a workflow. Throws `invalid`. */
-export function orderFrom(body: unknown): SubmissionOrder {
+export function runRequestFrom(body: unknown): WorkflowRunRequest {
   mustBeShallow(body)
   const read = ORDER.safeParse(body)
   if (!read.success) {
@@ -34,7 +34,7 @@ export function orderFrom(body: unknown): SubmissionOrder {
   const problem = instanceNameProblem(instance)
   if (problem !== undefined) throw invalid(`the instance name ${problem}`)
   if (Object.keys(labels).length > MOST_LABELS) throw invalid(`more than ${MOST_LABELS} labels`, 'range')
-  return read.data as SubmissionOrder
+  return read.data as WorkflowRunRequest
 }
 
 function mustBeShallow(body: unknown): void {
@@ -65,7 +65,7 @@ const QUERY = z.object({
 })
 
 /** `?state=RUNNING,PENDING&label=team:blue&limit=10`. Throws `invalid`. */
-export function queryFrom(words: Readonly<Record<string, string>>, labels: readonly string[]): SubmissionQuery {
+export function queryFrom(words: Readonly<Record<string, string>>, labels: readonly string[]): WorkflowRunQuery {
   const read = QUERY.safeParse(words)
   if (!read.success) throw invalid(`${read.error.issues[0]?.path.join('.')}: ${read.error.issues[0]?.message}`)
   const { instance, state, limit, cursor } = read.data

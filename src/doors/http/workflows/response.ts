@@ -1,9 +1,9 @@
-import type { Step, SubmissionStatus } from '../../../services/workflows/driver/workflow-run.ts'
-import type { SubmissionSummary } from '../../../services/workflows/workflow-service.ts'
+import type { StepStatus, WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
+import type { WorkflowRunSummary } from '../../../services/workflows/workflow-service.ts'
 
 const time = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
-export const summaryJson = ({ id, name, instance, labels, state, createdAt, endedAt }: SubmissionSummary) => ({
+export const summaryJson = ({ id, name, instance, labels, state, createdAt, endedAt }: WorkflowRunSummary) => ({
   id,
   name,
   instance,
@@ -13,7 +13,7 @@ export const summaryJson = ({ id, name, instance, labels, state, createdAt, ende
   completed_at: time(endedAt),
 })
 
-export const statusJson = (status: SubmissionStatus) => ({
+export const statusJson = (status: WorkflowRunStatus) => ({
   ...summaryJson({ ...status, endedAt: status.end?.at }),
   counts: status.counts,
   outputs: status.end?.outputs ?? null,
@@ -26,7 +26,7 @@ export const statusJson = (status: SubmissionStatus) => ({
     : null,
 })
 
-export const stepJson = ({ path, state, cached, operation, startedAt, endedAt, why }: Step) => ({
+export const stepJson = ({ path, state, cached, operation, startedAt, endedAt, why }: StepStatus) => ({
   path,
   state: state.toUpperCase(),
   cached,

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { PISTON_PREFIXES } from '../../http/piston/door.ts'
 import type { PistonLimits } from '../../http/piston/request.ts'
 import type { WebSocketRequest, WebSocketRoute } from '../../http/server/web-sockets.ts'
@@ -10,7 +10,7 @@ import { ConnectSession } from './session.ts'
 
 export interface PistonConnectOptions {
   readonly desk: Pick<
-    SnippetDesk,
+    SnippetService,
     'languages' | 'isAwaited' | 'settled' | 'submit' | 'watch' | 'listenOutput' | 'cancel'
   >
   readonly input: Engine['input']

@@ -1,26 +1,26 @@
 import type { OutputPiece } from '../../../engine/output-ring.ts'
 import type { CommandResult } from '../../../model/command-task.ts'
-import { type OutputFrame, printed } from '../printed.ts'
+import { type OutputFrame, outputFrames } from '../printed.ts'
 
-export interface Told {
+export interface PistonOutput {
   readonly stream: OutputPiece['stream']
   readonly data: string
 }
 
 /** What a program prints, as text, once and in order. A character is told when its last byte has come. */
-export interface ToldText {
-  piece(piece: OutputPiece): Told[]
+export interface PistonText {
+  piece(piece: OutputPiece): PistonOutput[]
   /** What is in the result and has not come otherwise, and what is left of characters that were never finished. */
-  rest(result: CommandResult | undefined): Told[]
+  rest(result: CommandResult | undefined): PistonOutput[]
 }
 
 /** As `printed` names them in the first byte of a frame. */
 const STREAMS = { 1: 'stdout', 2: 'stderr' } as const
 
-export function toldText(): ToldText {
-  const frames = printed('binary')
+export function pistonText(): PistonText {
+  const frames = outputFrames('binary')
   const decoders = { stdout: decoder(), stderr: decoder() }
-  const told = (frame: OutputFrame): Told[] => {
+  const told = (frame: OutputFrame): PistonOutput[] => {
     if (typeof frame === 'string') return [] // says how much was lost, for which Piston has no word
     const stream = STREAMS[frame[0] as keyof typeof STREAMS]
     const data = decoders[stream].decode(frame.subarray(1), { stream: true })

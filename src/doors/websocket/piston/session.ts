@@ -3,16 +3,16 @@ import type { StageResult } from '../../../model/command-task.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { InputEvent } from '../../../model/live-input.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
-import { BUG, PistonProblem, pistonProblemOf } from '../../http/piston/problem.ts'
-import { type ExecuteOrder, offersFor, readExecute } from '../../http/piston/request.ts'
+import { PISTON_BUG, PistonProblem, pistonProblemOf } from '../../http/piston/problem.ts'
+import { offersFor, type PistonRequest, readExecute } from '../../http/piston/request.ts'
 import { type PistonEnd, stageEnd } from '../../http/piston/response.ts'
 import { endProgram } from '../end-program.ts'
 import { PacedOutput } from '../paced-output.ts'
-import { bytesOf } from '../snippets/session.ts'
+import { messageBytes } from '../snippets/session.ts'
 import { TypedInput } from '../typed-input.ts'
 import type { ConnectTools } from './door.ts'
 import { CLOSE, type CloseReason, type ConnectMessage, connectMessage } from './request.ts'
-import { type Told, toldText } from './response.ts'
+import { type PistonOutput, pistonText } from './response.ts'
 
 type StageName = 'compile' | 'run'
 
@@ -27,11 +27,11 @@ export class ConnectSession {
   readonly #socket: WebSocket
   readonly #tools: ConnectTools
   readonly #instance: InstanceName
-  readonly #out = toldText()
+  readonly #out = pistonText()
   /** Aborted when the client has gone. */
   readonly #left = new AbortController()
   #isBegun = false
-  #order: ExecuteOrder | undefined
+  #order: PistonRequest | undefined
   #id: string | undefined
   #stage: StageName | undefined
   #end: SnippetStatus | undefined
@@ -65,7 +65,7 @@ export class ConnectSession {
   #hear(data: RawData): void {
     if (this.#isClosed || this.#end !== undefined) return
     try {
-      const message = connectMessage(bytesOf(data).toString())
+      const message = connectMessage(messageBytes(data).toString())
       if (message !== undefined) this.#take(message)
     } catch (error) {
       this.#refuse(error)
@@ -99,7 +99,7 @@ export class ConnectSession {
     await this.#submit(this.#order)
   }
 
-  async #submit({ request, runtime }: ExecuteOrder): Promise<void> {
+  async #submit({ request, runtime }: PistonRequest): Promise<void> {
     const { desk, input } = this.#tools
     const status = await desk.submit({ ...request, stdin: undefined, interactive: { pty: undefined } }, 'process')
     this.#id = status.id
@@ -173,7 +173,7 @@ export class ConnectSession {
     if (this.#isClosed) return
     const problem = pistonProblemOf(error)
     if (problem === undefined) this.#tools.log.error({ err: error }, 'a session in the words of Piston failed')
-    this.#send({ type: 'error', message: (problem ?? BUG).message })
+    this.#send({ type: 'error', message: (problem ?? PISTON_BUG).message })
     this.#close('notifiedError')
   }
 
@@ -199,4 +199,4 @@ export class ConnectSession {
 
 const endOf = (compiled: StageResult | undefined): PistonEnd => (compiled ? stageEnd(compiled) : COMPILED)
 
-const dataMessage = ({ stream, data }: Told): string => JSON.stringify({ type: 'data', stream, data })
+const dataMessage = ({ stream, data }: PistonOutput): string => JSON.stringify({ type: 'data', stream, data })

@@ -2,12 +2,12 @@ import type { Clock } from '../../../base/clock.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
-import type { SnippetDesk } from '../../../services/snippets/snippet-service.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import type { WebSocketRequest, WebSocketRoute } from '../../http/server/web-sockets.ts'
 import { InteractiveSession } from './session.ts'
 
 export interface InteractiveDoorOptions {
-  readonly desk: Pick<SnippetDesk, 'submit' | 'watch' | 'listenOutput' | 'cancel'>
+  readonly desk: Pick<SnippetService, 'submit' | 'watch' | 'listenOutput' | 'cancel'>
   readonly input: Engine['input']
   readonly clock: Clock
   readonly log?: Log

@@ -39,7 +39,7 @@ export function startMessage(text: string): StartMessage {
   return { task, terminal, form: encoding }
 }
 
-export function inputMessage(text: string): InputEvent {
+export function typedMessage(text: string): InputEvent {
   const said = checked(inputBody, jsonIn(text))
   switch (said.type) {
     case 'stdin':

@@ -5,10 +5,10 @@ import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/s
 import { readTask } from '../../http/snippets/read-task.ts'
 import { endProgram } from '../end-program.ts'
 import { PacedOutput } from '../paced-output.ts'
-import { type OutputFrame, type Printed, printed } from '../printed.ts'
+import { type OutputFrame, type OutputFrames, outputFrames } from '../printed.ts'
 import { TypedInput } from '../typed-input.ts'
 import type { InteractiveTools } from './door.ts'
-import { inputMessage, type StartMessage, startMessage } from './request.ts'
+import { type StartMessage, startMessage, typedMessage } from './request.ts'
 import { exitMessage } from './response.ts'
 
 /** As WebSockets have it. */
@@ -27,7 +27,7 @@ export class InteractiveSession {
   #told: SnippetState | undefined
   #hasStarted = false
   #end: SnippetStatus | undefined
-  #out: Printed = printed('utf8')
+  #out: OutputFrames = outputFrames('utf8')
   readonly #typed: TypedInput
   readonly #output: PacedOutput
   #unwatch = (): void => {}
@@ -60,9 +60,9 @@ export class InteractiveSession {
   #hear(data: RawData, isBinary: boolean): void {
     if (this.#isClosed || this.#end !== undefined) return
     try {
-      const bytes = bytesOf(data)
+      const bytes = messageBytes(data)
       if (!this.#begun) return this.#begin(isBinary, bytes)
-      this.#typed.give(isBinary ? { kind: 'bytes', bytes } : inputMessage(bytes.toString()))
+      this.#typed.give(isBinary ? { kind: 'bytes', bytes } : typedMessage(bytes.toString()))
     } catch (error) {
       this.#complain(error)
     }
@@ -74,7 +74,7 @@ export class InteractiveSession {
     try {
       if (isBinary) throw new ApiProblem('invalid', 'The first message must say what to run')
       const start = startMessage(bytes.toString())
-      this.#out = printed(start.form)
+      this.#out = outputFrames(start.form)
       void this.#submit(this.#requestOf(start)).catch((error: unknown) => this.#refuse(error))
     } catch (error) {
       this.#refuse(error)
@@ -170,7 +170,7 @@ export class InteractiveSession {
   }
 }
 
-export function bytesOf(data: RawData): Buffer {
+export function messageBytes(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data)
   return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }

@@ -22,14 +22,14 @@ export interface WebSocketWorkersOptions {
   readonly patienceMs?: number
 }
 
-export type WorkersOverWebSocket = Required<Omit<WebSocketWorkersOptions, 'patienceMs'>>
+export type SocketWorkersTools = Required<Omit<WebSocketWorkersOptions, 'patienceMs'>>
 
 const NEVER = new AbortController().signal
 const CLOSE = { goingAway: 1001, policy: 1008, bug: 1011 } as const
 
 /** Workers that speak the WebSocket protocol: the first heartbeat registers, and tasks are pushed to free slots. */
 export function websocketWorkers({ patienceMs = 10_000, ...options }: WebSocketWorkersOptions): WebSocketRoute {
-  const door: WorkersOverWebSocket = {
+  const door: SocketWorkersTools = {
     log: silentLog,
     ending: NEVER,
     canonical: (language) => language,

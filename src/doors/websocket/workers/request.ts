@@ -59,10 +59,10 @@ const output = z.object({
 
 const SCHEMAS = { heartbeat, result, accepted, output } as const
 
-export type HeartbeatMessage = z.output<typeof heartbeat>
+export type SocketHeartbeat = z.output<typeof heartbeat>
 export type ResultMessage = z.output<typeof result>
 export type OutputMessage = z.output<typeof output>
-export type WorkerMessage = HeartbeatMessage | ResultMessage | z.output<typeof accepted> | OutputMessage
+export type WorkerMessage = SocketHeartbeat | ResultMessage | z.output<typeof accepted> | OutputMessage
 
 /** What a worker said that is no message at all: its connection ends with the reason. */
 export class UnreadableMessage extends Error {

@@ -3,18 +3,25 @@ import { FaultError } from '../../../base/fault.ts'
 import type { AttemptReport, TaskLease, WorkerOrder, WorkerSession } from '../../../engine/worker-session.ts'
 import { refuseLease } from '../../../services/workers/lease-messages.ts'
 import { attemptReport } from './attempt-report.ts'
-import type { WorkersOverWebSocket } from './door.ts'
+import type { SocketWorkersTools } from './door.ts'
 import { GivenTasks } from './given-tasks.ts'
 import type {
-  HeartbeatMessage,
   MistypedField,
   OutputMessage,
   ReadMessage,
   ResultMessage,
+  SocketHeartbeat,
   WorkerMessage,
 } from './request.ts'
 import { executeMessage, type GivenTask } from './response.ts'
-import { describeSocketWorker, foreignUse, offerOf, pulseOf, sameOffer, type WorkerOffer } from './worker-offer.ts'
+import {
+  describeSocketWorker,
+  foreignUse,
+  pulseOf,
+  sameOffer,
+  type WorkerOffer,
+  workerOfferOf,
+} from './worker-offer.ts'
 
 /** Words that a worker understands only if it says so: one that was written from the protocol alone hears nothing else. */
 const EXTENSIONS = ['accepted', 'cancel', 'drain', 'ack'] as const
@@ -47,7 +54,7 @@ interface TaskLabel {
 
 /** A worker at the other end of a WebSocket, from its first heartbeat until the socket is closed. */
 export class SocketWorker {
-  readonly #door: WorkersOverWebSocket
+  readonly #door: SocketWorkersTools
   readonly #socket: WebSocket
   readonly #given = new GivenTasks()
   #registered: Registered | undefined
@@ -56,7 +63,7 @@ export class SocketWorker {
   #mistakes = 0
   #foreign = 0
 
-  constructor(door: WorkersOverWebSocket, socket: WebSocket) {
+  constructor(door: SocketWorkersTools, socket: WebSocket) {
     this.#door = door
     this.#socket = socket
   }
@@ -109,7 +116,7 @@ export class SocketWorker {
     else desk.disconnected(worker, session)
   }
 
-  #heartbeat(message: HeartbeatMessage): void {
+  #heartbeat(message: SocketHeartbeat): void {
     const { desk, clock } = this.#door
     const { clientId } = message
     if (this.#registered !== undefined && this.#registered.worker !== clientId)
@@ -128,10 +135,10 @@ export class SocketWorker {
       this.#send({ type: 'heartbeat_ack', clientId, timestamp: new Date(clock.now()).toISOString() })
   }
 
-  #mustRegister(message: HeartbeatMessage): boolean {
+  #mustRegister(message: SocketHeartbeat): boolean {
     const { offer, at } = this.#registered ?? {}
     if (offer === undefined || at === undefined) return true
-    const isSame = sameOffer(offer, offerOf(message, this.#door.canonical, offer))
+    const isSame = sameOffer(offer, workerOfferOf(message, this.#door.canonical, offer))
     return !isSame && this.#door.clock.monotonic() - at >= SHORTEST_REGISTRATION_MS
   }
 
@@ -151,9 +158,9 @@ export class SocketWorker {
     })
   }
 
-  #register(message: HeartbeatMessage, running: readonly string[]): boolean {
+  #register(message: SocketHeartbeat, running: readonly string[]): boolean {
     const { desk, canonical, clock } = this.#door
-    const offer = offerOf(message, canonical, this.#registered?.offer)
+    const offer = workerOfferOf(message, canonical, this.#registered?.offer)
     const { clientId: worker } = message
     const session = this.#session(worker)
     this.#registered = { worker, offer, session, at: clock.monotonic() }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { HeartbeatMessage } from './request.ts'
-import { describeSocketWorker, offerOf, pulseOf, sameOffer } from './worker-offer.ts'
+import type { SocketHeartbeat } from './request.ts'
+import { describeSocketWorker, pulseOf, sameOffer, workerOfferOf } from './worker-offer.ts'
 
 const asIs = (name: string): string => name
-const heartbeat = (more: Partial<HeartbeatMessage> = {}): HeartbeatMessage => ({
+const heartbeat = (more: Partial<SocketHeartbeat> = {}): SocketHeartbeat => ({
   type: 'heartbeat',
   clientId: 'w',
   load: { currentTasks: 0, maxConcurrent: 4, cpuUsage: 0.2, memoryUsage: 0.3 },
@@ -14,7 +14,7 @@ const load = (currentTasks: number, cpuUsage: number, memoryUsage = 0) =>
   heartbeat({ load: { currentTasks, maxConcurrent: 4, cpuUsage, memoryUsage } })
 
 test('a worker offers snippets in its languages, and nothing else', () => {
-  expect(describeSocketWorker('w', offerOf(heartbeat(), asIs), [])).toMatchObject({
+  expect(describeSocketWorker('w', workerOfferOf(heartbeat(), asIs), [])).toMatchObject({
     slots: 4,
     properties: [
       { name: 'runs', value: 'snippet' },
@@ -25,9 +25,9 @@ test('a worker offers snippets in its languages, and nothing else', () => {
 })
 
 test('what a heartbeat leaves out is as it was', () => {
-  const first = offerOf(heartbeat(), asIs)
-  expect(sameOffer(first, offerOf({ type: 'heartbeat', clientId: 'w', load: undefined }, asIs, first))).toBe(true)
-  expect(sameOffer(first, offerOf(heartbeat({ capabilities: [] }), asIs, first))).toBe(false)
+  const first = workerOfferOf(heartbeat(), asIs)
+  expect(sameOffer(first, workerOfferOf({ type: 'heartbeat', clientId: 'w', load: undefined }, asIs, first))).toBe(true)
+  expect(sameOffer(first, workerOfferOf(heartbeat({ capabilities: [] }), asIs, first))).toBe(false)
 })
 
 test.each([
@@ -36,11 +36,11 @@ test.each([
   [3.9, 3],
   [1e9, 1024],
 ])('room for %d at a time is %i slots', (maxConcurrent, slots) => {
-  expect(offerOf(heartbeat({ load: { maxConcurrent } }), asIs).slots).toBe(slots)
+  expect(workerOfferOf(heartbeat({ load: { maxConcurrent } }), asIs).slots).toBe(slots)
 })
 
 interface LoadCase {
-  readonly message: HeartbeatMessage
+  readonly message: SocketHeartbeat
   readonly given: number
   readonly foreign?: number
   readonly expected: number

@@ -2,7 +2,7 @@ import type { WorkerDescription, WorkerPulse } from '../../../engine/worker-sess
 import { IMAGELESS_PROPERTY } from '../../../model/image-need.ts'
 import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
 import { TASK_FORM_PROPERTY } from '../../../model/task-form.ts'
-import type { HeartbeatMessage } from './request.ts'
+import type { SocketHeartbeat } from './request.ts'
 
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
 const MOST_SLOTS = 1024
@@ -18,8 +18,8 @@ export interface WorkerOffer {
 export type CanonicalName = (language: string) => string
 
 /** What a heartbeat leaves out is as it was. */
-export function offerOf(
-  { load, capabilities }: HeartbeatMessage,
+export function workerOfferOf(
+  { load, capabilities }: SocketHeartbeat,
   canonical: CanonicalName,
   before?: WorkerOffer,
 ): WorkerOffer {
@@ -67,14 +67,14 @@ export interface Known {
  * use all of it: so only a worker that runs nothing of ours shows the use by others. While it runs a task, that figure
  * can only fall.
  */
-export const foreignUse = ({ load }: HeartbeatMessage, { given, foreign }: Known): number =>
+export const foreignUse = ({ load }: SocketHeartbeat, { given, foreign }: Known): number =>
   given === 0 ? (load?.cpuUsage ?? 0) : Math.min(foreign, load?.cpuUsage ?? 0)
 
 /**
  * How a worker does, from what it says of its machine: the fullest of processors that others use, memory, and slots that
  * others than we have taken. Over 98 % it counts as degraded, and again as sound under 90 %.
  */
-export function pulseOf(message: HeartbeatMessage, known: Known): WorkerPulse {
+export function pulseOf(message: SocketHeartbeat, known: Known): WorkerPulse {
   const { load, status } = message
   const slots = Math.max(1, load?.maxConcurrent ?? 1)
   const foreignTasks = Math.max(0, (load?.currentTasks ?? 0) - known.given) / slots

@@ -1,4 +1,4 @@
-export interface Turns<T> {
+export interface SendingTurns<T> {
   add(host: string, one: T): void
   /** Nothing is begun any more. */
   stop(): void
@@ -8,7 +8,7 @@ export interface Turns<T> {
 export function byTurns<T>(
   { mostAtOnce, mostPerHost }: { readonly mostAtOnce: number; readonly mostPerHost: number },
   act: (one: T, host: string) => Promise<void>,
-): Turns<T> {
+): SendingTurns<T> {
   const waiting: { host: string; one: T }[] = []
   const byHost = new Map<string, number>()
   let busy = 0

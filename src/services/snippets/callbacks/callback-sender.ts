@@ -20,7 +20,7 @@ export interface CallbackDeskOptions {
 export type CallbackLetter = Pick<CallbackOrder, 'url' | 'secret' | 'body' | 'method'>
 
 /** Sends what is due, tries again when it was not taken, and gives up in the end: some fourteen hours later. */
-export interface CallbackDesk {
+export interface CallbackSender {
   /** The snippet is over, and this is where to say so. */
   due(task: string, url: string): void
   /** Nothing is begun any more; what is under way is not waited for: it will be sent again. */
@@ -32,7 +32,7 @@ const DELAYS_MS = [5, 30, 120, 600, 1800, 7200, 14_400, 28_800].map((seconds) =>
 const MOST_AT_ONCE = 32
 const MOST_PER_HOST = 4
 
-export function callbackDesk(options: CallbackDeskOptions): CallbackDesk {
+export function callbackSender(options: CallbackDeskOptions): CallbackSender {
   const { log, clock, messages = silentLog, delaysMs = DELAYS_MS, mostAtOnce = MOST_AT_ONCE } = options
   const known = new Set<string>()
   const timers = new Set<() => void>()

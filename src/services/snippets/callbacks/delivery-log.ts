@@ -10,7 +10,7 @@ export interface DeliveryLog {
   settle(task: string, how: DeliveryEnd, at: number): Promise<void>
   /** There never was such a snippet. */
   drop(task: string): Promise<void>
-  of(task: string): Delivery | undefined
+  of(task: string): CallbackDelivery | undefined
   /** Not settled, the oldest first. */
   owed(): readonly string[]
   close(): Promise<void>
@@ -19,7 +19,7 @@ export interface DeliveryLog {
 export const DELIVERY_ENDS = ['delivered', 'given-up'] as const
 export type DeliveryEnd = (typeof DELIVERY_ENDS)[number]
 
-export interface Delivery {
+export interface CallbackDelivery {
   readonly task: string
   readonly owedAt: number
   readonly state: 'pending' | DeliveryEnd
@@ -43,8 +43,8 @@ const MOST_SETTLED = 10_000
 
 /** For as long as this process lives. */
 export function memoryDeliveryLog(mostSettled = MOST_SETTLED): DeliveryLog {
-  const open = new Map<string, Delivery>()
-  const settled = new Map<string, Delivery>()
+  const open = new Map<string, CallbackDelivery>()
+  const settled = new Map<string, CallbackDelivery>()
   return {
     async owe(task, at) {
       if (!open.has(task)) open.set(task, { task, owedAt: at, state: 'pending', settledAt: undefined, tries: [] })

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/prom
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { FaultError } from '../../../base/fault.ts'
-import { DELIVERY_ENDS, type Delivery, type DeliveryLog, memoryDeliveryLog } from './delivery-log.ts'
+import { type CallbackDelivery, DELIVERY_ENDS, type DeliveryLog, memoryDeliveryLog } from './delivery-log.ts'
 
 /**
  * One line of JSON for each thing that happened, appended and synced before it counts; lines that come while the disk is
@@ -69,7 +69,7 @@ function take(log: DeliveryLog, line: Line): Promise<void> {
   }
 }
 
-function linesFor(delivery: Delivery | undefined): Line[] {
+function linesFor(delivery: CallbackDelivery | undefined): Line[] {
   if (delivery === undefined) return []
   const { task, owedAt, state, settledAt, tries } = delivery
   return [

@@ -1,6 +1,6 @@
 import type { Stager } from '../../../stagers/stager.ts'
 import type { Outcome, StepOutcome } from '../../../workflow/run/state.ts'
-import type { StepEnded, SubmissionRun } from './run-workflow.ts'
+import type { StepEnded, SubmissionRun, WorkflowRun } from './run-workflow.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
 import type { PlainBlobs } from './tree-blobs.ts'
 
@@ -17,9 +17,9 @@ export interface RunHost {
 }
 
 /** Works through submissions, several at a time. */
-export interface SubmissionDriver {
+export interface WorkflowDriver {
   /** Rejects only for a mistake of ours. */
-  run(run: SubmissionRun, host: RunHost): Promise<StepOutcome>
+  run(run: WorkflowRun, host: RunHost): Promise<StepOutcome>
   /** Leaves off where it is: what is open goes on after the next start. */
   close(): Promise<void>
 }

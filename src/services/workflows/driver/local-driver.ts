@@ -1,12 +1,12 @@
 import type { ExpressionPool } from '../../../workflow/expressions/expression-pool.ts'
-import type { SubmissionDriver } from './driver.ts'
-import { runSubmission } from './run-workflow.ts'
+import type { WorkflowDriver } from './driver.ts'
+import { runWorkflow } from './run-workflow.ts'
 import { treeStore } from './tree-blobs.ts'
 
 /** Drives submissions on the calling thread. */
-export const localDriver = (expressions: ExpressionPool, outputJsonBytes = 16 << 20): SubmissionDriver => ({
+export const localDriver = (expressions: ExpressionPool, outputJsonBytes = 16 << 20): WorkflowDriver => ({
   run: (run, { blobs, stager, runStep, runsImages, ended, signal }) =>
-    runSubmission(run, {
+    runWorkflow(run, {
       trees: treeStore(blobs, 'sha256'),
       stager,
       expressions,

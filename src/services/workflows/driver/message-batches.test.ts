@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { gatheredLists } from './message-batches.ts'
+import { messageBatches } from './message-batches.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 function lists() {
   const clock = manualClock()
   const posted: (readonly string[])[] = []
-  return { clock, posted, say: gatheredLists<string>((list) => posted.push(list), clock) }
+  return { clock, posted, say: messageBatches<string>((list) => posted.push(list), clock) }
 }
 
 test('what is said in one turn goes together, and at its end', async () => {

@@ -5,13 +5,13 @@ const MANY = 64
 /** So long the others may wait for company. */
 const GATHER_MS = 20
 
-export const isInNoHurry = (open: number): boolean => open > MANY
+export const mayBeDelayed = (open: number): boolean => open > MANY
 
 /**
  * Hands messages over in lists, for waking a thread costs more than a message: those of one turn together, and such as
  * nobody is in a hurry for with what comes in the next moments.
  */
-export function gatheredLists<T>(post: (list: readonly T[]) => void, clock: Pick<Clock, 'after'>) {
+export function messageBatches<T>(post: (list: readonly T[]) => void, clock: Pick<Clock, 'after'>) {
   let list: T[] = []
   let isDue = false
   let takeBack = (): void => {}

@@ -17,12 +17,12 @@ import { type Replaced, replacedBy, replacing } from './replaced-inputs.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
 import { stepOutputs } from './step-outputs.ts'
 import { prepareStep } from './step-task.ts'
-import type { SubmissionOrder } from './workflow-run.ts'
+import type { WorkflowRunRequest } from './workflow-run.ts'
 
 /** A submission that is to be taken to its end, from wherever it was. */
-export interface SubmissionRun {
+export interface WorkflowRun {
   readonly id: string
-  readonly order: SubmissionOrder
+  readonly order: WorkflowRunRequest
   /** What came of commands that were over before, by their paths. */
   readonly done: ReadonlyMap<string, StepYield>
   /** It was begun by an earlier start of the server. */
@@ -64,7 +64,7 @@ const ADDRESS = 'windlass:/submission/workflow.cwl'
 const MOST_OPEN = 1000
 
 /** Takes a workflow from its input object to its outputs, commands by way of the grid. Never throws but for our mistakes. */
-export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promise<StepOutcome> {
+export async function runWorkflow(run: WorkflowRun, ports: RunPorts): Promise<StepOutcome> {
   const over = new AbortController()
   try {
     const { order } = run
@@ -99,7 +99,7 @@ export async function runSubmission(run: SubmissionRun, ports: RunPorts): Promis
 
 /** What came with the order, and nothing else: a document must not make the server look anywhere. */
 const fetchFrom =
-  ({ workflow, schemas }: SubmissionOrder): Fetch =>
+  ({ workflow, schemas }: WorkflowRunRequest): Fetch =>
   async (uri) => {
     if (uri === ADDRESS) return JSON.stringify(workflow)
     const text = Object.hasOwn(schemas, uri) ? schemas[uri] : undefined
@@ -113,7 +113,7 @@ interface Sight {
   readonly replaced: Map<string, string>
 }
 
-function commandRunner({ id, order, done, isResumed }: SubmissionRun, ports: RunPorts, sight: Sight) {
+function commandRunner({ id, order, done, isResumed }: WorkflowRun, ports: RunPorts, sight: Sight) {
   const { trees } = ports
   const { stager, files } = sight
   const reading = { files, stager, outputJsonBytes: ports.outputJsonBytes }

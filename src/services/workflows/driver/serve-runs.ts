@@ -4,10 +4,10 @@ import { FaultError } from '../../../base/fault.ts'
 import type { StagedNode, Stager } from '../../../stagers/stager.ts'
 import type { TreeStore } from '../../../stagers/tree-store.ts'
 import type { ExpressionPool } from '../../../workflow/expressions/expression-pool.ts'
-import { gatheredLists, isInNoHurry } from './message-batches.ts'
-import { type RunPorts, runSubmission, type SubmissionRun } from './run-workflow.ts'
+import { mayBeDelayed, messageBatches } from './message-batches.ts'
+import { type RunPorts, runWorkflow, type WorkflowRun } from './run-workflow.ts'
 import type { StepResult } from './step-grid.ts'
-import type { Ask, FromThread, ToThread } from './thread-messages.ts'
+import type { DriverQuestion, FromDriverThread, ToDriverThread } from './thread-messages.ts'
 import { type PlainBlobs, treeStore } from './tree-blobs.ts'
 
 interface Course {
@@ -26,36 +26,36 @@ export interface ServingRuns {
 
 /** The side of a thread that drives submissions: all of it but the grid and the store, which are asked by message. */
 export function serveRuns(port: MessagePort, { clock, expressions, outputJsonBytes, stagerOf }: ServingRuns): void {
-  const say = gatheredLists<FromThread>((list) => port.postMessage(list), clock)
+  const say = messageBatches<FromDriverThread>((list) => port.postMessage(list), clock)
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   const leaving = new Map<string, AbortController>()
   let questions = 0
-  const ask = (course: Course, about: Ask): Promise<unknown> => {
+  const ask = (course: Course, about: DriverQuestion): Promise<unknown> => {
     const question = ++questions
     const answer = Promise.withResolvers<unknown>()
     open.set(question, answer)
     course.open += 1
-    say({ kind: 'question', question, submission: course.submission, ask: about }, isInNoHurry(course.open))
+    say({ kind: 'question', question, submission: course.submission, ask: about }, mayBeDelayed(course.open))
     return answer.promise.finally(() => {
       course.open -= 1
     })
   }
-  const drive = async (run: SubmissionRun): Promise<void> => {
+  const drive = async (run: WorkflowRun): Promise<void> => {
     const submission = run.id
     const leave = new AbortController()
     const course: Course = { submission, open: 0 }
     leaving.set(submission, leave)
     try {
       const ports = { ...portsOf((about) => ask(course, about), stagerOf), expressions, outputJsonBytes }
-      const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end }, isInNoHurry(course.open))
-      say({ kind: 'over', submission, outcome: await runSubmission(run, { ...ports, ended, signal: leave.signal }) })
+      const ended: RunPorts['ended'] = (end) => say({ kind: 'ended', submission, end }, mayBeDelayed(course.open))
+      say({ kind: 'over', submission, outcome: await runWorkflow(run, { ...ports, ended, signal: leave.signal }) })
     } catch (error) {
       say({ kind: 'broken', submission, what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     } finally {
       leaving.delete(submission)
     }
   }
-  const hear = (message: ToThread): void => {
+  const hear = (message: ToDriverThread): void => {
     if (message.kind === 'run') void drive(message.run)
     else if (message.kind === 'cancel') leaving.get(message.submission)?.abort()
     else {
@@ -65,14 +65,14 @@ export function serveRuns(port: MessagePort, { clock, expressions, outputJsonByt
       else answer?.reject(new FaultError(message.fault))
     }
   }
-  port.on('message', (list: readonly ToThread[]) => {
+  port.on('message', (list: readonly ToDriverThread[]) => {
     for (const message of list) hear(message)
   })
 }
 
 type AskedPorts = Pick<RunPorts, 'trees' | 'stager' | 'runStep' | 'runsImages'>
 
-function portsOf(ask: (about: Ask) => Promise<unknown>, stagerOf: ServingRuns['stagerOf']): AskedPorts {
+function portsOf(ask: (about: DriverQuestion) => Promise<unknown>, stagerOf: ServingRuns['stagerOf']): AskedPorts {
   const blobs: PlainBlobs = {
     has: async (digest) => (await ask({ what: 'has', digest })) === true,
     read: async (digest, limit) => (await ask({ what: 'read', digest, limit })) as Uint8Array | undefined,
@@ -90,7 +90,7 @@ function portsOf(ask: (about: Ask) => Promise<unknown>, stagerOf: ServingRuns['s
 }
 
 /** The stagers of the main thread. Their locations contain no digest that could be read here. */
-const remoteStager = (ask: (about: Ask) => Promise<unknown>): Stager => ({
+const remoteStager = (ask: (about: DriverQuestion) => Promise<unknown>): Stager => ({
   find: async (location) => (await ask({ what: 'find', location })) as StagedNode | undefined,
   put: async (node, to) => (await ask({ what: 'stage-out', node, to })) as string,
   named: () => undefined,

@@ -16,7 +16,7 @@ const MOST_FILES = 10_000
 /** Workers have limits of their own. */
 const MOST_BYTES = 2 ** 50
 
-export interface StepTools extends LayOutTools {
+export interface StepTaskTools extends LayOutTools {
   /** Whether any worker runs containers; and whether one can show a room in other places than ours. */
   readonly runsImages: (inPlaces: boolean) => Promise<boolean>
 }
@@ -28,7 +28,7 @@ export interface PreparedStep {
 }
 
 /** A tool with its inputs as a task that any worker can run. */
-export async function prepareStep(call: ToolCall, tools: StepTools): Promise<PreparedStep> {
+export async function prepareStep(call: ToolCall, tools: StepTaskTools): Promise<PreparedStep> {
   const { tool, scope, evaluator } = call
   const docker = await containerFor(call, tools)
   const image = docker?.image
@@ -75,7 +75,7 @@ export async function prepareStep(call: ToolCall, tools: StepTools): Promise<Pre
 }
 
 /** The container that it runs in; undefined to run it on the system of the worker. */
-async function containerFor({ scope }: ToolCall, tools: StepTools): Promise<Docker | undefined> {
+async function containerFor({ scope }: ToolCall, tools: StepTaskTools): Promise<Docker | undefined> {
   const docker = dockerOf(scope)
   const trouble = docker && (await troubleWith(docker, tools))
   if (trouble === undefined) return docker
@@ -83,7 +83,10 @@ async function containerFor({ scope }: ToolCall, tools: StepTools): Promise<Dock
   return undefined
 }
 
-async function troubleWith({ image, outputDirectory }: Docker, { runsImages }: StepTools): Promise<string | undefined> {
+async function troubleWith(
+  { image, outputDirectory }: Docker,
+  { runsImages }: StepTaskTools,
+): Promise<string | undefined> {
   if (image === undefined || image.startsWith('/')) return NAMELESS
   if (!(await runsImages(false))) return 'no worker runs containers'
   if (outputDirectory === undefined) return undefined

@@ -2,10 +2,10 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { ExpressionLimits } from '../../../workflow/expressions/expression-pool.ts'
-import type { StepOutcome } from '../../../workflow/run/state.ts'
-import type { RunHost, SubmissionDriver } from './driver.ts'
-import { gatheredLists, isInNoHurry } from './message-batches.ts'
-import type { Ask, FromThread, ToThread } from './thread-messages.ts'
+import type { StepOutcome, Outcome } from '../../../workflow/run/state.ts'
+import type { RunHost, SubmissionDriver, WorkflowDriver } from './driver.ts'
+import { gatheredLists, isInNoHurry, mayBeDelayed, messageBatches } from './message-batches.ts'
+import type { Ask, FromThread, ToThread, DriverQuestion, FromDriverThread, ToDriverThread } from './thread-messages.ts'
 
 interface Course {
   readonly host: RunHost
@@ -33,7 +33,7 @@ export interface ThreadDriverOptions {
  * Drives submissions beside the main thread: what they compute, and the JavaScript of strangers in them, keeps nobody
  * waiting but other submissions. A thread whose program breaks takes its submissions with it, and another takes its place.
  */
-export function threadDriver({ file, limits, threads, clock = HASTY }: ThreadDriverOptions): SubmissionDriver {
+export function threadDriver({ file, limits, threads, clock = HASTY }: ThreadDriverOptions): WorkflowDriver {
   const crew: (DrivingThread | undefined)[] = Array.from({ length: threads })
   let isClosed = false
   const leastBusy = (): DrivingThread => {
@@ -73,15 +73,15 @@ class DrivingThread {
   isGone = false
 
   /** What is said in one turn goes together, and what can wait with what comes next. */
-  readonly #say: (message: ToThread, mayWait?: boolean) => void
+  readonly #say: (message: ToDriverThread, mayWait?: boolean) => void
 
   constructor(worker: Worker, clock: Pick<Clock, 'after'>) {
     this.#worker = worker
-    this.#say = gatheredLists<ToThread>((list) => {
+    this.#say = messageBatches<ToDriverThread>((list) => {
       if (!this.isGone) this.#worker.postMessage(list)
     }, clock)
     this.#worker.unref()
-    this.#worker.on('message', (list: readonly FromThread[]) => {
+    this.#worker.on('message', (list: readonly FromDriverThread[]) => {
       for (const message of list) this.#hear(message)
     })
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error.message : String(error)))
@@ -92,7 +92,7 @@ class DrivingThread {
     return this.#courses.size
   }
 
-  run(message: Extract<ToThread, { kind: 'run' }>, host: RunHost): Promise<StepOutcome> {
+  run(message: Extract<ToDriverThread, { kind: 'run' }>, host: RunHost): Promise<StepOutcome> {
     const { id } = message.run
     const outcome = Promise.withResolvers<StepOutcome>()
     this.#courses.set(id, { host, outcome, open: 0 })
@@ -107,7 +107,7 @@ class DrivingThread {
     await this.#worker.terminate()
   }
 
-  #hear(message: FromThread): void {
+  #hear(message: FromDriverThread): void {
     const { submission } = message
     const course = this.#courses.get(submission)
     if (course === undefined) return
@@ -120,11 +120,11 @@ class DrivingThread {
     }
   }
 
-  async #answer(question: number, ask: Ask, course: Course): Promise<void> {
+  async #answer(question: number, ask: DriverQuestion, course: Course): Promise<void> {
     course.open += 1
     try {
       const value = await answerTo(ask, course.host)
-      this.#say({ kind: 'answer', question, value }, isInNoHurry(course.open))
+      this.#say({ kind: 'answer', question, value }, mayBeDelayed(course.open))
     } catch (error) {
       const what = error instanceof Error ? error.message : String(error)
       this.#say({ kind: 'refusal', question, fault: error instanceof FaultError ? error.fault : { kind: 'bug', what } })
@@ -140,7 +140,7 @@ class DrivingThread {
   }
 }
 
-function answerTo(ask: Ask, { blobs, stager, runStep, runsImages }: RunHost): Promise<unknown> | boolean {
+function answerTo(ask: DriverQuestion, { blobs, stager, runStep, runsImages }: RunHost): Promise<unknown> | boolean {
   switch (ask.what) {
     case 'has':
       return blobs.has(ask.digest)

@@ -2,24 +2,24 @@ import type { Digest } from '../../../base/digest.ts'
 import type { Fault } from '../../../base/fault.ts'
 import type { StagedNode } from '../../../stagers/stager.ts'
 import type { Outcome, StepOutcome } from '../../../workflow/run/state.ts'
-import type { StepEnded, SubmissionRun } from './run-workflow.ts'
+import type { StepEnded, SubmissionRun, WorkflowRun } from './run-workflow.ts'
 import type { StepTask } from './step-grid.ts'
 
 /** What a thread that drives submissions hears. */
-export type ToThread =
-  | { readonly kind: 'run'; readonly run: SubmissionRun }
+export type ToDriverThread =
+  | { readonly kind: 'run'; readonly run: WorkflowRun }
   | { readonly kind: 'cancel'; readonly submission: string }
   | { readonly kind: 'answer'; readonly question: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly question: number; readonly fault: Fault }
 
 /** And what it says. */
-export type FromThread =
-  | { readonly kind: 'question'; readonly question: number; readonly submission: string; readonly ask: Ask }
+export type FromDriverThread =
+  | { readonly kind: 'question'; readonly question: number; readonly submission: string; readonly ask: DriverQuestion }
   | { readonly kind: 'ended'; readonly submission: string; readonly end: StepEnded }
   | { readonly kind: 'over'; readonly submission: string; readonly outcome: StepOutcome }
   | { readonly kind: 'broken'; readonly submission: string; readonly what: string }
 
-export type Ask =
+export type DriverQuestion =
   | { readonly what: 'has'; readonly digest: Digest }
   | { readonly what: 'read'; readonly digest: Digest; readonly limit: number }
   | { readonly what: 'put'; readonly digest: Digest; readonly bytes: Uint8Array }

@@ -2,7 +2,7 @@ import type { InstanceName } from '../../../model/instance-name.ts'
 import type { ValueRecord } from '../../../workflow/values/value.ts'
 
 /** A workflow that somebody wants run, with all that it takes. */
-export interface SubmissionOrder {
+export interface WorkflowRunRequest {
   readonly instance: InstanceName
   /** One document that needs no other. */
   readonly workflow: ValueRecord
@@ -17,11 +17,11 @@ export interface SubmissionOrder {
   readonly priority: number
 }
 
-export const SUBMISSION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
-export type SubmissionState = (typeof SUBMISSION_STATES)[number]
+export const WORKFLOW_RUN_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
+export type WorkflowRunState = (typeof WORKFLOW_RUN_STATES)[number]
 
 /** What is known of one without reading what it runs. Times are milliseconds since 1970. */
-export interface SubmissionHead {
+export interface WorkflowRunHead {
   readonly id: string
   readonly instance: InstanceName
   readonly name: string
@@ -30,12 +30,12 @@ export interface SubmissionHead {
 }
 
 export const STEP_STATES = ['queued', 'running', 'retrying', 'success', 'failed', 'cancelled'] as const
-export type StepState = (typeof STEP_STATES)[number]
+export type StepRunState = (typeof STEP_STATES)[number]
 
 /** One turn of a step, by its path in the workflow; the empty path is a process that is a single tool. */
-export interface Step {
+export interface StepStatus {
   readonly path: string
-  readonly state: StepState
+  readonly state: StepRunState
   /** The cache had its result. */
   readonly cached: boolean
   /** The name that the grid knows its task by; undefined for one that ran here, such as an expression. */
@@ -46,14 +46,14 @@ export interface Step {
   readonly why: string | undefined
 }
 
-export interface SubmissionEnd {
+export interface WorkflowRunEnd {
   readonly state: 'completed' | 'failed' | 'cancelled'
   readonly at: number
   readonly outputs: ValueRecord | undefined
-  readonly failure: SubmissionFailure | undefined
+  readonly failure: WorkflowRunFailure | undefined
 }
 
-export interface SubmissionFailure {
+export interface WorkflowRunFailure {
   /** Of the step; empty when it is the workflow itself. */
   readonly path: string
   readonly why: string
@@ -61,10 +61,10 @@ export interface SubmissionFailure {
   readonly unsupported: boolean
 }
 
-export interface SubmissionStatus extends SubmissionHead {
-  readonly state: SubmissionState
+export interface WorkflowRunStatus extends WorkflowRunHead {
+  readonly state: WorkflowRunState
   readonly counts: StepCounts
-  readonly end: SubmissionEnd | undefined
+  readonly end: WorkflowRunEnd | undefined
 }
 
 /** Turns by how they stand; those that the cache had are done as well. */

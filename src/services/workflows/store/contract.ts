@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Step, SubmissionHead, SubmissionOrder } from '../driver/workflow-run.ts'
-import type { StepNote, StoredEnd, SubmissionStore } from './workflow-store.ts'
+import type { StepStatus, WorkflowRunHead, WorkflowRunRequest } from '../driver/workflow-run.ts'
+import type { StepNote, StoredEnd, WorkflowStore } from './workflow-store.ts'
 
-const order: SubmissionOrder = {
+const order: WorkflowRunRequest = {
   instance: '',
   workflow: { class: 'Workflow', steps: [] },
   inputs: { word: 'an “input”\n' },
@@ -11,10 +11,10 @@ const order: SubmissionOrder = {
   labels: { team: 'blue' },
   priority: 0,
 }
-const headOf = (id: string, createdAt: number): SubmissionHead => ({
+const headOf = (id: string, createdAt: number): WorkflowRunHead => ({
   ...{ id, createdAt, instance: '', name: 'a name', labels: { team: 'blue' } },
 })
-const step: Step = {
+const step: StepStatus = {
   path: 'align[3]/sort',
   state: 'success',
   cached: false,
@@ -25,7 +25,7 @@ const step: Step = {
 }
 const note: StepNote = { step, made: { outputs: { out: { class: 'File', location: 'cas:…' } }, replaced: { a: 'b' } } }
 const another: StepNote = { step: { ...step, path: 'sort' }, made: { outputs: {}, replaced: {} } }
-const endOf = (head: SubmissionHead): StoredEnd => ({
+const endOf = (head: WorkflowRunHead): StoredEnd => ({
   head,
   end: { state: 'completed', at: 9, outputs: { out: 1 }, failure: undefined },
   steps: [step],
@@ -34,9 +34,7 @@ const endOf = (head: SubmissionHead): StoredEnd => ({
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 /** `reopen` gives the store as it is after a stop. */
-export function submissionStoreContract(
-  make: () => Promise<{ store: SubmissionStore; reopen(): Promise<SubmissionStore> }>,
-) {
+export function workflowStoreContract(make: () => Promise<{ store: WorkflowStore; reopen(): Promise<WorkflowStore> }>) {
   describe('a store of submissions', () => {
     test('has what was added and the notes on it, the oldest first', async () => {
       const { store, reopen } = await make()

@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { submissionStoreContract } from './contract.ts'
-import { fileSubmissions } from './file-workflow-store.ts'
+import { workflowStoreContract } from './contract.ts'
+import { fileWorkflowStore } from './file-workflow-store.ts'
 
 function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-submissions-'))
@@ -11,9 +11,9 @@ function ownFolder(): string {
   return folder
 }
 
-submissionStoreContract(async () => {
+workflowStoreContract(async () => {
   const folder = ownFolder()
-  return { store: fileSubmissions(folder), reopen: async () => fileSubmissions(folder) }
+  return { store: fileWorkflowStore(folder), reopen: async () => fileWorkflowStore(folder) }
 })
 
 test('what was torn by a stop is left out, and a draft that nobody was told of is gone', async () => {
@@ -23,7 +23,7 @@ test('what was torn by a stop is left out, and a draft that nobody was told of i
   mkdirSync(join(folder, 'whole'))
   writeFileSync(join(folder, 'whole', 'order.json'), JSON.stringify({ head: { id: 'whole', createdAt: 1 }, order: {} }))
   appendFileSync(join(folder, 'whole', 'steps.jsonl'), '{"step":{"path":"a"}}\n{"step":{"pa')
-  const { open } = await fileSubmissions(folder).load()
+  const { open } = await fileWorkflowStore(folder).load()
   expect(open).toMatchObject([{ head: { id: 'whole' }, notes: [{ step: { path: 'a' } }] }])
   expect(existsSync(join(folder, 'half'))).toBe(false)
 })

@@ -2,7 +2,7 @@ import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FaultError } from '../../../base/fault.ts'
-import type { Loaded, StepNote, StoredEnd, StoredOrder, SubmissionStore } from './workflow-store.ts'
+import type { Loaded, StepNote, StoredEnd, StoredRequest, WorkflowStore } from './workflow-store.ts'
 
 const ORDER = 'order.json'
 const NOTES = 'steps.jsonl'
@@ -14,7 +14,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
  * A folder for each submission: what was ordered, a line for each step that is over, and in the end what came of it. A
  * file is there whole or not at all; of the lines, the last may be torn, and is left out then.
  */
-export function fileSubmissions(folder: string): SubmissionStore {
+export function fileWorkflowStore(folder: string): WorkflowStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const notes = new Map<string, WriteStream>()
   const folderOf = (id: string): string => {
@@ -99,11 +99,11 @@ async function readJson<T>(path: string): Promise<T | undefined> {
 }
 
 async function loadAll(folder: string): Promise<Loaded> {
-  const opened: (StoredOrder & { notes: readonly StepNote[] })[] = []
+  const opened: (StoredRequest & { notes: readonly StepNote[] })[] = []
   const over: Pick<StoredEnd, 'head' | 'end'>[] = []
   for (const id of (await readdir(folder)).filter((name) => ID.test(name))) {
     const ended = await readJson<StoredEnd>(join(folder, id, END))
-    const stored = ended === undefined ? await readJson<StoredOrder>(join(folder, id, ORDER)) : undefined
+    const stored = ended === undefined ? await readJson<StoredRequest>(join(folder, id, ORDER)) : undefined
     if (ended !== undefined) over.push({ head: ended.head, end: ended.end })
     else if (stored === undefined)
       await rm(join(folder, id), { recursive: true, force: true }) // nobody was told of it

@@ -1,7 +1,7 @@
-import { submissionStoreContract } from './contract.ts'
-import { memorySubmissions } from './memory-workflow-store.ts'
+import { workflowStoreContract } from './contract.ts'
+import { memoryWorkflowStore } from './memory-workflow-store.ts'
 
-submissionStoreContract(async () => {
-  const store = memorySubmissions()
+workflowStoreContract(async () => {
+  const store = memoryWorkflowStore()
   return { store, reopen: async () => store }
 })

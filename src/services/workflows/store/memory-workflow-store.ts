@@ -1,8 +1,8 @@
-import type { StepNote, StoredEnd, StoredOrder, SubmissionStore } from './workflow-store.ts'
+import type { StepNote, StoredEnd, StoredRequest, WorkflowStore } from './workflow-store.ts'
 
 /** Submissions that are gone with the process: for tests, and for a server that keeps nothing. */
-export function memorySubmissions(): SubmissionStore {
-  const open = new Map<string, { readonly stored: StoredOrder; readonly notes: StepNote[] }>()
+export function memoryWorkflowStore(): WorkflowStore {
+  const open = new Map<string, { readonly stored: StoredRequest; readonly notes: StepNote[] }>()
   const over = new Map<string, StoredEnd>()
   return {
     async add(stored) {

@@ -1,13 +1,13 @@
 import type { StepYield } from '../driver/run-workflow.ts'
-import type { Step, SubmissionEnd, SubmissionHead, SubmissionOrder } from '../driver/workflow-run.ts'
+import type { StepStatus, WorkflowRunEnd, WorkflowRunHead, WorkflowRunRequest } from '../driver/workflow-run.ts'
 
 /**
  * What has to be known of submissions after a stop of any kind. The tasks of their steps are on record elsewhere, under
  * names that follow from the submission: with the order alone, all of it can be found again.
  */
-export interface SubmissionStore {
+export interface WorkflowStore {
   /** Resolves when it is on the disk. */
-  add(submission: StoredOrder): Promise<void>
+  add(submission: StoredRequest): Promise<void>
   /** A step is over. Outlives the process; what the power takes with it is found by asking the grid. */
   note(id: string, note: StepNote): void
   /** Resolves when it outlives the process. Notes are not needed any more. */
@@ -22,23 +22,23 @@ export interface SubmissionStore {
   close(): Promise<void>
 }
 
-export interface StoredOrder {
-  readonly head: SubmissionHead
-  readonly order: SubmissionOrder
+export interface StoredRequest {
+  readonly head: WorkflowRunHead
+  readonly order: WorkflowRunRequest
 }
 
 export interface StepNote {
-  readonly step: Step
+  readonly step: StepStatus
   readonly made: StepYield
 }
 
 export interface StoredEnd {
-  readonly head: SubmissionHead
-  readonly end: SubmissionEnd
-  readonly steps: readonly Step[]
+  readonly head: WorkflowRunHead
+  readonly end: WorkflowRunEnd
+  readonly steps: readonly StepStatus[]
 }
 
 export interface Loaded {
-  readonly open: readonly (StoredOrder & { readonly notes: readonly StepNote[] })[]
+  readonly open: readonly (StoredRequest & { readonly notes: readonly StepNote[] })[]
   readonly over: readonly Pick<StoredEnd, 'head' | 'end'>[]
 }

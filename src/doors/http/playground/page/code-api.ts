@@ -2,9 +2,9 @@
 import type { LanguagesAnswer, TaskAnswer } from '../../snippets/answers.ts'
 
 /** The code API as far as the page needs it. */
-export type OfferedLanguage = Pick<LanguagesAnswer['languages'][number], 'name' | 'title' | 'aliases' | 'versions'>
-export type ToldStage = NonNullable<TaskAnswer['result']>['stages'][number]
-export interface ToldTask extends Pick<TaskAnswer, 'taskId' | 'status' | 'attempt' | 'cached' | 'failure'> {
+export type LanguageJson = Pick<LanguagesAnswer['languages'][number], 'name' | 'title' | 'aliases' | 'versions'>
+export type StageJson = NonNullable<TaskAnswer['result']>['stages'][number]
+export interface TaskJson extends Pick<TaskAnswer, 'taskId' | 'status' | 'attempt' | 'cached' | 'failure'> {
   readonly result?: Pick<NonNullable<TaskAnswer['result']>, 'stages'>
 }
 
@@ -15,7 +15,7 @@ export interface Program {
   readonly stdin: string
 }
 
-export interface ToldOutput {
+export interface OutputJson {
   readonly stream: 'stdout' | 'stderr'
   readonly attempt: number
   readonly text: string
@@ -37,16 +37,16 @@ const TASKS = '/api/v1/tasks'
 
 export const eventsOf = (id: string): string => `${TASKS}/${encodeURIComponent(id)}/events`
 
-export const languages = async (): Promise<readonly OfferedLanguage[]> =>
-  (await ask<{ languages: readonly OfferedLanguage[] }>('/api/v1/languages')).languages
+export const languages = async (): Promise<readonly LanguageJson[]> =>
+  (await ask<{ languages: readonly LanguageJson[] }>('/api/v1/languages')).languages
 
-export const submit = async (program: Program): Promise<string> =>
+export const submitProgram = async (program: Program): Promise<string> =>
   (await ask<{ taskId: string }>(TASKS, program)).taskId
 
-export const find = (id: string): Promise<ToldTask> => ask(`${TASKS}/${encodeURIComponent(id)}`)
+export const fetchTask = (id: string): Promise<TaskJson> => ask(`${TASKS}/${encodeURIComponent(id)}`)
 
 /** `keepalive` for a page that is about to go. */
-export const cancel = (id: string, options: Pick<RequestInit, 'keepalive'> = {}): Promise<ToldTask> =>
+export const cancelTask = (id: string, options: Pick<RequestInit, 'keepalive'> = {}): Promise<TaskJson> =>
   ask(`${TASKS}/${encodeURIComponent(id)}/cancel`, {}, options)
 
 export const why = async (id: string): Promise<readonly string[]> =>

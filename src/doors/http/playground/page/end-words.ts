@@ -1,4 +1,4 @@
-import type { ToldStage, ToldTask } from './code-api.ts'
+import type { StageJson, TaskJson } from './code-api.ts'
 
 export interface EndWords {
   readonly text: string
@@ -6,7 +6,7 @@ export interface EndWords {
 }
 
 /** How a task ended, in one line: what came of it, how long it took, and how much memory. */
-export function endWords(task: ToldTask): EndWords {
+export function endText(task: TaskJson): EndWords {
   const stages = task.result?.stages ?? []
   const last = stages.at(-1)
   const isBad = task.status !== 'completed' || (last !== undefined && last.cause !== 'ok')
@@ -14,7 +14,7 @@ export function endWords(task: ToldTask): EndWords {
   return { text: parts.join(' · '), isBad }
 }
 
-function outcome({ status, failure }: ToldTask, last: ToldStage | undefined): string {
+function outcome({ status, failure }: TaskJson, last: StageJson | undefined): string {
   if (status === 'cancelled') return 'Stopped'
   if (status === 'timeout') return 'Time is up'
   if (last === undefined) return failure?.message ?? (status === 'completed' ? 'Done' : 'Failed')
@@ -22,7 +22,7 @@ function outcome({ status, failure }: ToldTask, last: ToldStage | undefined): st
   return (CAUSES[last.cause]?.(last) ?? last.reason ?? last.cause) + where
 }
 
-const CAUSES: Readonly<Record<string, (stage: ToldStage) => string>> = {
+const CAUSES: Readonly<Record<string, (stage: StageJson) => string>> = {
   ok: () => 'Done, exit code 0',
   exit: ({ exitCode }) => `Exit code ${exitCode}`,
   signal: ({ signal, exitCode }) => `Ended by ${signal ?? `signal, exit code ${exitCode}`}`,
@@ -36,7 +36,7 @@ const CAUSES: Readonly<Record<string, (stage: ToldStage) => string>> = {
   'not-started': ({ reason }) => `Could not be started${reason === undefined ? '' : `: ${reason}`}`,
 }
 
-function figures(last: ToldStage | undefined): string[] {
+function figures(last: StageJson | undefined): string[] {
   if (last === undefined) return []
   const { executionTime, cpuTime, memory } = last
   return [

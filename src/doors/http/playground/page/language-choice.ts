@@ -1,4 +1,4 @@
-import { languages, type OfferedLanguage, Refusal } from './code-api.ts'
+import { type LanguageJson, languages, Refusal } from './code-api.ts'
 import { everyFew } from './frames.ts'
 
 export interface LanguageChoice {
@@ -27,7 +27,7 @@ const AGAIN_MS = 3000
 /** The languages that live workers offer; while there are none it looks again now and then. */
 export async function languageChoice(options: LanguageChoiceOptions): Promise<LanguageChoice> {
   const { language: select, version, changed, come, notice } = options
-  let offered: readonly OfferedLanguage[] = []
+  let offered: readonly LanguageJson[] = []
 
   const showVersions = (): void => {
     const versions = offered.find(({ name }) => name === select.value)?.versions ?? []

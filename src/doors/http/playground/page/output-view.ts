@@ -1,4 +1,4 @@
-import { type Look, MOST_SHOWN, PIECE, type Piece, shownPieces } from './shown-pieces.ts'
+import { type Look, MOST_SHOWN, PIECE, type ShownPiece, shownPieces } from './shown-pieces.ts'
 
 /** Shows what is printed, as text and nothing else. What comes faster than it can be drawn is drawn once a frame. */
 export interface OutputView {
@@ -10,7 +10,7 @@ export interface OutputView {
 
 export function outputView(place: HTMLElement): OutputView {
   const shown = shownPieces(place)
-  let waiting: Piece[] = []
+  let waiting: ShownPiece[] = []
   let waitingSize = 0
   let frame: number | undefined
 
@@ -48,7 +48,7 @@ export function outputView(place: HTMLElement): OutputView {
 }
 
 /** A flood is not turned into elements that would be thrown away at once; what belongs together becomes one. */
-function lastOf(pieces: readonly Piece[]): Piece[] {
+function lastOf(pieces: readonly ShownPiece[]): ShownPiece[] {
   const kept: [Look, string][] = []
   let room = MOST_SHOWN + 1 // one more than fits, so that the cut is seen
   for (const [look, text] of pieces.toReversed()) {

@@ -2,7 +2,7 @@ import { codeEditor } from './code-editor.ts'
 import { drafts, templatesHere } from './drafts.ts'
 import { element } from './element.ts'
 import { type LanguageChoice, languageChoice } from './language-choice.ts'
-import { runDesk } from './run-desk.ts'
+import { runControls } from './run-desk.ts'
 import { shareDialog } from './share-dialog.ts'
 import { type Shared, sharedIn } from './share-link.ts'
 import { themeChoice } from './theme-choice.ts'
@@ -22,7 +22,7 @@ async function startPlayground(): Promise<void> {
     if (language === undefined) return undefined
     return { language, ...(version !== undefined && { version }), code: editor.code(), stdin: stdin.value }
   }
-  const desk = runDesk(program)
+  const desk = runControls(program)
   const nonce = document.querySelector<HTMLScriptElement>('script[type=module]')?.nonce ?? ''
   const editor = codeEditor({ place: element('editor', HTMLElement), nonce, run: desk.run })
   themeChoice(element('theme', HTMLSelectElement), editor.setDark)

@@ -1,6 +1,6 @@
-import { type Program, type ToldTask, why } from './code-api.ts'
+import { type Program, type TaskJson, why } from './code-api.ts'
 import { element } from './element.ts'
-import { endWords } from './end-words.ts'
+import { endText } from './end-words.ts'
 import { everyFew } from './frames.ts'
 import { outputView } from './output-view.ts'
 import { runOutput } from './run-output.ts'
@@ -15,13 +15,13 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Who has waited this long wants to know what for. */
 const PATIENCE_MS = 2000
 
-export interface RunDesk {
+export interface RunControls {
   /** Nothing happens while something runs. */
   run(): void
 }
 
 /** The buttons, the line that says how it goes, and the output. `program` answers undefined when there is nothing to run. */
-export function runDesk(program: () => Program | undefined): RunDesk {
+export function runControls(program: () => Program | undefined): RunControls {
   const runButton = element('run', HTMLButtonElement)
   const stopButton = element('stop', HTMLButtonElement)
   const say = statusLine(element('status', HTMLElement))
@@ -40,7 +40,7 @@ export function runDesk(program: () => Program | undefined): RunDesk {
     say(text, isBad)
     show()
   }
-  const changed = ({ status }: Pick<ToldTask, 'status'>): void => {
+  const changed = ({ status }: Pick<TaskJson, 'status'>): void => {
     stopAsking()
     say(WORDS[status] ?? status)
     if (status !== 'executing') stopAsking = tellingWhy(() => current?.id(), say)
@@ -55,7 +55,7 @@ export function runDesk(program: () => Program | undefined): RunDesk {
       printed: output.printed,
       ended(task) {
         output.ended(task)
-        const { text, isBad } = endWords(task)
+        const { text, isBad } = endText(task)
         over(text, isBad)
       },
       failed: (message) => over(message, true),

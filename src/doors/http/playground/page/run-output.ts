@@ -1,10 +1,10 @@
-import type { ToldOutput, ToldTask } from './code-api.ts'
+import type { OutputJson, TaskJson } from './code-api.ts'
 import type { OutputView } from './output-view.ts'
 
 /** What one run printed: as it comes, and in the end what the result says if not all of it came. */
 export interface RunOutput {
-  printed(output: ToldOutput): void
-  ended(task: ToldTask): void
+  printed(output: OutputJson): void
+  ended(task: TaskJson): void
 }
 
 /** Beyond this nobody compares: what was seen stays. */

@@ -1,5 +1,5 @@
 import { element } from './element.ts'
-import { fragmentOf, type Shared } from './share-link.ts'
+import { type Shared, shareFragment } from './share-link.ts'
 
 /** Addresses longer than this are cut by some of what they are pasted into. */
 const LONG = 8000
@@ -20,7 +20,7 @@ export function shareDialog(): (shared: Shared) => Promise<void> {
     }
   })
   return async (shared) => {
-    history.replaceState(null, '', `#${await fragmentOf(shared)}`)
+    history.replaceState(null, '', `#${await shareFragment(shared)}`)
     link.value = location.href
     copied.textContent = location.href.length > LONG ? 'It is long: some programs cut such links.' : ''
     dialog.showModal()

@@ -13,7 +13,7 @@ const FORM = 'v1.'
 /** Of what is unpacked: a link can be made by anybody, and a few bytes can unpack to any number. */
 const MOST_BYTES = 1024 * 1024
 
-export async function fragmentOf({ language, version, code, stdin }: Shared): Promise<string> {
+export async function shareFragment({ language, version, code, stdin }: Shared): Promise<string> {
   const text = JSON.stringify({ language, ...(version !== undefined && { version }), code, stdin })
   const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
   return FORM + base64url(new Uint8Array(await new Response(packed).arrayBuffer()))

@@ -1,7 +1,7 @@
 import { visibleText } from './visible-text.ts'
 
 export type Look = 'stdout' | 'stderr' | 'note'
-export type Piece = readonly [look: Look, text: string]
+export type ShownPiece = readonly [look: Look, text: string]
 
 /** Signs that stay on the page; of more, the end is what people look for. */
 export const MOST_SHOWN = 300_000
@@ -10,7 +10,7 @@ export const PIECE = 50
 
 export interface ShownPieces {
   /** Below what is there; what is too much goes from above. */
-  append(pieces: readonly Piece[]): void
+  append(pieces: readonly ShownPiece[]): void
   clear(): void
 }
 

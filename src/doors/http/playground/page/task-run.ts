@@ -1,10 +1,19 @@
-import { cancel, eventsOf, find, type Program, Refusal, submit, type ToldOutput, type ToldTask } from './code-api.ts'
+import {
+  cancelTask,
+  eventsOf,
+  fetchTask,
+  type OutputJson,
+  type Program,
+  Refusal,
+  submitProgram,
+  type TaskJson,
+} from './code-api.ts'
 
 export interface RunListener {
-  changed(task: ToldTask): void
-  printed(output: ToldOutput): void
+  changed(task: TaskJson): void
+  printed(output: OutputJson): void
   /** Once, and nothing after it. */
-  ended(task: ToldTask): void
+  ended(task: TaskJson): void
   /** Instead of the end: what happened to it is not known. */
   failed(message: string): void
 }
@@ -36,7 +45,7 @@ export function startRun(program: Program, listener: RunListener): TaskRun {
     over(() =>
       listener.failed(error instanceof Refusal ? error.message : `Something is wrong with this page: ${error}`),
     )
-  const end = (task: ToldTask): void => over(() => listener.ended(task))
+  const end = (task: TaskJson): void => over(() => listener.ended(task))
 
   const follow = (task: string): void => {
     source = new EventSource(eventsOf(task))
@@ -45,26 +54,26 @@ export function startRun(program: Program, listener: RunListener): TaskRun {
     source.addEventListener('end', ({ data }) => end(JSON.parse(data)))
     source.addEventListener('error', () => {
       // The browser comes back by itself, unless it was told not to: by an answer that is no stream.
-      if (source?.readyState === EventSource.CLOSED) find(task).then(endOrFail, fail)
+      if (source?.readyState === EventSource.CLOSED) fetchTask(task).then(endOrFail, fail)
     })
   }
-  const endOrFail = (task: ToldTask): void =>
+  const endOrFail = (task: TaskJson): void =>
     FINAL.has(task.status) ? end(task) : fail(new Refusal('The connection to the server was lost.', 0))
 
-  submit(program).then((task) => {
+  submitProgram(program).then((task) => {
     id = task
     follow(task)
-    if (isStopped) cancel(task).catch(fail)
+    if (isStopped) cancelTask(task).catch(fail)
   }, fail)
   return {
     id: () => id,
     stop() {
       if (isStopped || isOver) return
       isStopped = true
-      if (id !== undefined) cancel(id).catch(fail)
+      if (id !== undefined) cancelTask(id).catch(fail)
     },
     leave() {
-      if (id !== undefined && !isOver) cancel(id, { keepalive: true }).catch(() => {})
+      if (id !== undefined && !isOver) cancelTask(id, { keepalive: true }).catch(() => {})
     },
   }
 }
