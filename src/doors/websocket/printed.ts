@@ -1,8 +1,10 @@
 import type { OutputPiece } from '../../engine/output-ring.ts'
 import type { CommandResult } from '../../model/command-task.ts'
-import { encodedText } from '../../services/snippets/output-text.ts'
-import { brokenTail } from '../http/snippets/output-place.ts'
-import type { OutputForm } from './snippets/request.ts'
+import { brokenTail, encodedText } from '../../services/snippets/output-text.ts'
+
+/** How a client receives output. `binary`: frames of bytes, whose first byte names the stream. */
+export const OUTPUT_FORMS = ['utf8', 'base64', 'binary'] as const
+export type OutputForm = (typeof OUTPUT_FORMS)[number]
 
 type Stream = OutputPiece['stream']
 

@@ -1,3 +1,4 @@
+import type { RawData } from 'ws'
 import { FaultError } from '../../base/fault.ts'
 import type { InputEvent } from '../../model/live-input.ts'
 
@@ -46,4 +47,9 @@ export class TypedInput {
       if (!isOverAlready) this.#options.failed(error)
     })
   }
+}
+
+export function messageBytes(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data)
+  return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }

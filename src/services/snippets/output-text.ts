@@ -51,3 +51,15 @@ export const encodedText = (bytes: Uint8Array, encoding: Encoding): string =>
   encoding === 'base64'
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
     : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+
+/** Bytes at the end that begin a character and do not finish it. */
+export function brokenTail(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number
+    if (byte < 0x80) return 0
+    if (byte < 0xc0) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+    return length > back && byte < 0xf8 ? back : 0
+  }
+  return 0
+}

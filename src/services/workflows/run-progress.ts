@@ -1,14 +1,30 @@
+import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { RunHost } from './driver/driver.ts'
+import type { Log } from '../../base/log.ts'
+import type { BlobRoots } from '../../engine/ports.ts'
+import type { InstanceName } from '../../model/instance-name.ts'
+import type { Stager } from '../../stagers/stager.ts'
+import type { TreeStore } from '../../stagers/tree-store.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import type { RunHost, WorkflowDriver } from './driver/driver.ts'
 import type { StepYield } from './driver/run-workflow.ts'
+import type { StepGrid } from './driver/step-grid.ts'
 import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
 import type { SubmissionEnd, SubmissionOrder, WorkflowRunEnd, WorkflowRunRequest } from './driver/workflow-run.ts'
 import { digestsIn } from './named-blobs.ts'
 import type { OpenRun } from './open-run.ts'
-import type { StepNote } from './store/workflow-store.ts'
-import type { WorkflowServiceOptions } from './workflow-service.ts'
+import type { StepNote, WorkflowStore } from './store/workflow-store.ts'
 
-export interface RunTools extends WorkflowServiceOptions {
+export interface RunTools {
+  readonly store: WorkflowStore
+  readonly driver: WorkflowDriver
+  readonly grid: StepGrid
+  readonly blobsOf: (instance: InstanceName) => BlobStore
+  /** The stagers that find the inputs of workflows, over the blobs of one instance. */
+  readonly stagerOf: (trees: TreeStore) => Stager
+  readonly roots: BlobRoots
+  readonly clock: Clock
+  readonly log: Log
   readonly isClosing: () => boolean
 }
 

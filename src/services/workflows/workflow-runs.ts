@@ -2,12 +2,24 @@ import type { InstanceName } from '../../model/instance-name.ts'
 import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'
 import { plainBlobs, treeStore } from './driver/tree-blobs.ts'
-import type { WorkflowRunEnd, WorkflowRunHead, WorkflowRunRequest } from './driver/workflow-run.ts'
+import type { WorkflowRunEnd, WorkflowRunHead, WorkflowRunRequest, WorkflowRunState } from './driver/workflow-run.ts'
 import { blobsNamedBy } from './named-blobs.ts'
 import { OpenRun } from './open-run.ts'
-import { runToEnd } from './run-progress.ts'
+import { type RunTools, runToEnd } from './run-progress.ts'
 import type { StepNote, StoredEnd } from './store/workflow-store.ts'
-import type { WorkflowRunSummary, WorkflowServiceOptions } from './workflow-service.ts'
+
+export interface WorkflowServiceOptions extends Omit<RunTools, 'isClosing'> {
+  readonly newId: () => string
+  /** How long ended runs are kept. */
+  readonly retentionMs: number
+  /** Number of this server start: part of the ids of events. */
+  readonly epoch: number
+}
+
+export interface WorkflowRunSummary extends WorkflowRunHead {
+  readonly state: WorkflowRunState
+  readonly endedAt: number | undefined
+}
 
 const FORGET_EVERY_MS = 60_000
 

@@ -1,28 +1,26 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Log } from '../../base/log.ts'
-import type { BlobRoots } from '../../engine/ports.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { WorkflowDriver } from './driver/driver.ts'
 import type { StepGrid } from './driver/step-grid.ts'
-import type { Step, WorkflowRunHead, Judge0Submission, WorkflowRunState, WorkflowRunStatus } from './driver/workflow-run.ts'
+import type { Step, WorkflowRunHead, Judge0Submission, WorkflowRunState, WorkflowRunStatus, StepStatus, WorkflowRunRequest } from './driver/workflow-run.ts'
 import { blobsNamedBy, filesIn } from './named-blobs.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunEventListener } from './run-events.ts'
 import { StepTable } from './step-table.ts'
 import type { StoredEnd, SubmissionStore, WorkflowStore } from './store/workflow-store.ts'
-import { SubmissionShelf, storeOf, treesOf, WorkflowRuns } from './workflow-runs.ts'
+import { SubmissionShelf, storeOf, treesOf, WorkflowRuns, type WorkflowRunSummary, type WorkflowServiceOptions } from './workflow-runs.ts'
 
 /** Workflows on the server, from the order to what came of it. */
 export interface WorkflowService {
   /** Resolves when it is on the disk, and cannot be lost any more. `missing` names what has to be uploaded first. */
-  create(order: Judge0Submission): Promise<WorkflowRunStatus>
+  create(order: WorkflowRunRequest): Promise<WorkflowRunStatus>
   find(id: string): Promise<WorkflowRunStatus | undefined>
-  steps(id: string): Promise<readonly Step[] | undefined>
+  steps(id: string): Promise<readonly StepStatus[] | undefined>
   /** The files among the outputs, not those in directories. */
   filesOf(status: WorkflowRunStatus): readonly Digest[]
   /** The newest first. */
@@ -43,34 +41,12 @@ export interface WorkflowRunQuery {
   readonly cursor: string | undefined
 }
 
-export interface WorkflowRunSummary extends WorkflowRunHead {
-  readonly state: WorkflowRunState
-  readonly endedAt: number | undefined
-}
-
 export interface WorkflowRunPage {
   readonly submissions: readonly WorkflowRunSummary[]
   readonly next: string | undefined
 }
 
-export interface WorkflowServiceOptions {
-  readonly store: WorkflowStore
-  readonly driver: WorkflowDriver
-  readonly grid: StepGrid
-  readonly blobsOf: (instance: InstanceName) => BlobStore
-  /** The stagers that find the inputs of workflows, over the blobs of one instance. */
-  readonly stagerOf: (trees: TreeStore) => Stager
-  readonly roots: BlobRoots
-  readonly clock: Clock
-  readonly log: Log
-  readonly newId: () => string
-  /** How long those that are over can be asked after. */
-  readonly retentionMs: number
-  /** Which start of the server this is. */
-  readonly epoch: number
-}
-
-/** WorkflowService that may be under way at a time. */
+/** Limit of unfinished workflow runs. */
 const MOST_OPEN = 10_000
 
 /** Takes up what an earlier start left open. */

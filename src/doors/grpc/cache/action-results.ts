@@ -1,20 +1,17 @@
 import { FaultError } from '../../../base/fault.ts'
 import type { UnaryMethod } from '../../../grpc/service.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
-import { checkResult, type ResultCheckOptions } from '../../../storage/result-check.ts'
+import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
 import {
   type GetActionResultRequest,
   readGetActionResultRequest,
   readUpdateActionResultRequest,
 } from '../../../wire/hot/action-cache.ts'
-import { viewActionResult, withWorker } from '../../../wire/hot/action-result.ts'
 import { inlineWanted, withInlined } from '../../../wire/hot/inline-outputs.ts'
 import { readWhole } from './held.ts'
 
 /** What clients take in one message, less some room for framing. */
 const MAX_RESULT_BYTES = 3 * 1024 * 1024
-/** A result must not be empty on the wire; one that says nobody made it is said to come from here. */
-const UNNAMED_WORKER = 'unknown'
 
 /** The action cache of an instance hands out only what is complete; what is left to do is to put outputs inline. */
 export const getActionResult = (instances: Instances): UnaryMethod => ({
@@ -49,10 +46,3 @@ export const updateActionResult = (instances: Instances): UnaryMethod => ({
     return result
   },
 })
-
-/** An ActionResult as a client sent it, in the form in which it is kept. Throws `invalid` when no client can use it. */
-export async function resultToKeep(bytes: Uint8Array, options: ResultCheckOptions): Promise<Uint8Array> {
-  const view = viewActionResult(bytes, options.fn)
-  await checkResult(bytes, options)
-  return withWorker(view, UNNAMED_WORKER)
-}

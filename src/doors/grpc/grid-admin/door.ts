@@ -1,6 +1,4 @@
-import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
-import type { Engine } from '../../../engine/engine.ts'
 import type { WorkerView } from '../../../engine/worker-session.ts'
 import type { Service, UnaryMethod } from '../../../grpc/service.ts'
 import type { TaskView, WorkerInView } from '../../../model/grid-view.ts'
@@ -20,17 +18,9 @@ import {
 import { reportingFaults } from '../report-faults.ts'
 import { findTask } from './find-task.ts'
 import { followOutput } from './follow-output.ts'
-import type { TaskTally } from './task-tally.ts'
+import type { GridAdminOptions } from './options.ts'
 import { taskView } from './task-view.ts'
 import { watchGrid } from './watch-grid.ts'
-
-export interface GridAdminOptions {
-  readonly engine: Engine
-  readonly clock: Clock
-  readonly tally: TaskTally
-  /** Aborts when the server is about to stop: streams that would go on and on end then. */
-  readonly ending: AbortSignal
-}
 
 const EMPTY = new Uint8Array()
 /** Tasks of a page that are looked at in one loop turn. */

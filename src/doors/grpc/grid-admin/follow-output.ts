@@ -2,8 +2,8 @@ import { FaultError } from '../../../base/fault.ts'
 import type { OutputListener } from '../../../engine/output-ring.ts'
 import type { Outgoing, ServerStreamingMethod } from '../../../grpc/service.ts'
 import { followFromProto, printedToProto } from '../../../wire/admin/grid.ts'
-import type { GridAdminOptions } from './door.ts'
 import { findTask } from './find-task.ts'
+import type { GridAdminOptions } from './options.ts'
 
 /** What a task prints, as it comes. The engine keeps the last of it: a slow reader misses some, and holds nobody up. */
 export const followOutput = ({ engine, ending }: GridAdminOptions): ServerStreamingMethod => ({

@@ -3,7 +3,7 @@ import type { EngineFigures } from '../../../engine/inquiring.ts'
 import type { ServerStreamingMethod } from '../../../grpc/service.ts'
 import type { GridFigures } from '../../../model/grid-view.ts'
 import { gridFiguresToProto, watchGridFromProto } from '../../../wire/admin/grid-figures.ts'
-import type { GridAdminOptions } from './door.ts'
+import type { GridAdminOptions } from './options.ts'
 import type { TaskTally } from './task-tally.ts'
 
 /** Clients make up what they ask for, each another thing if they like. */

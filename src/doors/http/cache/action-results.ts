@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { FaultError } from '../../../base/fault.ts'
-import { resultToKeep } from '../../grpc/cache/action-results.ts'
+import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
 import type { CacheTools } from './cache-tools.ts'
 import { formOfBody } from './content-codings.ts'
 import { isOpaqueValue, putValue, sendValue } from './opaque-value.ts'

@@ -3,7 +3,7 @@ import { silentLog } from '../../../base/log.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { httpDoor } from './http-door.ts'
 import type { RateLimits } from './rate-limits.ts'
-import { TokenBuckets } from './token-buckets.ts'
+import { TokenBuckets } from './token-bucket.ts'
 
 const HASH = 'a'.repeat(64)
 

@@ -3,8 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { Clock } from '../../../base/clock.ts'
 import { BY_SOCKET_FILE, callerAddressOf, networkOf } from './caller-address.ts'
 import { type HttpError, sendError } from './http-error.ts'
-import type { RequestRate } from './token-bucket.ts'
-import { TokenBuckets } from './token-buckets.ts'
+import { type RequestRate, TokenBuckets } from './token-bucket.ts'
 
 /** How often one may come; undefined is as often as they like. */
 export interface RateLimits {

@@ -1,3 +1,5 @@
+import type { Clock } from '../../../base/clock.ts'
+
 /** So many a second in the long run, and so many at once. */
 export interface RequestRate {
   readonly perSecond: number
@@ -38,5 +40,36 @@ export class TokenBucket {
     const { perSecond, burst } = this.#rate
     this.#tokens = Math.min(burst, this.#tokens + (Math.max(0, now - this.#at) / 1000) * perSecond)
     this.#at = now
+  }
+}
+
+/** More are not kept apart: then those that were used longest ago are forgotten, which is as if they were full. */
+const MOST_BUCKETS = 20_000
+
+/** A bucket for everybody who comes, in bounded memory: whoever was quiet for long is forgotten. */
+export class TokenBuckets {
+  readonly #rate: RequestRate
+  readonly #clock: Pick<Clock, 'monotonic'>
+  /** The one that was used longest ago is first. */
+  readonly #buckets = new Map<string, TokenBucket>()
+
+  constructor(rate: RequestRate, clock: Pick<Clock, 'monotonic'>) {
+    this.#rate = rate
+    this.#clock = clock
+  }
+
+  /** Takes one of theirs: 0 if there is one, else the milliseconds until there will be. */
+  take(whose: string): number {
+    const now = this.#clock.monotonic()
+    const bucket = this.#buckets.get(whose) ?? new TokenBucket(this.#rate, now)
+    this.#buckets.delete(whose)
+    this.#buckets.set(whose, bucket)
+    const [oldest] = this.#buckets.keys()
+    if (this.#buckets.size > MOST_BUCKETS && oldest !== undefined) this.#buckets.delete(oldest)
+    return bucket.take(now)
+  }
+
+  get size(): number {
+    return this.#buckets.size
   }
 }

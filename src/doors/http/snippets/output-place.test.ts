@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { brokenTail } from '../../../services/snippets/output-text.ts'
 import { randomFrom, seedOfRun } from '../../../testing/random-source.ts'
-import { brokenTail, outputViews, positionIn, positionText } from './output-place.ts'
+import { outputViews, positionIn, positionText } from './output-place.ts'
 
 const piece = (bytes: Uint8Array, at?: number, attempt = 1) => ({
   stream: 'stdout' as const,

@@ -1,5 +1,5 @@
 import type { OutputPiece } from '../../../engine/output-ring.ts'
-import { type Encoding, encodedText } from '../../../services/snippets/output-text.ts'
+import { brokenTail, type Encoding, encodedText } from '../../../services/snippets/output-text.ts'
 
 type Stream = OutputPiece['stream']
 
@@ -57,15 +57,3 @@ export function outputViews(from: OutputPosition, encoding: Encoding): (piece: O
 }
 
 const NONE = new Uint8Array()
-
-/** Bytes at the end that begin a character and do not finish it. */
-export function brokenTail(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number
-    if (byte < 0x80) return 0
-    if (byte < 0xc0) continue
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-    return length > back && byte < 0xf8 ? back : 0
-  }
-  return 0
-}

@@ -13,9 +13,9 @@ import { registrationFromJson } from '../../../wire/workers/json/registration.ts
 import { foundStageToJson, keptStageFromJson } from '../../../wire/workers/json/stage.ts'
 import { mustBeConditions } from '../../../wire/workers/stage.ts'
 import { takes } from '../server/body-rules.ts'
-import { type EnvelopeTools, tell, tellBoth, tellError } from '../server/envelope.ts'
+import { tell, tellBoth, tellError } from '../server/envelope.ts'
 import { handOut } from './hand-out.ts'
-import { askerOf, type HttpWorkers, httpWorkers, workerJson } from './http-workers.ts'
+import { askerOf, type HttpWorkersTools, httpWorkers, workerJson } from './http-workers.ts'
 import type { GivenPlainTask } from './response.ts'
 import { takeEnd, takeProgress } from './task-report.ts'
 import { waitTime } from './wait-time.ts'
@@ -26,13 +26,6 @@ export interface HttpWorkersOptions extends WorkerSessionsOptions {
   /** A UUID. */
   readonly newId: () => string
   readonly log: Log
-}
-
-/** What the routes share. */
-export interface HttpWorkersTools extends EnvelopeTools {
-  readonly door: WorkerSessions
-  readonly crew: HttpWorkers
-  readonly instances: Instances
 }
 
 /** The longest results that a worker of ours makes, in letters, and some more. */

@@ -5,7 +5,7 @@ import { askForLeases, type LeaseAsker } from '../../../services/workers/ask-for
 import { leaseMessages, refuseLease } from '../../../services/workers/lease-messages.ts'
 import { leaseToJson } from '../../../wire/workers/json/lease.ts'
 import { tell, tellBoth } from '../server/envelope.ts'
-import type { HttpWorkersTools } from './door.ts'
+import type { HttpWorkersTools } from './http-workers.ts'
 import { askerOf, type HttpWorker } from './http-workers.ts'
 import { type PlainTask, plainTask } from './response.ts'
 import { waitTime } from './wait-time.ts'

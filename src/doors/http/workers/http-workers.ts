@@ -5,6 +5,7 @@ import { IMAGE_PROPERTY } from '../../../model/image-need.ts'
 import { INTERACTIVE_PROPERTY } from '../../../model/live-input.ts'
 import { TASK_FORM_PROPERTY } from '../../../model/task-form.ts'
 import type { WorkerState } from '../../../model/worker-state.ts'
+import type { Instances } from '../../../services/instances/instances.ts'
 import { describeWorker } from '../../../services/workers/describe-worker.ts'
 import { type DoorSession, polledSession } from '../../../services/workers/polled-session.ts'
 import type { WorkerSessions } from '../../../services/workers/worker-sessions.ts'
@@ -13,9 +14,16 @@ import {
   type JsonRegistration,
   SESSION_HEADER,
 } from '../../../wire/workers/json/registration.ts'
-import { SupersededError } from '../server/envelope.ts'
+import { type EnvelopeTools, SupersededError } from '../server/envelope.ts'
 import type { GivenPlainTask } from './response.ts'
 import { type WakeUp, wakeUp } from './wake-up.ts'
+
+/** What the routes share. */
+export interface HttpWorkersTools extends EnvelopeTools {
+  readonly door: WorkerSessions
+  readonly crew: HttpWorkers
+  readonly instances: Instances
+}
 
 /** A worker that is registered by way of HTTP. */
 export interface HttpWorker {

@@ -3,7 +3,7 @@ import { takeReport } from '../../../services/workers/task-reports.ts'
 import type { JsonNews } from '../../../wire/workers/json/news.ts'
 import type { TaskNews } from '../../../wire/workers/status.ts'
 import { SupersededError } from '../server/envelope.ts'
-import type { HttpWorkersTools } from './door.ts'
+import type { HttpWorkersTools } from './http-workers.ts'
 import { newsFromText, newsWithResult } from './request.ts'
 
 /** Who says it, and about which attempt. */

@@ -9,7 +9,8 @@ import { pistonError } from '../../http/piston/problem.ts'
 import { httpDoor } from '../../http/server/http-door.ts'
 import { listenHttp } from '../../http/server/listen.ts'
 import { ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
-import { type PistonConnectOptions, pistonConnect } from './door.ts'
+import { pistonConnect } from './door.ts'
+import type { PistonConnectOptions } from './session.ts'
 
 const OFFERED = [
   ...['command', 'snippet'].map((value) => ({ name: 'runs', value })),

@@ -1,31 +1,8 @@
-import type { Clock } from '../../../base/clock.ts'
-import { type Log, silentLog } from '../../../base/log.ts'
-import type { Engine } from '../../../engine/engine.ts'
-import type { InstanceName } from '../../../model/instance-name.ts'
-import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
+import { silentLog } from '../../../base/log.ts'
 import { PISTON_PREFIXES } from '../../http/piston/door.ts'
 import type { PistonLimits } from '../../http/piston/request.ts'
-import type { WebSocketRequest, WebSocketRoute } from '../../http/server/web-sockets.ts'
-import { ConnectSession } from './session.ts'
-
-export interface PistonConnectOptions {
-  readonly desk: Pick<
-    SnippetService,
-    'languages' | 'isAwaited' | 'settled' | 'submit' | 'watch' | 'listenOutput' | 'cancel'
-  >
-  readonly input: Engine['input']
-  readonly clock: Clock
-  readonly log?: Log
-  /** Whose tasks the caller may make. */
-  readonly instanceOf?: (request: WebSocketRequest) => InstanceName
-  readonly limits?: PistonLimits
-  /** For the first message. */
-  readonly initMs?: number
-  /** For how long a client may leave what was sent to it unread. */
-  readonly stallMs?: number
-}
-
-export type ConnectTools = Required<PistonConnectOptions>
+import type { WebSocketRoute } from '../../http/server/web-sockets.ts'
+import { ConnectSession, type ConnectTools, type PistonConnectOptions } from './session.ts'
 
 /** People type slowly: a program that waits for them has longer than one that is only run. */
 const LIMITS: PistonLimits = { runMs: 5 * 60_000, mostMs: 5 * 60_000 }

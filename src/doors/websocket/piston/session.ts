@@ -1,18 +1,41 @@
 import type { RawData, WebSocket } from 'ws'
+import type { Clock } from '../../../base/clock.ts'
+import type { Log } from '../../../base/log.ts'
+import type { Engine } from '../../../engine/engine.ts'
 import type { StageResult } from '../../../model/command-task.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { InputEvent } from '../../../model/live-input.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { PISTON_BUG, PistonProblem, pistonProblemOf } from '../../http/piston/problem.ts'
+import type { PistonLimits } from '../../http/piston/request.ts'
 import { offersFor, type PistonRequest, readExecute } from '../../http/piston/request.ts'
 import { type PistonEnd, stageEnd } from '../../http/piston/response.ts'
+import type { WebSocketRequest } from '../../http/server/web-sockets.ts'
 import { endProgram } from '../end-program.ts'
 import { PacedOutput } from '../paced-output.ts'
-import { messageBytes } from '../snippets/session.ts'
-import { TypedInput } from '../typed-input.ts'
-import type { ConnectTools } from './door.ts'
+import { messageBytes, TypedInput } from '../typed-input.ts'
 import { CLOSE, type CloseReason, type ConnectMessage, connectMessage } from './request.ts'
 import { type PistonOutput, pistonText } from './response.ts'
+
+export interface PistonConnectOptions {
+  readonly desk: Pick<
+    SnippetService,
+    'languages' | 'isAwaited' | 'settled' | 'submit' | 'watch' | 'listenOutput' | 'cancel'
+  >
+  readonly input: Engine['input']
+  readonly clock: Clock
+  readonly log?: Log
+  /** Whose tasks the caller may make. */
+  readonly instanceOf?: (request: WebSocketRequest) => InstanceName
+  readonly limits?: PistonLimits
+  /** For the first message. */
+  readonly initMs?: number
+  /** For how long a client may leave what was sent to it unread. */
+  readonly stallMs?: number
+}
+
+export type ConnectTools = Required<PistonConnectOptions>
 
 type StageName = 'compile' | 'run'
 

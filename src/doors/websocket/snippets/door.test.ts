@@ -9,7 +9,8 @@ import { httpDoor } from '../../http/server/http-door.ts'
 import { listenHttp } from '../../http/server/listen.ts'
 import { snippetError } from '../../http/snippets/problem.ts'
 import { HELLO, ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
-import { type InteractiveDoorOptions, interactiveDoor } from './door.ts'
+import { interactiveDoor } from './door.ts'
+import type { InteractiveDoorOptions } from './session.ts'
 
 const OFFERED = [
   ...['command', 'snippet'].map((value) => ({ name: 'runs', value })),

@@ -2,13 +2,10 @@ import { z } from 'zod'
 import { INPUT_SIGNALS, type InputEvent, MOST_TERMINAL_LINES } from '../../../model/live-input.ts'
 import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
 import { checked } from '../../http/snippets/read-task.ts'
+import { OUTPUT_FORMS, type OutputForm } from '../printed.ts'
 
 const lines = z.number().int().min(1).max(MOST_TERMINAL_LINES)
 const size = { rows: lines, columns: lines }
-
-/** How output is told. `binary`: in frames of bytes, the first of which names the stream. */
-export const OUTPUT_FORMS = ['utf8', 'base64', 'binary'] as const
-export type OutputForm = (typeof OUTPUT_FORMS)[number]
 
 /** What the first message has beside the fields of any task. */
 const startBody = z.looseObject({

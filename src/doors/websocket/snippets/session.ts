@@ -1,15 +1,38 @@
 import type { RawData, WebSocket } from 'ws'
+import type { Clock } from '../../../base/clock.ts'
+import type { Log } from '../../../base/log.ts'
+import type { Engine } from '../../../engine/engine.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver, type SnippetRequest, type SnippetState, type SnippetStatus } from '../../../model/snippet.ts'
 import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/snippet-problem.ts'
+import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
+import type { WebSocketRequest } from '../../http/server/web-sockets.ts'
 import { readTask } from '../../http/snippets/read-task.ts'
 import { endProgram } from '../end-program.ts'
 import { PacedOutput } from '../paced-output.ts'
 import { type OutputFrame, type OutputFrames, outputFrames } from '../printed.ts'
-import { TypedInput } from '../typed-input.ts'
-import type { InteractiveTools } from './door.ts'
+import { messageBytes, TypedInput } from '../typed-input.ts'
 import { type StartMessage, startMessage, typedMessage } from './request.ts'
 import { exitMessage } from './response.ts'
+
+export interface InteractiveDoorOptions {
+  readonly desk: Pick<SnippetService, 'submit' | 'watch' | 'listenOutput' | 'cancel'>
+  readonly input: Engine['input']
+  readonly clock: Clock
+  readonly log?: Log
+  /** Whose tasks the caller may make. */
+  readonly instanceOf?: (request: WebSocketRequest) => InstanceName
+  /** For the first message. */
+  readonly startMs?: number
+  /** What a program may take from start to end, when its caller does not say. */
+  readonly wallMs?: number
+  /** For how long a client may leave what was sent to it unread. */
+  readonly stallMs?: number
+  /** For how long a program goes on when nobody types to it any more. */
+  readonly graceMs?: number
+}
+
+export type InteractiveTools = Required<InteractiveDoorOptions>
 
 /** As WebSockets have it. */
 const CLOSE = { normal: 1000, policy: 1008, bug: 1011, later: 1013 } as const
@@ -168,9 +191,4 @@ export class InteractiveSession {
     const { clock, graceMs } = this.#tools
     clock.after(graceMs, () => endProgram(id, this.#tools))
   }
-}
-
-export function messageBytes(data: RawData): Buffer {
-  if (Array.isArray(data)) return Buffer.concat(data)
-  return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }

@@ -1,28 +1,9 @@
 import type { WebSocket } from 'ws'
-import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
-import type { WorkerDesk } from '../../../engine/worker-desk.ts'
 import type { WebSocketRoute } from '../../http/server/web-sockets.ts'
 import { UnreadableMessage, workerMessage } from './request.ts'
-import { closeReason, SocketWorker } from './session.ts'
-import type { CanonicalName } from './worker-offer.ts'
-
-export interface WebSocketWorkersOptions {
-  readonly desk: WorkerDesk
-  readonly clock: Clock
-  readonly log?: Log
-  /** Aborted when the server is about to stop: its workers are sent away, and not taken for gone. */
-  readonly ending?: AbortSignal
-  /** What a language is called here that a worker may know by another name; as it is said unless given. */
-  readonly canonical?: CanonicalName
-  /** Without a heartbeat for so long a worker gets no more work; 30 s as the protocol has it. */
-  readonly unhealthyAfterMs?: number
-  /** For the first heartbeat. */
-  readonly patienceMs?: number
-}
-
-export type SocketWorkersTools = Required<Omit<WebSocketWorkersOptions, 'patienceMs'>>
+import { closeReason, SocketWorker, type SocketWorkersTools, type WebSocketWorkersOptions } from './session.ts'
 
 const NEVER = new AbortController().signal
 const CLOSE = { goingAway: 1001, policy: 1008, bug: 1011 } as const

@@ -1,9 +1,11 @@
 import type { WebSocket } from 'ws'
+import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
+import type { Log } from '../../../base/log.ts'
+import type { WorkerDesk } from '../../../engine/worker-desk.ts'
 import type { AttemptReport, TaskLease, WorkerOrder, WorkerSession } from '../../../engine/worker-session.ts'
 import { refuseLease } from '../../../services/workers/lease-messages.ts'
 import { attemptReport } from './attempt-report.ts'
-import type { SocketWorkersTools } from './door.ts'
 import { GivenTasks } from './given-tasks.ts'
 import type {
   MistypedField,
@@ -15,6 +17,7 @@ import type {
 } from './request.ts'
 import { executeMessage, type GivenTask } from './response.ts'
 import {
+  type CanonicalName,
   describeSocketWorker,
   foreignUse,
   pulseOf,
@@ -22,6 +25,22 @@ import {
   type WorkerOffer,
   workerOfferOf,
 } from './worker-offer.ts'
+
+export interface WebSocketWorkersOptions {
+  readonly desk: WorkerDesk
+  readonly clock: Clock
+  readonly log?: Log
+  /** Aborted when the server is about to stop: its workers are sent away, and not taken for gone. */
+  readonly ending?: AbortSignal
+  /** What a language is called here that a worker may know by another name; as it is said unless given. */
+  readonly canonical?: CanonicalName
+  /** Without a heartbeat for so long a worker gets no more work; 30 s as the protocol has it. */
+  readonly unhealthyAfterMs?: number
+  /** For the first heartbeat. */
+  readonly patienceMs?: number
+}
+
+export type SocketWorkersTools = Required<Omit<WebSocketWorkersOptions, 'patienceMs'>>
 
 /** Words that a worker understands only if it says so: one that was written from the protocol alone hears nothing else. */
 const EXTENSIONS = ['accepted', 'cancel', 'drain', 'ack'] as const
