@@ -3,6 +3,7 @@ import { systemClock } from '../../src/app/process/clock.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { TaskLease } from '../../src/engine/worker-session.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { Durability } from '../../src/storage/journal/fact.ts'
 import type { Journal } from '../../src/storage/journal/journal.ts'
 import { quantile } from '../middle.ts'
@@ -98,9 +99,9 @@ export async function liveInGrid({ engine, doneAt, spec }: Grid, load: GridLoad)
       mayStartEarly: true,
       needsWaiter: true,
     }
-    engine.submit(submission).then(({ operation }) => {
+    engine.submit(LOCAL_CALLER, submission).then(({ operation }) => {
       acknowledged[number] = performance.now() - start
-      engine.watch(operation, {
+      engine.watch(LOCAL_CALLER, operation, {
         told({ end }: OperationStatus) {
           if (end === undefined) return
           // A result waits for the acknowledgement too, and from then on is late.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../src/app/process/clock.ts'
 import { createEngine } from '../../src/engine/engine.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { sqliteJournal } from '../../src/storage/journal/sqlite/sqlite-journal.ts'
 
 export interface RecoveryFigures {
@@ -20,7 +21,9 @@ export async function recoverTasks(folder: string, tasks: number, bytes: number)
   const spec = randomBytes(bytes)
   for (let from = 0; from < tasks; from += AT_ONCE) {
     const some = Math.min(AT_ONCE, tasks - from)
-    await Promise.all(Array.from({ length: some }, (_, i) => before.engine.submit(submission(from + i, spec))))
+    await Promise.all(
+      Array.from({ length: some }, (_, i) => before.engine.submit(LOCAL_CALLER, submission(from + i, spec))),
+    )
   }
   await before.close()
   const start = { at: performance.now(), main: process.threadCpuUsage(), all: process.cpuUsage() }

@@ -138,7 +138,10 @@ describe('answers that come out of order', () => {
     await expect(w1.finish(lease)).resolves.toBe('superseded')
     await requeued.fail()
     await call('raised requeued leased finished').answer()
-    expect(await inner.find('mine')).toMatchObject({ state: 'assigned', lease: { fencing: { counter: 2 } } })
+    expect(await inner.find('mine')).toMatchObject({
+      state: 'assigned',
+      lease: { fencing: { counter: 2 } },
+    })
     expect((await inner.find('mine'))?.superseded).toHaveLength(1)
     await call('raised requeued leased').answer() // what was lost, once more
     const applied = w1.finish()

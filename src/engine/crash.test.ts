@@ -2,7 +2,9 @@
  * The server dies between any two writes of its journal: whatever the n-th is, after a restart nothing that was
  * acknowledged is missing, the state is one that the task's table allows, and nobody is told two different ends.
  */
+
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { TASK_MOVES } from '../scheduler/model/task-machine.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
@@ -32,7 +34,7 @@ interface Told {
 }
 
 const followed = async (grid: Grid, told: Told, operation: string): Promise<void> => {
-  grid.engine.watch(operation, {
+  grid.engine.watch(LOCAL_CALLER, operation, {
     told({ end }) {
       if (end === undefined) return
       const ends = told.ends.get(operation) ?? new Set()
@@ -61,7 +63,7 @@ async function wholeLives(grid: Grid, told: Told): Promise<FakeWorker> {
   await turns()
   const cancel = (at: number) => {
     const name = told.acknowledged[at]
-    if (name !== undefined) void grid.engine.cancel(name).catch(() => {})
+    if (name !== undefined) void grid.engine.cancel(LOCAL_CALLER, name).catch(() => {})
   }
   cancel(0) // one of two that were merged
   cancel(4) // one that waits
@@ -150,7 +152,7 @@ async function comeBack(
   }
   const after = await openGrid(memoryJournal(records), { clock: clockOf.clock })
   for (const operation of told.acknowledged) {
-    expect(await after.engine.find(operation), operation).toBeDefined()
+    expect(await after.engine.find(LOCAL_CALLER, operation), operation).toBeDefined()
     await followed(after, told, operation)
   }
   const running = worker.leases.map(({ attemptId }) => attemptId)

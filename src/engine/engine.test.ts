@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FaultError } from '../base/fault.ts'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { answeringLate } from '../storage/journal/answering-late.fixture.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
@@ -48,14 +49,14 @@ for (const [name, open] of Object.entries(JOURNALS)) {
       expect(w1.leases).toHaveLength(1)
       await w1.finish()
       for (const { operation } of [one, other]) {
-        const found = await grid.engine.find(operation)
+        const found = await grid.engine.find(LOCAL_CALLER, operation)
         expect(found).toMatchObject({ operation, state: 'completed', end: { what: 'it has a result' } })
         const watcher = watchOf(grid.engine, operation)
         await until(() => watcher.told.length > 0)
         expect(watcher.result).toBe(`result of ${one.task} by w1`)
       }
-      expect(text((await grid.engine.find(other.operation))?.note)).toBe('call back')
-      expect(await grid.engine.find('nobody')).toBeUndefined()
+      expect(text((await grid.engine.find(LOCAL_CALLER, other.operation))?.note)).toBe('call back')
+      expect(await grid.engine.find(LOCAL_CALLER, 'nobody')).toBeUndefined()
       const nobody = watchOf(grid.engine, 'nobody')
       await until(() => nobody.failures.length > 0)
       expect(nobody.failures).toEqual(['absent'])
@@ -69,7 +70,7 @@ for (const [name, open] of Object.entries(JOURNALS)) {
       const applied = w1.finish()
       const { operation } = await submitted
       await applied
-      expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+      expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed' })
     })
   })
 }
@@ -104,7 +105,7 @@ test('what a door gives is copied: its buffers may be read into again at once', 
     note.fill(0)
     const { operation } = await submitted
     expect(text(w1.leases[0]?.spec)).toBe('spec')
-    expect(text((await grid.engine.find(operation))?.note)).toBe('note')
+    expect(text((await grid.engine.find(LOCAL_CALLER, operation))?.note)).toBe('note')
     const watcher = watchOf(grid.engine, operation)
     const finished = w1.finish(undefined, { result })
     result.fill(0)
@@ -206,7 +207,7 @@ describe('the cache', () => {
     const status = await grid.submit(cacheable)
     expect(status).toMatchObject({ state: 'completed', end: { cached: true } })
     expect(text(status.end?.result)).toBe('from before')
-    const found = await grid.engine.find(status.operation)
+    const found = await grid.engine.find(LOCAL_CALLER, status.operation)
     expect(found).toMatchObject({ state: 'completed', attempt: 0, end: { cached: true } })
     expect(text(found?.end?.result)).toBe('from before')
   })
@@ -225,7 +226,10 @@ describe('the cache', () => {
     const good = await grid.submit(cacheable)
     const watcher = watchOf(grid.engine, good.operation)
     const seen: number[] = []
-    grid.engine.watch(good.operation, { told: ({ end }) => void (end && seen.push(cache.put.length)), failed() {} })
+    grid.engine.watch(LOCAL_CALLER, good.operation, {
+      told: ({ end }) => void (end && seen.push(cache.put.length)),
+      failed() {},
+    })
     await w1.finish()
     await turns()
     expect(seen).toEqual([1])
@@ -244,7 +248,7 @@ describe('the cache', () => {
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit(cacheable)
     await expect(w1.finish()).resolves.toBe('applied')
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed' })
   })
 })
 

@@ -1,4 +1,6 @@
 import { silentLog } from '../base/log.ts'
+import type { Awaitable } from '../model/awaitable.ts'
+import type { Caller } from '../model/caller.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import { DEFAULT_OPTIONS } from '../scheduler/model/options.ts'
 import { createScheduler } from '../scheduler/scheduler.ts'
@@ -33,82 +35,100 @@ import type { Submission } from './submission.ts'
 import { submit } from './submitting.ts'
 import { Unwatched } from './unwatched.ts'
 import { type Watcher, watch } from './watching.ts'
-import { type WorkerDesk, workerDesk } from './worker-desk.ts'
+import { type LocalWorkerDesk, type WorkerDesk, workerDesk } from './worker-desk.ts'
 
 /**
- * The grid as its doors see it. It speaks no protocol: what is to be run and what came of it are bytes. Operations are
- * known by name, whichever task they were merged into, and for as long as that task is kept.
+ * The grid as services and doors use it. It speaks no protocol: task specs and results are bytes. An operation is known by
+ * its name, also after it was merged into the task of another, until retention deletes that task. Calls that act for a
+ * caller take that caller first. A driver of this port may be in another process: every call returns an `Awaitable` or
+ * reports through the watcher that it was given.
  */
 export interface Engine {
   /**
-   * Resolves when the task is accepted as durably as it asked for, or over because the cache had it. A refusal is a
-   * FaultError: `exhausted` with a time to come back, `unavailable`, or `invalid`.
+   * Resolves when the task is accepted with the durability that it asked for, or ended because the cache had its result. A
+   * refusal is a FaultError: `exhausted` with a time to retry after, `unavailable`, or `invalid`.
    */
-  submit(submission: Submission): Promise<OperationStatus>
-  /** Resolves when all that was accepted outlives a power cut: before anybody is told of what was to be told late. */
+  submit(caller: Caller, submission: Submission): Promise<OperationStatus>
+  /** Resolves when every accepted task survives a power cut: before a client learns of a task with `isToldLate`. */
   secure(): Promise<void>
-  /** The answer ends it. Watching is no reference, but an operation that needs a waiter has one while it is watched. */
-  watch(operation: string, watcher: Watcher): () => void
-  cancel(operation: string, wish?: CancelWish): Promise<void>
-  hold(operation: string): boolean
-  leave(operation: string): boolean
-  /** How it stands; undefined when nothing has that name. */
-  find(operation: string): Promise<OperationStatus | undefined>
-  /** Tasks on record, the newest first. */
-  list(query: HistoryQuery, cursor?: string): Promise<HistoryPage>
-  /** How each of them stands, by the first of its operations, for the price of one question. */
-  listOperations(query: HistoryQuery, cursor?: string): Promise<OperationPage>
-  /** Each operation for itself, those included that were merged into the task of another. */
-  everyOperation(query: HistoryQuery, cursor?: string): Promise<PlacedPage>
-  /** All operations that are not over: for doors that have to take up their work after a start. */
-  operations(): Iterable<OperationStatus>
-  /** In words, what it waits for, or what came of it. */
-  why(operation: string): Promise<readonly string[]>
-  /** What it prints while it runs; undefined when it does not run here. `wake` says that there is more to read. */
-  listenOutput(operation: string, wake: () => void): OutputListener | undefined
+  /** Returns a function that ends the watch. An operation that needs a waiter counts a watch as one. */
+  watch(caller: Caller, operation: string, watcher: Watcher): () => void
+  cancel(caller: Caller, operation: string, wish?: CancelWish): Promise<void>
+  hold(caller: Caller, operation: string): Awaitable<boolean>
+  leave(caller: Caller, operation: string): Awaitable<boolean>
+  /** Returns undefined when no operation has that name. */
+  find(caller: Caller, operation: string): Promise<OperationStatus | undefined>
+  /** Returns recorded tasks, the newest first. */
+  list(caller: Caller, query: HistoryQuery, cursor?: string): Promise<HistoryPage>
+  /** Returns the status of each task's first operation, with one journal query per page. */
+  listOperations(caller: Caller, query: HistoryQuery, cursor?: string): Promise<OperationPage>
+  /** Returns every operation, including those that were merged into the task of another. */
+  everyOperation(caller: Caller, query: HistoryQuery, cursor?: string): Promise<PlacedPage>
+  /** Returns all operations that have not ended: services resume their work on them after a start. */
+  operations(): Iterable<OperationStatus> | AsyncIterable<OperationStatus>
+  /** Explains in sentences why the operation waits, or how it ended. */
+  why(caller: Caller, operation: string): Promise<readonly string[]>
+  /** Returns the live output of a task; undefined when it does not run here. The engine calls `wake` when there is more. */
+  listenOutput(caller: Caller, operation: string, wake: () => void): Awaitable<OutputListener | undefined>
   /**
-   * Does something to a task while it runs: only for one that is interactive. What comes before its start waits for it.
-   * Resolves when it has reached the program, or the task is over; a FaultError says why it never will: `absent`,
-   * `invalid`, or `exhausted` when too much is on its way. What was given first arrives first.
+   * Sends an input event to an interactive task. Events before its start wait for the start. Resolves when the event has
+   * reached the program, or when the task has ended; rejects with a FaultError: `absent`, `invalid`, or `exhausted` when
+   * too much input is unread. Events arrive in the order of the calls.
    */
-  input(operation: string, event: InputEvent): Promise<void>
-  figures(): EngineFigures
-  /** No new tasks for it; it is told to shut down once it is empty, if so wished. False when it is not there. */
-  drainWorker(worker: string, wish?: { readonly shutdown?: boolean }): boolean
-  resumeWorker(worker: string): boolean
+  input(caller: Caller, operation: string, event: InputEvent): Promise<void>
+  figures(): Awaitable<EngineFigures>
+  /** Assigns no new tasks to the worker; with `shutdown` it is ordered to shut down when it is empty. False: unknown. */
+  drainWorker(caller: Caller, worker: string, wish?: DrainWish): Awaitable<boolean>
+  resumeWorker(caller: Caller, worker: string): Awaitable<boolean>
   readonly workers: WorkerDesk
-  /** Which start this is. */
+  /** The number of this start of the server. */
   readonly epoch: number
-  /** Takes nothing new, leases nothing, and resolves when all that was begun is on record. The journal stays open. */
+  /** Refuses new tasks, grants no leases, and resolves when all pending writes are recorded. The journal stays open. */
   close(): Promise<void>
 }
 
-export async function createEngine(options: EngineOptions): Promise<Engine> {
+export interface DrainWish {
+  readonly shutdown?: boolean
+}
+
+/** The engine in this process: it answers at once where the port allows an answer later. */
+export interface LocalEngine extends Engine {
+  hold(caller: Caller, operation: string): boolean
+  leave(caller: Caller, operation: string): boolean
+  operations(): Iterable<OperationStatus>
+  listenOutput(caller: Caller, operation: string, wake: () => void): OutputListener | undefined
+  figures(): EngineFigures
+  drainWorker(caller: Caller, worker: string, wish?: DrainWish): boolean
+  resumeWorker(caller: Caller, worker: string): boolean
+  readonly workers: LocalWorkerDesk
+}
+
+export async function createEngine(options: EngineOptions): Promise<LocalEngine> {
   const shell = makeShell(options, await options.journal.recover())
   void holdKeptOutputs(shell)
   keepForgetting(shell)
   return {
-    submit: (submission) => submit(shell, submission),
+    submit: (_caller, submission) => submit(shell, submission),
     secure: () => secure(shell),
-    watch: (operation, watcher) => watch(shell, operation, watcher),
-    cancel: (operation, wish) => cancel(shell, operation, wish),
-    hold: (operation) => hold(shell, operation),
-    leave: (operation) => leave(shell, operation),
-    find: (operation) => find(shell, operation),
-    list: (query, cursor) => shell.journal.list(query, cursor),
-    listOperations: (query, cursor) => listOperations(shell, query, cursor),
-    everyOperation: (query, cursor) => everyOperation(shell, query, cursor),
+    watch: (_caller, operation, watcher) => watch(shell, operation, watcher),
+    cancel: (_caller, operation, wish) => cancel(shell, operation, wish),
+    hold: (_caller, operation) => hold(shell, operation),
+    leave: (_caller, operation) => leave(shell, operation),
+    find: (_caller, operation) => find(shell, operation),
+    list: (_caller, query, cursor) => shell.journal.list(query, cursor),
+    listOperations: (_caller, query, cursor) => listOperations(shell, query, cursor),
+    everyOperation: (_caller, query, cursor) => everyOperation(shell, query, cursor),
     operations: () => openOperations(shell),
-    why: (operation) => explain(shell, operation),
-    listenOutput: (operation, wake) => listenOutput(shell, operation, wake),
-    input: (operation, event) => input(shell, operation, event),
+    why: (_caller, operation) => explain(shell, operation),
+    listenOutput: (_caller, operation, wake) => listenOutput(shell, operation, wake),
+    input: (_caller, operation, event) => input(shell, operation, event),
     figures: () => figuresOf(shell),
-    drainWorker(worker, { shutdown = false } = {}) {
+    drainWorker(_caller, worker, { shutdown = false } = {}) {
       if (!shell.links.has(worker)) return false
       shell.dispatch({ kind: 'drain', worker, shutdown })
       return true
     },
-    resumeWorker(worker) {
+    resumeWorker(_caller, worker) {
       if (!shell.links.has(worker)) return false
       shell.dispatch({ kind: 'resume', worker })
       return true

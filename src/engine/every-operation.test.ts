@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import type { Engine } from './engine.ts'
 import { openGrid, turns } from './grid.fixture.ts'
@@ -8,7 +9,7 @@ async function everyName(engine: Engine, limit: number): Promise<string[]> {
   const names: string[] = []
   let cursor: string | undefined
   do {
-    const { operations, next } = await engine.everyOperation({ limit }, cursor)
+    const { operations, next } = await engine.everyOperation(LOCAL_CALLER, { limit }, cursor)
     expect(operations.length).toBeLessThanOrEqual(limit)
     names.push(...operations.map(({ status }) => status.operation))
     cursor = next
@@ -28,10 +29,10 @@ test('operations that were merged are listed like those they were merged with, a
   const newestFirst = before.toReversed()
   for (const limit of [1, 2, 3, 100]) expect(await everyName(grid.engine, limit)).toEqual(newestFirst)
 
-  const { operations } = await grid.engine.everyOperation({})
+  const { operations } = await grid.engine.everyOperation(LOCAL_CALLER, {})
   for (const [at, { status, place }] of operations.entries()) {
-    expect(status).toEqual(await grid.engine.find(status.operation))
-    const [first] = (await grid.engine.everyOperation({ limit: 1 }, place)).operations
+    expect(status).toEqual(await grid.engine.find(LOCAL_CALLER, status.operation))
+    const [first] = (await grid.engine.everyOperation(LOCAL_CALLER, { limit: 1 }, place)).operations
     expect(first?.status.operation).toBe(newestFirst[at])
   }
   while (worker.leases.length > 0) void worker.finish()
@@ -47,16 +48,16 @@ test('one that joins while somebody turns the pages neither repeats nor hides an
   const same = { cacheable: true, actionKey: 'k1' }
   const names: string[] = []
   for (let i = 0; i < 4; i++) names.unshift((await grid.submit(same)).operation)
-  const page = await grid.engine.everyOperation({ limit: 2 })
+  const page = await grid.engine.everyOperation(LOCAL_CALLER, { limit: 2 })
   await grid.submit(same)
-  const rest = await grid.engine.everyOperation({ limit: 9 }, page.next)
+  const rest = await grid.engine.everyOperation(LOCAL_CALLER, { limit: 9 }, page.next)
   expect([...page.operations, ...rest.operations].map(({ status }) => status.operation)).toEqual(names)
 })
 
 test.each(['x', '1.x', '-1', '1.99999999999', '.', '3.0', '9e9'])('the cursor %j breaks nothing', async (cursor) => {
   const grid = await openGrid(memoryJournal())
   await grid.submit()
-  const asked = grid.engine.everyOperation({}, cursor)
+  const asked = grid.engine.everyOperation(LOCAL_CALLER, {}, cursor)
   await asked.then(
     ({ operations }) => expect(operations.length).toBeLessThanOrEqual(1),
     (error: unknown) => expect(error).toMatchObject({ fault: { kind: 'invalid' } }),
@@ -67,7 +68,7 @@ test('an attempt counts as started once its program is, or a result shows it', a
   const journal = memoryJournal()
   const grid = await openGrid(journal)
   const { operation } = await grid.submit()
-  const starts = async () => (await grid.engine.find(operation))?.starts
+  const starts = async () => (await grid.engine.find(LOCAL_CALLER, operation))?.starts
   const first = grid.worker('w1')
   expect([first.leases.length, await starts()]).toEqual([1, 0])
   grid.engine.workers.unregister('w1') // it leaves without having begun
@@ -80,8 +81,8 @@ test('an attempt counts as started once its program is, or a result shows it', a
   expect([second.leases.length, await starts()]).toEqual([1, 1])
   await second.finish()
   await turns()
-  expect(await grid.engine.find(operation)).toMatchObject({ attempt: 3, starts: 2, state: 'completed' })
+  expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ attempt: 3, starts: 2, state: 'completed' })
   await grid.engine.close()
   const after = await openGrid(journal)
-  expect(await after.engine.find(operation)).toMatchObject({ attempt: 3, starts: 2 })
+  expect(await after.engine.find(LOCAL_CALLER, operation)).toMatchObject({ attempt: 3, starts: 2 })
 })

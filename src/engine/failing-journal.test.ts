@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FaultError } from '../base/fault.ts'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import type { Fact } from '../storage/journal/fact.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
@@ -114,7 +115,7 @@ describe('while the disk is full', () => {
       await grid.after(11)
       const w2 = grid.worker('w2')
       await turns()
-      if (lost === 'cancel-asked') await grid.engine.cancel(operation).catch(() => {})
+      if (lost === 'cancel-asked') await grid.engine.cancel(LOCAL_CALLER, operation).catch(() => {})
       await grid.after(300)
       const finished = w2.finish()
       await turns()

@@ -1,8 +1,9 @@
 /** A grid for tests: an engine on a clock that stands still, and workers that do what they are told. */
 import { onTestFinished } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
-import { createEngine, type Engine } from './engine.ts'
+import { createEngine, type LocalEngine } from './engine.ts'
 import type { EngineOptions } from './engine-options.ts'
 import type { OperationStatus } from './status.ts'
 import type { Submission } from './submission.ts'
@@ -11,7 +12,7 @@ import type { AttemptReport, TaskLease, WorkerDescription, WorkerSession } from 
 export const LINUX = [{ name: 'OSFamily', value: 'linux' }]
 
 export interface Grid {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly clock: ManualClock
   submit(rest?: Partial<Submission>): Promise<OperationStatus>
   worker(id: string, rest?: Partial<WorkerDescription>): FakeWorker
@@ -37,7 +38,7 @@ export async function openGrid(
   return {
     engine,
     clock,
-    submit: (submission) => engine.submit(submissionOf(submission)),
+    submit: (submission) => engine.submit(LOCAL_CALLER, submissionOf(submission)),
     worker: (id, description) => fakeWorker(engine, { worker: id, slots: 1, properties: LINUX, ...description }),
     async after(ms) {
       clock.advance(ms)
@@ -80,7 +81,7 @@ export interface FakeWorker {
   ask(tasks?: number): () => void
 }
 
-export function fakeWorker(engine: Engine, description: WorkerDescription): FakeWorker {
+export function fakeWorker(engine: LocalEngine, description: WorkerDescription): FakeWorker {
   const leases: TaskLease[] = []
   const heard: string[] = []
   const id = description.worker
@@ -126,10 +127,10 @@ export interface FakeWatcher {
   unwatch(): void
 }
 
-export function watchOf(engine: Engine, operation: string): FakeWatcher {
+export function watchOf(engine: LocalEngine, operation: string): FakeWatcher {
   const told: OperationStatus[] = []
   const failures: string[] = []
-  const unwatch = engine.watch(operation, {
+  const unwatch = engine.watch(LOCAL_CALLER, operation, {
     told: (status) => void told.push(status),
     failed: (error) => void failures.push(error.fault.kind),
   })

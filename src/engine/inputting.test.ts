@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import { LINUX, openGrid, turns } from './grid.fixture.ts'
@@ -44,13 +45,13 @@ async function stateOf(promise: Promise<unknown>): Promise<string> {
 
 test('what is typed before the start waits for it, and is done when the worker says so', async () => {
   const { engine, join, operation } = await typingGrid()
-  const first = engine.input(operation, typed('a'))
+  const first = engine.input(LOCAL_CALLER, operation, typed('a'))
   const { leases, inputs } = join()
   const [lease] = leases
   const attemptId = lease?.attemptId ?? ''
   expect(inputs).toEqual([])
   engine.workers.started('w1', attemptId)
-  const second = engine.input(operation, { kind: 'end' })
+  const second = engine.input(LOCAL_CALLER, operation, { kind: 'end' })
   expect(inputs).toEqual([`${attemptId} 1 a`, `${attemptId} 2 end`])
   expect([await stateOf(first), await stateOf(second)]).toEqual(['waits', 'waits'])
   engine.workers.inputTaken({ worker: 'w1', attemptId }, 1)
@@ -64,7 +65,7 @@ test('a worker that comes again is told again what it did not confirm, under the
   const before = join()
   const attemptId = before.leases[0]?.attemptId ?? ''
   engine.workers.started('w1', attemptId)
-  for (const key of ['a', 'b', 'c']) void engine.input(operation, typed(key))
+  for (const key of ['a', 'b', 'c']) void engine.input(LOCAL_CALLER, operation, typed(key))
   engine.workers.inputTaken({ worker: 'w1', attemptId }, 1)
   engine.workers.disconnected('w1', before.session)
   const after = join([attemptId])
@@ -76,7 +77,7 @@ test('whoever is not the worker of the attempt confirms nothing', async () => {
   const { engine, join, operation } = await typingGrid()
   const attemptId = join().leases[0]?.attemptId ?? ''
   engine.workers.started('w1', attemptId)
-  const one = engine.input(operation, typed('a'))
+  const one = engine.input(LOCAL_CALLER, operation, typed('a'))
   engine.workers.inputTaken({ worker: 'w2', attemptId }, 1)
   engine.workers.inputTaken({ worker: 'w1', attemptId: attemptId.replace(/.$/, '9') }, 1)
   expect(await stateOf(one)).toBe('waits')
@@ -87,22 +88,25 @@ test('more than a mebibyte, or too many things, are refused until some of it was
   const attemptId = join().leases[0]?.attemptId ?? ''
   engine.workers.started('w1', attemptId)
   const half: InputEvent = { kind: 'bytes', bytes: Buffer.alloc(512 * 1024) }
-  const kept = [engine.input(operation, half), engine.input(operation, half)]
-  expect(await stateOf(engine.input(operation, typed('x')))).toBe('exhausted')
+  const kept = [engine.input(LOCAL_CALLER, operation, half), engine.input(LOCAL_CALLER, operation, half)]
+  expect(await stateOf(engine.input(LOCAL_CALLER, operation, typed('x')))).toBe('exhausted')
   engine.workers.inputTaken({ worker: 'w1', attemptId }, 1)
-  expect(await stateOf(engine.input(operation, typed('x')))).toBe('waits')
+  expect(await stateOf(engine.input(LOCAL_CALLER, operation, typed('x')))).toBe('waits')
   expect(await Promise.all(kept.map(stateOf))).toEqual(['taken', 'waits'])
-  for (let i = 0; i < 5000; i++) void engine.input(operation, { kind: 'signal', signal: 'SIGINT' }).catch(() => {})
-  expect(await stateOf(engine.input(operation, { kind: 'end' }))).toBe('exhausted')
+  for (let i = 0; i < 5000; i++)
+    void engine.input(LOCAL_CALLER, operation, { kind: 'signal', signal: 'SIGINT' }).catch(() => {})
+  expect(await stateOf(engine.input(LOCAL_CALLER, operation, { kind: 'end' }))).toBe('exhausted')
 })
 
 test('of a task that is over nobody waits, and one that never was is absent', async () => {
   const { engine, join, operation } = await typingGrid()
   const attemptId = join().leases[0]?.attemptId ?? ''
   engine.workers.started('w1', attemptId)
-  const one = engine.input(operation, typed('a'))
+  const one = engine.input(LOCAL_CALLER, operation, typed('a'))
   await engine.workers.finished({ worker: 'w1', attemptId }, { outcome: { kind: 'result', succeeded: true } })
   expect(await stateOf(one)).toBe('taken')
-  expect(await stateOf(engine.input('nobody', typed('a')))).toBe('absent')
-  await expect(engine.input(operation, { kind: 'resize', size: { rows: 1e9, columns: 1 } })).rejects.toThrow()
+  expect(await stateOf(engine.input(LOCAL_CALLER, 'nobody', typed('a')))).toBe('absent')
+  await expect(
+    engine.input(LOCAL_CALLER, operation, { kind: 'resize', size: { rows: 1e9, columns: 1 } }),
+  ).rejects.toThrow()
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import { openGrid, turns } from './grid.fixture.ts'
 
@@ -23,11 +24,11 @@ test('a list of operations says of each what one is told who asks for it, for on
   worker.start()
   await turns()
   questions = 0
-  const { operations, next } = await grid.engine.listOperations({ limit: 100 })
+  const { operations, next } = await grid.engine.listOperations(LOCAL_CALLER, { limit: 100 })
   expect(questions).toBe(1)
   expect(next).toBeUndefined()
   expect(operations.map(({ operation }) => operation)).toEqual(names.reverse())
-  for (const status of operations) expect(status).toEqual(await grid.engine.find(status.operation))
+  for (const status of operations) expect(status).toEqual(await grid.engine.find(LOCAL_CALLER, status.operation))
   const states = operations.map(({ state }) => state)
   expect(states.filter((state) => state === 'completed')).toHaveLength(20)
   // Its start is not on record yet.

@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { seedOfRun } from '../testing/random-source.ts'
@@ -89,7 +90,7 @@ function register(world: World, id: string): void {
 
 async function act(world: World, one: Step): Promise<void> {
   const { grid, workers } = world
-  if (one.kind === 'submit') world.operations.push((await grid.engine.submit(submissionOf())).operation)
+  if (one.kind === 'submit') world.operations.push((await grid.engine.submit(LOCAL_CALLER, submissionOf())).operation)
   else if (one.kind === 'wait') await grid.after(1500)
   else if (one.kind === 'restart') {
     await grid.engine.close()
@@ -155,8 +156,8 @@ async function rejected(
 const picture = async ({ grid, records, operations }: World) =>
   structuredClone({
     recorded: await Promise.all(operations.map((operation) => memoryJournal(records).find(operation))),
-    seen: await Promise.all(operations.map((operation) => grid.engine.find(operation))),
-    why: await Promise.all(operations.map((operation) => grid.engine.why(operation))),
+    seen: await Promise.all(operations.map((operation) => grid.engine.find(LOCAL_CALLER, operation))),
+    why: await Promise.all(operations.map((operation) => grid.engine.why(LOCAL_CALLER, operation))),
   })
 
 test(`a worker that does not hold a lease changes nothing, before and after restarts (WINDLASS_SEED=${seed})`, async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { manualClock } from '../testing/manual-clock.ts'
 import { openGrid, text, turns, watchOf } from './grid.fixture.ts'
@@ -14,7 +15,11 @@ describe('leases', () => {
       await grid.after(10_000)
       w1.heartbeat()
     }
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'running', worker: 'w1', attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({
+      state: 'running',
+      worker: 'w1',
+      attempt: 1,
+    })
     const w2 = grid.worker('w2')
     await grid.after(15_000)
     w2.heartbeat()
@@ -75,7 +80,7 @@ describe('leases', () => {
     await grid.after(60_000)
     expect(after.leases).toMatchObject([{ attempt: 2 }])
     await expect(after.finish(lease)).resolves.toBe('applied')
-    expect(await grid.engine.find(kept.operation)).toMatchObject({ state: 'completed', attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, kept.operation)).toMatchObject({ state: 'completed', attempt: 1 })
   })
 })
 
@@ -85,10 +90,10 @@ describe('cancelling', () => {
     const w1 = grid.worker('w1')
     const running = await grid.submit()
     const waiting = await grid.submit()
-    await grid.engine.cancel(waiting.operation)
-    expect(await grid.engine.find(waiting.operation)).toMatchObject({ state: 'cancelled' })
+    await grid.engine.cancel(LOCAL_CALLER, waiting.operation)
+    expect(await grid.engine.find(LOCAL_CALLER, waiting.operation)).toMatchObject({ state: 'cancelled' })
     const watcher = watchOf(grid.engine, running.operation)
-    await grid.engine.cancel(running.operation)
+    await grid.engine.cancel(LOCAL_CALLER, running.operation)
     await turns()
     expect(watcher.states.at(-1)).toBe('stopping')
     expect(w1.heard).toEqual([`stop ${w1.leases[0]?.attemptId}: cancelled`])
@@ -96,8 +101,8 @@ describe('cancelling', () => {
     await w1.finish()
     await turns()
     expect(watcher.told.at(-1)).toMatchObject({ state: 'cancelled', end: { result: undefined } })
-    await expect(grid.engine.cancel('nobody')).rejects.toMatchObject({ fault: { kind: 'absent' } })
-    await grid.engine.cancel(running.operation) // it is over: nothing happens
+    await expect(grid.engine.cancel(LOCAL_CALLER, 'nobody')).rejects.toMatchObject({ fault: { kind: 'absent' } })
+    await grid.engine.cancel(LOCAL_CALLER, running.operation) // it is over: nothing happens
   })
 
   test('one of two that were merged ends that one only', async () => {
@@ -107,22 +112,25 @@ describe('cancelling', () => {
     const one = await grid.submit(same)
     const other = await grid.submit(same)
     const watchers = [one, other].map(({ operation }) => watchOf(grid.engine, operation))
-    await grid.engine.cancel(one.operation)
+    await grid.engine.cancel(LOCAL_CALLER, one.operation)
     await turns()
     expect(watchers.map(({ states }) => states.at(-1))).toEqual(['cancelled', 'assigned'])
     await w1.finish()
     await turns()
     expect(watchers.map(({ states }) => states.at(-1))).toEqual(['cancelled', 'completed'])
-    expect(await grid.engine.find(one.operation)).toMatchObject({ state: 'cancelled', end: { result: undefined } })
-    expect(await grid.engine.find(other.operation)).toMatchObject({ state: 'completed' })
+    expect(await grid.engine.find(LOCAL_CALLER, one.operation)).toMatchObject({
+      state: 'cancelled',
+      end: { result: undefined },
+    })
+    expect(await grid.engine.find(LOCAL_CALLER, other.operation)).toMatchObject({ state: 'completed' })
   })
 
   test('for all ends the task whoever wants it', async () => {
     const grid = await openGrid(memoryJournal())
     const same = { actionKey: 'k', cacheable: true }
     const [one, other] = [await grid.submit(same), await grid.submit(same)]
-    await grid.engine.cancel(one.operation, { forAll: true, what: 'the operator said so' })
-    expect(await grid.engine.find(other.operation)).toMatchObject({ state: 'cancelled' })
+    await grid.engine.cancel(LOCAL_CALLER, one.operation, { forAll: true, what: 'the operator said so' })
+    expect(await grid.engine.find(LOCAL_CALLER, other.operation)).toMatchObject({ state: 'cancelled' })
   })
 })
 
@@ -135,16 +143,16 @@ describe('an operation that needs a waiter', () => {
     await grid.after(29_999)
     watcher.unwatch()
     await grid.after(29_000)
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'queued' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'queued' })
     await grid.after(31_000)
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'cancelled' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'cancelled' })
     expect(watcher.states).toEqual(['queued'])
   })
 
   test('does not when it is held, or when another one wants the same', async () => {
     const grid = await openGrid(memoryJournal(), { scheduler: { noWorkerGraceMs: 1e9 } })
     const held = await grid.submit({ needsWaiter: true })
-    expect(grid.engine.hold(held.operation)).toBe(true)
+    expect(grid.engine.hold(LOCAL_CALLER, held.operation)).toBe(true)
     const same = { actionKey: 'k', cacheable: true }
     const alone = await grid.submit({ ...same, needsWaiter: true })
     const other = await grid.submit(same)
@@ -152,16 +160,16 @@ describe('an operation that needs a waiter', () => {
     expect(grid.engine.figures().queued).toBe(2)
     // It has lapsed; who watches it now makes it count again.
     const watcher = watchOf(grid.engine, alone.operation)
-    await grid.engine.cancel(other.operation)
+    await grid.engine.cancel(LOCAL_CALLER, other.operation)
     await turns()
     expect(watcher.states.at(-1)).toBe('queued')
     watcher.unwatch()
     await grid.after(60_000)
-    expect(await grid.engine.find(alone.operation)).toMatchObject({ state: 'cancelled' })
-    expect(grid.engine.leave(held.operation)).toBe(true)
+    expect(await grid.engine.find(LOCAL_CALLER, alone.operation)).toMatchObject({ state: 'cancelled' })
+    expect(grid.engine.leave(LOCAL_CALLER, held.operation)).toBe(true)
     await turns()
-    expect(await grid.engine.find(held.operation)).toMatchObject({ state: 'cancelled' })
-    expect(grid.engine.hold(held.operation)).toBe(false)
+    expect(await grid.engine.find(LOCAL_CALLER, held.operation)).toMatchObject({ state: 'cancelled' })
+    expect(grid.engine.hold(LOCAL_CALLER, held.operation)).toBe(false)
   })
 })
 
@@ -171,11 +179,11 @@ describe('faults and time', () => {
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit()
     await w1.finish(undefined, { outcome: { kind: 'fault', what: 'no space left' } })
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'retrying' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'retrying' })
     await grid.after(1001)
     expect(w1.leases).toMatchObject([{ attempt: 2 }])
     await w1.finish(undefined, { outcome: { kind: 'fault', what: 'no such image', final: true } })
-    expect(await grid.engine.find(operation)).toMatchObject({
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({
       state: 'failed',
       attempt: 2,
       end: { why: 'hopeless', what: 'no such image' },
@@ -188,7 +196,7 @@ describe('faults and time', () => {
     const { operation } = await grid.submit({ timeoutMs: 1000 })
     w1.start()
     await w1.finish(undefined, { outcome: { kind: 'timeout' }, result: Buffer.from('so far') })
-    const found = await grid.engine.find(operation)
+    const found = await grid.engine.find(LOCAL_CALLER, operation)
     expect(found).toMatchObject({ state: 'timeout', end: { why: 'timeout' } })
     expect(text(found?.end?.result)).toBe('so far')
   })
@@ -199,11 +207,15 @@ describe('faults and time', () => {
     const { operation } = await grid.submit({ timeoutMs: 1000 })
     w1.start()
     await grid.after(11_001)
-    expect(await grid.engine.find(operation)).toMatchObject({ end: undefined, attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ end: undefined, attempt: 1 })
     const w2 = grid.worker('w2')
     await grid.after(1001)
     await w2.finish()
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed', attempt: 2, worker: 'w2' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({
+      state: 'completed',
+      attempt: 2,
+      worker: 'w2',
+    })
   })
 
   test('a result too large to keep ends the task', async () => {
@@ -211,17 +223,23 @@ describe('faults and time', () => {
     const w1 = grid.worker('w1')
     const { operation } = await grid.submit()
     await w1.finish(undefined, { result: Buffer.alloc(9) })
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'failed', end: { result: undefined } })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({
+      state: 'failed',
+      end: { result: undefined },
+    })
   })
 
   test('a task that nobody fits fails and says why; before, it can be asked', async () => {
     const grid = await openGrid(memoryJournal())
     grid.worker('w1')
     const { operation } = await grid.submit({ properties: [{ name: 'OSFamily', value: 'windows' }] })
-    expect((await grid.engine.why(operation)).join()).toContain('OSFamily=windows')
+    expect((await grid.engine.why(LOCAL_CALLER, operation)).join()).toContain('OSFamily=windows')
     await grid.after(60_001)
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'failed', end: { why: 'no-worker' } })
-    expect((await grid.engine.why(operation)).join()).toContain('failed')
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({
+      state: 'failed',
+      end: { why: 'no-worker' },
+    })
+    expect((await grid.engine.why(LOCAL_CALLER, operation)).join()).toContain('failed')
   })
 
   test('after the loop stood still, waiting heartbeats are read before leases expire', async () => {
@@ -244,17 +262,17 @@ test('a worker that is drained gets nothing new, and is told to go when it is em
   const grid = await openGrid(memoryJournal())
   const w1 = grid.worker('w1')
   await grid.submit()
-  expect(grid.engine.drainWorker('w1', { shutdown: true })).toBe(true)
+  expect(grid.engine.drainWorker(LOCAL_CALLER, 'w1', { shutdown: true })).toBe(true)
   await grid.submit()
   expect(w1.heard).toEqual(['drain'])
   await w1.finish()
   expect(w1.heard).toEqual(['drain', 'shutdown'])
   expect(w1.leases).toEqual([])
-  expect(grid.engine.resumeWorker('w1')).toBe(true)
+  expect(grid.engine.resumeWorker(LOCAL_CALLER, 'w1')).toBe(true)
   expect(w1.leases).toHaveLength(1)
   expect(grid.engine.workers.list()).toMatchObject([{ worker: 'w1', leases: 1, state: 'BUSY' }])
   expect(grid.engine.workers.unregister('w1')).toBe(true)
-  expect(grid.engine.drainWorker('w1')).toBe(false)
+  expect(grid.engine.drainWorker(LOCAL_CALLER, 'w1')).toBe(false)
   expect(grid.engine.figures().queued).toBe(1)
 })
 
@@ -266,7 +284,11 @@ test('what is staged ahead begins when a slot falls free, and goes elsewhere whe
   expect(w1.leases.map(({ prefetch }) => prefetch)).toEqual([false, true])
   await w1.finish()
   expect(w1.heard).toEqual([`begin ${w1.leases[0]?.attemptId}`])
-  expect(await grid.engine.find(next.operation)).toMatchObject({ state: 'assigned', worker: 'w1', attempt: 1 })
+  expect(await grid.engine.find(LOCAL_CALLER, next.operation)).toMatchObject({
+    state: 'assigned',
+    worker: 'w1',
+    attempt: 1,
+  })
   const last = await grid.submit()
   const [, staged] = w1.leases
   expect(staged).toMatchObject({ operation: last.operation, prefetch: true })
@@ -296,7 +318,7 @@ test('an engine that closes takes nothing in and hands nothing out, and what it 
   expect([asked, w1.leases, w1.heard]).toEqual([[1, 0], [], ['over: the server is stopping']])
   expect(watcher.failures).toEqual(['unavailable'])
   const next = await openGrid(memoryJournal(records))
-  expect(await next.engine.find(running.operation)).toMatchObject({ state: 'completed' })
+  expect(await next.engine.find(LOCAL_CALLER, running.operation)).toMatchObject({ state: 'completed' })
   expect(next.worker('w9').leases).toMatchObject([{ operation: other.operation, attempt: 1 }])
 })
 
@@ -307,7 +329,7 @@ test('a door that throws takes nothing with it', async () => {
   }
   const w1 = grid.worker('w1')
   const { operation } = await grid.submit()
-  grid.engine.watch(operation, { told: fail, failed: fail })
+  grid.engine.watch(LOCAL_CALLER, operation, { told: fail, failed: fail })
   grid.engine.workers.register(
     { worker: 'broken', slots: 1, properties: [{ name: 'OSFamily', value: 'linux' }] },
     { lease: fail, begin: fail, stop: fail, order: fail, over: fail },
@@ -315,7 +337,7 @@ test('a door that throws takes nothing with it', async () => {
   const other = await grid.submit()
   await turns()
   await w1.finish()
-  expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+  expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed' })
   grid.engine.workers.unregister('broken')
   await turns()
   expect(w1.leases).toMatchObject([{ operation: other.operation }])
@@ -330,5 +352,5 @@ test('a report that overtakes the word that its attempt has started counts, and 
   worker.start(lease)
   await expect(told).resolves.toBe('applied')
   expect(worker.heard).toEqual([])
-  expect(await grid.engine.find(operation)).toMatchObject({ state: 'completed' })
+  expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed' })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import { openGrid, text, turns } from './grid.fixture.ts'
 import { OutputRing } from './output-ring.ts'
@@ -60,7 +61,7 @@ describe('the output of a task that runs', () => {
     const grid = await openGrid(memoryJournal())
     const w1 = grid.worker('w1')
     const { operation, task } = await grid.submit()
-    const listener = grid.engine.listenOutput(operation, () => {})
+    const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
     const attemptId = w1.leases[0]?.attemptId ?? ''
     const print = (id: string, words: string, worker = 'w1') =>
       grid.engine.workers.output({ worker, attemptId: id, stream: 'stdout', bytes: Buffer.from(words) })
@@ -71,6 +72,6 @@ describe('the output of a task that runs', () => {
     await w1.finish()
     expect(text(listener?.next()?.bytes)).toBe('hello')
     expect([listener?.next(), listener?.isEnded]).toEqual([undefined, true])
-    expect(grid.engine.listenOutput(operation, () => {})).toBeUndefined()
+    expect(grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})).toBeUndefined()
   })
 })

@@ -3,13 +3,14 @@
  * was acknowledged is never lost, and nobody is ever told two different ends.
  */
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { answeringLate } from '../storage/journal/answering-late.fixture.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { folderForTest, openIn } from '../storage/journal/sqlite/sqlite-journal.fixture.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { type Random, randomFrom, seedOfRun } from '../testing/random-source.ts'
-import type { Engine } from './engine.ts'
+import type { LocalEngine } from './engine.ts'
 import { fakeWorker, LINUX, openGrid, submissionOf, text, turns } from './grid.fixture.ts'
 import type { TaskLease } from './worker-session.ts'
 
@@ -60,7 +61,7 @@ async function oneLife(world: World, inner: Journal, steps: number): Promise<voi
   kill()
 }
 
-function act(world: World, engine: Engine): void {
+function act(world: World, engine: LocalEngine): void {
   const { random } = world
   const choice = random.below(100)
   if (choice < 35) submit(world, engine)
@@ -75,7 +76,7 @@ function act(world: World, engine: Engine): void {
 
 const pick = <T>(random: Random, all: readonly T[]): T => all[random.below(all.length)] as T
 
-function join(world: World, engine: Engine, worker: string): void {
+function join(world: World, engine: LocalEngine, worker: string): void {
   const leases = world.running.get(worker) ?? []
   const forgets = world.random.chance(0.1)
   if (forgets) leases.length = 0
@@ -84,12 +85,12 @@ function join(world: World, engine: Engine, worker: string): void {
   fake.leases.push = (...given: TaskLease[]) => leases.push(...given)
 }
 
-function submit(world: World, engine: Engine): void {
+function submit(world: World, engine: LocalEngine): void {
   const { random } = world
   const merges = random.chance(0.3) && { actionKey: `key-${random.below(5)}`, cacheable: true }
   const durability = random.chance(0.3) ? 'power' : 'process'
   const rest = { ...merges, durability, mayStartEarly: random.chance(0.5), maxRetries: 100 } as const
-  engine.submit(submissionOf(rest)).then(
+  engine.submit(LOCAL_CALLER, submissionOf(rest)).then(
     ({ operation }) => {
       world.acknowledged.add(operation)
       follow(world, engine, operation)
@@ -98,8 +99,8 @@ function submit(world: World, engine: Engine): void {
   )
 }
 
-function follow(world: World, engine: Engine, operation: string): void {
-  engine.watch(operation, {
+function follow(world: World, engine: LocalEngine, operation: string): void {
+  engine.watch(LOCAL_CALLER, operation, {
     told({ end }) {
       if (end === undefined) return
       const ends = world.ends.get(operation) ?? new Set()
@@ -109,7 +110,7 @@ function follow(world: World, engine: Engine, operation: string): void {
   })
 }
 
-function work(world: World, engine: Engine): void {
+function work(world: World, engine: LocalEngine): void {
   const { random } = world
   const worker = pick(random, [...world.running.keys()])
   const leases = world.running.get(worker) ?? []
@@ -128,10 +129,10 @@ function work(world: World, engine: Engine): void {
   })
 }
 
-function cancel(world: World, engine: Engine): void {
+function cancel(world: World, engine: LocalEngine): void {
   const all = [...world.acknowledged]
   if (all.length === 0) return
-  engine.cancel(pick(world.random, all)).catch(() => {})
+  engine.cancel(LOCAL_CALLER, pick(world.random, all)).catch(() => {})
 }
 
 const seed = seedOfRun()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { memoryJournal } from '../storage/journal/memory-journal.ts'
 import { openGrid, turns } from './grid.fixture.ts'
@@ -28,8 +29,8 @@ test('a task that is soon over takes two records: it was accepted, and it is ove
   await worker.finish()
   await grid.after(1000)
   expect(calls).toEqual(['accepted leased', 'finished'])
-  const { tasks } = await grid.engine.list({})
-  expect((await grid.engine.find(tasks[0]?.operation ?? ''))?.startedAt).toBeTypeOf('number')
+  const { tasks } = await grid.engine.list(LOCAL_CALLER, {})
+  expect((await grid.engine.find(LOCAL_CALLER, tasks[0]?.operation ?? ''))?.startedAt).toBeTypeOf('number')
 })
 
 test('that a task was started is recorded by itself after a while, when nothing else is', async () => {
@@ -43,7 +44,7 @@ test('that a task was started is recorded by itself after a while, when nothing 
   expect(calls).toEqual([])
   await grid.after(1)
   expect(calls).toEqual(['started'])
-  expect((await grid.engine.list({})).tasks[0]).toMatchObject({ state: 'running' })
+  expect((await grid.engine.list(LOCAL_CALLER, {})).tasks[0]).toMatchObject({ state: 'running' })
 })
 
 test('it goes with what others wait for, in a call of its own', async () => {
@@ -76,6 +77,6 @@ test('the start of a task that is cancelled does not wait', async () => {
   const { operation } = await grid.submit()
   worker.start()
   calls.length = 0
-  await grid.engine.cancel(operation)
+  await grid.engine.cancel(LOCAL_CALLER, operation)
   expect(calls).toEqual(['started cancel-asked left'])
 })

@@ -1,5 +1,6 @@
 /** What is promised of a server that was killed: each sentence is a story here. */
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { manualClock } from '../testing/manual-clock.ts'
 import type { EngineOptions } from './engine-options.ts'
@@ -81,7 +82,7 @@ describe('after kill -9 of the server, on restart', () => {
     const word = { worker: 'w1', attemptId: lease?.attemptId ?? '' }
     const report = { outcome: { kind: 'result', succeeded: true } as const, result: Buffer.from('done') }
     await expect(after.engine.workers.finished(word, report)).resolves.toBe('applied')
-    expect(await after.engine.find(operation)).toMatchObject({ state: 'completed', worker: 'w1' })
+    expect(await after.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed', worker: 'w1' })
     await expect(after.engine.workers.finished(word, report)).resolves.toBe('superseded')
     expect(w1.heard).toEqual([])
     expect(after.engine.workers.heartbeat('w1')).toBe(false) // it has to say again what it is
@@ -101,7 +102,7 @@ describe('after kill -9 of the server, on restart', () => {
     const report = { outcome: { kind: 'result', succeeded: true } as const, result: Buffer.from('late') }
     await expect(after.engine.workers.finished(late, report)).resolves.toBe('superseded')
     await w2.finish()
-    expect(text((await after.engine.find(operation))?.end?.result)).toContain('by w2')
+    expect(text((await after.engine.find(LOCAL_CALLER, operation))?.end?.result)).toContain('by w2')
   })
 
   test('every merged operation can be watched by its own name', async () => {
@@ -138,9 +139,9 @@ describe('after kill -9 of the server, on restart', () => {
     await turns()
     expect(watcher.result).toContain('by w1')
     await after.after(59_000)
-    expect(await after.engine.find(operation)).toMatchObject({ state: 'completed' })
+    expect(await after.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'completed' })
     await after.after(5000)
-    expect(await after.engine.find(operation)).toBeUndefined()
+    expect(await after.engine.find(LOCAL_CALLER, operation)).toBeUndefined()
   })
 
   test('what was being stopped is stopped, and what waited for its next try goes on waiting', async () => {
@@ -148,7 +149,7 @@ describe('after kill -9 of the server, on restart', () => {
     const before = await server.start()
     const w1 = before.worker('w1', { slots: 2 })
     const [stopping, retrying] = [await before.submit(), await before.submit()]
-    await before.engine.cancel(stopping.operation)
+    await before.engine.cancel(LOCAL_CALLER, stopping.operation)
     await w1.finish(w1.leases[1], { outcome: { kind: 'fault', what: 'no disk' } })
     await turns()
     const after = await server.start()
@@ -157,7 +158,7 @@ describe('after kill -9 of the server, on restart', () => {
     expect(again.heard).toEqual([`stop ${running[0]}: cancelled`])
     expect(again.leases).toEqual([])
     await again.finish(w1.leases[0], { outcome: { kind: 'stopped' } })
-    expect(await after.engine.find(stopping.operation)).toMatchObject({ state: 'cancelled' })
+    expect(await after.engine.find(LOCAL_CALLER, stopping.operation)).toMatchObject({ state: 'cancelled' })
     await after.after(999)
     expect(again.leases).toEqual([])
     await after.after(2)
@@ -169,13 +170,13 @@ describe('after kill -9 of the server, on restart', () => {
     const before = await server.start()
     const same = { actionKey: 'k', cacheable: true }
     const [one, other] = [await before.submit(same), await before.submit({ ...same, needsWaiter: true })]
-    await before.engine.cancel(one.operation)
+    await before.engine.cancel(LOCAL_CALLER, one.operation)
     const after = await server.start()
     const watcher = watchOf(after.engine, one.operation)
     await turns()
     expect(watcher.states).toEqual(['cancelled'])
     await after.after(60_001)
-    expect(await after.engine.find(other.operation)).toMatchObject({ state: 'cancelled' })
+    expect(await after.engine.find(LOCAL_CALLER, other.operation)).toMatchObject({ state: 'cancelled' })
   })
 
   test('a property that only absent workers offer is not refused for good while they may be on their way', async () => {
@@ -218,7 +219,7 @@ describe('after kill -9 of the server, on restart', () => {
     const again = fakeWorker(after.engine, { worker: 'w1', slots: 1, properties: LINUX, running })
     await again.finish(w1.leases[0], fault)
     await turns()
-    expect(await after.engine.find(operation)).toMatchObject({ state: 'failed', end: { why: 'faults' } })
+    expect(await after.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'failed', end: { why: 'faults' } })
   })
 
   test('blobs that open tasks read and kept results name are held again', async () => {

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import { attemptId } from '../model/fencing.ts'
 import { type Ask, ask } from './asking.ts'
 import { inputTaken } from './inputting.ts'
@@ -26,37 +27,51 @@ import {
 } from './workers.ts'
 
 /**
- * Where workers come in, whichever protocol they speak. Attempts go by the id that their lease came with; one that does
- * not look like it is `invalid`. What a call makes the grid say to the worker has gone to its session, or to who asked,
- * before it returns.
+ * The calls of workers, whichever protocol they speak. An attempt is named by the id that its lease came with; a malformed
+ * id is `invalid`. When a call of the local engine returns, every message that it caused has been passed to the session
+ * or to the callback. A driver in another process may pass them later, but before its promise resolves.
  */
 export interface WorkerDesk {
   /** Registering a known id ends the old registration: its leases lapse unless they are listed as running. */
-  register(description: WorkerDescription, session: WorkerSession): void
-  /** False for a worker that is not known, and has to register. */
-  heartbeat(worker: string, pulse?: WorkerPulse): boolean
-  /** For workers that pull; the answer takes the question back. */
+  register(description: WorkerDescription, session: WorkerSession): Awaitable<void>
+  /** Returns false for an unknown worker: it has to register. */
+  heartbeat(worker: string, pulse?: WorkerPulse): Awaitable<boolean>
+  /** Polls for leases, for a worker that pulls. Returns a function that withdraws the poll. */
   ask(question: Ask, answer: (leases: readonly TaskLease[]) => void): () => void
-  /** False when the worker does not hold the attempt: then nothing has changed. */
-  started(worker: string, attemptId: string): boolean
+  /** Returns false when the worker does not hold the attempt: then nothing has changed. */
+  started(worker: string, attemptId: string): Awaitable<boolean>
   /** Resolves when the worker may forget the attempt. */
   finished(word: WorkersWord, report: AttemptReport): Promise<'applied' | 'superseded'>
-  /** It was handed back, or could not be delivered: queued again, and nobody's fault. False as for `started`. */
-  returned(word: WorkersWord, why: Return): boolean
+  /** The worker returns the attempt: it is queued again, without counting as a fault. False as for `started`. */
+  returned(word: WorkersWord, why: Return): Awaitable<boolean>
   /** False as for `started`. */
-  output(printed: Printed): boolean
-  /** The task of an attempt that this worker holds and has not ended; undefined for every other worker or attempt. */
-  held(word: WorkersWord): HeldTask | undefined
-  /** What was done to the attempt has reached it, up to this number. */
+  output(printed: Printed): Awaitable<boolean>
+  /** Returns the task of an attempt that this worker holds and has not ended; undefined for every other attempt. */
+  held(word: WorkersWord): Awaitable<HeldTask | undefined>
+  /** Acknowledges input events up to this number. */
   inputTaken(word: WorkersWord, number: number): void
-  /** Its connection is gone without a word. Nothing happens when another session has taken its place. */
+  /** Reports a broken connection. Ignored when another session has taken its place. */
   disconnected(worker: string, session: WorkerSession): void
-  /** It leaves: what it holds is queued again. */
+  /** Removes the worker: the attempts that it holds are queued again. */
+  unregister(worker: string): Awaitable<boolean>
+  list(): Awaitable<readonly WorkerView[]>
+  /** Returns the workers that the server lost in the last ten minutes and that did not come back, as OFFLINE. */
+  lost(): Awaitable<readonly WorkerView[]>
+  /** Returns the attempt that this worker holds for the task of this operation, if it holds one. */
+  attemptOf(worker: string, operation: string): Awaitable<HeldAttempt | undefined>
+}
+
+/** The calls of workers to the engine in this process, which answers at once. */
+export interface LocalWorkerDesk extends WorkerDesk {
+  register(description: WorkerDescription, session: WorkerSession): void
+  heartbeat(worker: string, pulse?: WorkerPulse): boolean
+  started(worker: string, attemptId: string): boolean
+  returned(word: WorkersWord, why: Return): boolean
+  output(printed: Printed): boolean
+  held(word: WorkersWord): HeldTask | undefined
   unregister(worker: string): boolean
   list(): readonly WorkerView[]
-  /** Workers that the server lost in the last ten minutes and that did not come back, as OFFLINE. */
   lost(): readonly WorkerView[]
-  /** The attempt that this worker holds for the task of this operation, if it holds one. */
   attemptOf(worker: string, operation: string): HeldAttempt | undefined
 }
 
@@ -65,7 +80,7 @@ export interface HeldAttempt {
   readonly attempt: number
 }
 
-export const workerDesk = (shell: Shell): WorkerDesk => ({
+export const workerDesk = (shell: Shell): LocalWorkerDesk => ({
   register: (description, session) => register(shell, description, session),
   heartbeat: (worker, pulse) => heartbeat(shell, worker, pulse),
   ask: (question, answer) => ask(shell, question, answer),

@@ -3,6 +3,7 @@
  * one of its requests gets to run anything. The browser's own guard of local addresses is turned off, so that it is ours
  * that is seen to hold.
  */
+
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,14 +15,15 @@ import { silentLog } from '../../src/base/log.ts'
 import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { type HttpListener, listenHttp } from '../../src/doors/http/server/listen.ts'
 import { websocketWorkers } from '../../src/doors/websocket/workers/door.ts'
-import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { createEngine, type LocalEngine } from '../../src/engine/engine.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { describeWith, requireTool } from '../../src/testing/require.ts'
 
 const HEARTBEAT = { type: 'heartbeat', clientId: 'from-a-page', load: { maxConcurrent: 1 }, capabilities: ['python'] }
 
 interface Served {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly server: HttpListener
   /** Every request that was refused, with the reason. */
   readonly refused: { readonly method: string; readonly path: string; readonly why: string }[]
@@ -47,7 +49,7 @@ async function serve(): Promise<Served> {
   const own = new Hono()
   own.get('/page', (c) => c.html('<title>ours</title>', 200, { 'content-security-policy': "connect-src 'self'" }))
   own.post('/api/v1/tasks', async (c) => {
-    const { operation } = await engine.submit({
+    const { operation } = await engine.submit(LOCAL_CALLER, {
       instance: '',
       origin: 'snippet',
       spec: Buffer.from(await c.req.text()),
@@ -103,7 +105,7 @@ describeWith('chromium', 'in a browser', () => {
   }
 
   async function nothingRan(): Promise<void> {
-    const { tasks } = await served.engine.list({})
+    const { tasks } = await served.engine.list(LOCAL_CALLER, {})
     expect([tasks, [...served.engine.operations()], served.engine.workers.list()]).toEqual([[], [], []])
   }
 
@@ -184,7 +186,7 @@ describeWith('chromium', 'in a browser', () => {
     const json = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"code":"1"}' }`
     expect(await attempt(page, fetching(`'/api/v1/tasks', ${json}`))).toBe('basic 200')
     expect(await attempt(page, dialling(`ws://${served.server.address}/api/v1/workers/connect`))).toBe('open')
-    expect((await served.engine.list({})).tasks).toHaveLength(1)
+    expect((await served.engine.list(LOCAL_CALLER, {})).tasks).toHaveLength(1)
     expect(served.engine.workers.list()).toMatchObject([{ worker: 'from-a-page' }])
     expect(served.refused).toEqual([])
   })

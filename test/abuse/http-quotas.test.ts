@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { instanceLimits, limits } from '../../src/app/config/http-limits.ts'
 import { FaultError } from '../../src/base/fault.ts'
 import { createEngine } from '../../src/engine/engine.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 
@@ -18,7 +19,8 @@ async function grid(wish: object) {
     scheduler,
   })
   onTestFinished(() => engine.close())
-  const submit = (instance: string) => engine.submit({ instance, origin: 'snippet', spec: Buffer.from('x') })
+  const submit = (instance: string) =>
+    engine.submit(LOCAL_CALLER, { instance, origin: 'snippet', spec: Buffer.from('x') })
   const refusal = (instance: string) =>
     submit(instance).then(
       () => undefined,
@@ -35,7 +37,7 @@ test('an instance has so many open tasks, and room again when one has ended', as
   await submit('busy')
   expect(await refusal('busy')).toMatchObject(exhausted)
   expect(await refusal('other')).toBeUndefined()
-  await engine.cancel(operation)
+  await engine.cancel(LOCAL_CALLER, operation)
   expect(await refusal('busy')).toBeUndefined()
 })
 

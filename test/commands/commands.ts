@@ -1,6 +1,7 @@
 import { commandResultOf, commandSubmission } from '../../src/doors/command-tasks/command-submission.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { Submission } from '../../src/engine/submission.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import {
   type CommandResult,
   type CommandWish,
@@ -15,7 +16,7 @@ export const submitCommand = (
   wish: CommandWish,
   rest: Partial<Submission> = {},
 ): Promise<OperationStatus> =>
-  engine.submit(commandSubmission(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
+  engine.submit(LOCAL_CALLER, commandSubmission(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
 
 /** To its end. */
 export async function runCommand(grid: TestGrid, wish: CommandWish, rest: Partial<Submission> = {}) {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { Digest } from '../../src/base/digest.ts'
 import { digestListOf } from '../../src/base/digest-list.ts'
 import { actionResultsCache } from '../../src/doors/execution/action-results-cache.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { commandTaskOf, hasSucceeded } from '../../src/model/command-task.ts'
 import { attemptId } from '../../src/model/fencing.ts'
 import type { BlobStore } from '../../src/storage/blob-store.ts'
@@ -62,9 +63,18 @@ test('a worker that is killed in the second stage loses the task: another begins
 test('what is no command task fails at once, and what this worker does not know is tried elsewhere', async () => {
   const grid = await startGrid({ scheduler: QUICK_RETRY })
   await workerHere(grid.address, BARE)
-  const garbled = await grid.engine.submit({ instance: '', origin: 'snippet', spec: Buffer.from('garbage') })
+  const garbled = await grid.engine.submit(LOCAL_CALLER, {
+    instance: '',
+    origin: 'snippet',
+    spec: Buffer.from('garbage'),
+  })
   expect(await grid.end(garbled.operation)).toMatchObject({ state: 'failed', attempt: 1 })
-  const unknown = await grid.engine.submit({ instance: '', origin: 'poem', spec: Buffer.from('x'), maxRetries: 1 })
+  const unknown = await grid.engine.submit(LOCAL_CALLER, {
+    instance: '',
+    origin: 'poem',
+    spec: Buffer.from('x'),
+    maxRetries: 1,
+  })
   const status = await grid.end(unknown.operation)
   expect(status).toMatchObject({ state: 'failed', attempt: 2 })
   expect(status.end?.what).toContain('knows nothing of tasks from poem')
@@ -82,7 +92,7 @@ test('cancelled in the middle of a stage: its processes are gone, and there is n
   })
   await until(() => existsSync(pidFile))
   const pid = readFileSync(pidFile, 'utf8').trim()
-  await grid.engine.cancel(operation)
+  await grid.engine.cancel(LOCAL_CALLER, operation)
   const status = await grid.end(operation)
   expect(status).toMatchObject({ state: 'cancelled', end: { result: undefined } })
   await until(() => !existsSync(`/proc/${pid}`))
@@ -97,7 +107,7 @@ test('what the stages print is seen while they run', async () => {
   })
   let seen = ''
   await until(() => {
-    const listener = grid.engine.listenOutput(operation, () => {})
+    const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
     for (let piece = listener?.next(); piece !== undefined; piece = listener?.next())
       seen += Buffer.from(piece.bytes).toString()
     listener?.close()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { CommandWish } from '../../src/model/command-task.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { putBlob, putTree } from '../../src/worker/trees.fixture.ts'
@@ -186,8 +187,8 @@ test('a task that asks for more isolation than there is waits for a room that ha
   await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'host' })
   const { operation } = await submitCommand(grid, { stages: [sh('echo ran')], isolation: 'container' })
   await eventually(async () =>
-    expect(await grid.engine.why(operation)).toContainEqual(expect.stringContaining('isolation')),
+    expect(await grid.engine.why(LOCAL_CALLER, operation)).toContainEqual(expect.stringContaining('isolation')),
   )
-  await grid.engine.cancel(operation)
+  await grid.engine.cancel(LOCAL_CALLER, operation)
   expect(await grid.end(operation)).toMatchObject({ state: 'cancelled', startedAt: undefined })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../src/engine/grid.fixture.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
 import { requestMetadataToProto } from '../../src/wire/reapi/request-metadata.ts'
 import { actionSpecFromProto } from '../../src/wire/tasks/action-spec.ts'
@@ -317,7 +318,7 @@ test('tasks of one build belong together, by the request metadata; garbage in it
   const good = requestMetadataToProto({ ...noun, toolInvocationId: 'build-1', targetId: '', configurationId: '' })
   await grid.execute(await grid.action(), { [header]: good }).next()
   await grid.execute(await grid.action({ action: { salt: 'AA==' } }), { [header]: Buffer.from([0xff, 0xff]) }).next()
-  const { tasks } = await grid.engine.list({})
+  const { tasks } = await grid.engine.list(LOCAL_CALLER, {})
   expect(tasks.map(({ invocation }) => invocation)).toEqual(['', 'build-1'])
 })
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '@bufbuild/protobuf'
 import { expect, test } from 'vitest'
 import type { DigestList } from '../../src/base/digest.ts'
 import { until } from '../../src/engine/grid.fixture.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { digestOf } from '../../src/storage/blobs.fixture.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import { type ActionParts, executionGrid, memoryInstance, refusal, TRUE } from './execution-grid.ts'
@@ -51,7 +52,7 @@ test('all that is missing is named at once, once each: command, directories and 
   const subjects = detail?.kind === 'PreconditionFailure' ? detail.violations : []
   expect(subjects).toHaveLength(5)
   expect(new Set(subjects)).toEqual(new Set([command, lib, src, a, b].map(violation)))
-  expect((await grid.engine.list({})).tasks).toEqual([])
+  expect((await grid.engine.list(LOCAL_CALLER, {})).tasks).toEqual([])
 })
 
 test('a thousand missing blobs are all named: in an operation, where there is room for them', async () => {
@@ -148,7 +149,7 @@ test.each<[string, JsonObject, JsonObject]>([
   const grid = await executionGrid()
   const request = await grid.action({ command, action })
   expect((await refusal(grid.execute(request).rest())).code).toBe(3)
-  expect((await grid.engine.list({})).tasks).toEqual([])
+  expect((await grid.engine.list(LOCAL_CALLER, {})).tasks).toEqual([])
 })
 
 test('blobs that are no Action, no Command or no Directory are INVALID_ARGUMENT', async () => {

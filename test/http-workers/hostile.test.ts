@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { sh, submitCommand } from '../commands/commands.ts'
 import { type HttpGrid, startHttpGrid } from './http-grid.ts'
 
@@ -70,7 +71,7 @@ describe('what a worker says of a task is not believed', () => {
     const { operation, path } = await takeTask(grid)
     const { status } = await grid.call('PUT', `${path}/complete`, { state: 'success', exit_code: 0, outputs })
     expect(status).toBe(400)
-    expect((await grid.engine.find(operation))?.end).toBeUndefined()
+    expect((await grid.engine.find(LOCAL_CALLER, operation))?.end).toBeUndefined()
     expect((await grid.call('PUT', `${path}/complete`, { state: 'success', exit_code: 0 })).status).toBe(409)
   })
 

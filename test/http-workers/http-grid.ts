@@ -7,7 +7,7 @@ import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { httpWorkersDoor } from '../../src/doors/http/workers/door.ts'
 import { websocketWorkers } from '../../src/doors/websocket/workers/door.ts'
-import type { WorkerDesk } from '../../src/engine/worker-desk.ts'
+import type { LocalWorkerDesk } from '../../src/engine/worker-desk.ts'
 import { reportCheck } from '../../src/services/workers/reported-result.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
@@ -81,9 +81,9 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
   }
 }
 
-function countingParked(inner: WorkerDesk) {
+function countingParked(inner: LocalWorkerDesk) {
   const waiting = new Set<object>()
-  const desk: WorkerDesk = {
+  const desk: LocalWorkerDesk = {
     ...inner,
     ask(question, answer) {
       const one = {}

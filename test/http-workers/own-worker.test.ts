@@ -1,5 +1,6 @@
 /** Our own worker where nothing but HTTP passes: work, results, output, inputs and outputs all go that way. */
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { hasSucceeded } from '../../src/model/command-task.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
@@ -82,7 +83,7 @@ test('ends what is cancelled before its next heartbeat would tell, and confirms 
   const { operation } = await grid.submit({ script })
   await begun()
   await grid.running(operation)
-  void grid.engine.cancel(operation)
+  void grid.engine.cancel(LOCAL_CALLER, operation)
   expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
   await until(() => grid.engine.workers.list()[0]?.leases === 0)
 })
@@ -115,7 +116,7 @@ test('shows what is printed while it is printed', async () => {
   await wait.begun()
   let seen = ''
   await until(() => {
-    const listener = grid.engine.listenOutput(operation, () => {})
+    const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
     seen = text(listener?.next()?.bytes)
     listener?.close()
     return seen !== ''
@@ -155,13 +156,13 @@ test('is told to leave, finishes what it has, and is gone', async () => {
   const wait = gate()
   const { operation } = await grid.submit({ script: wait.script })
   await wait.begun()
-  grid.engine.drainWorker('w1', { shutdown: true })
+  grid.engine.drainWorker(LOCAL_CALLER, 'w1', { shutdown: true })
   const waiting = await grid.submit({ script: 'true' })
   wait.open()
   expect(await grid.end(operation)).toMatchObject({ state: 'completed', attempt: 1 })
   await worker.ended
   expect(grid.engine.workers.list()).toEqual([])
-  expect(await grid.engine.find(waiting.operation)).toMatchObject({ state: 'queued' })
+  expect(await grid.engine.find(LOCAL_CALLER, waiting.operation)).toMatchObject({ state: 'queued' })
 })
 
 test('stops in good order: hands nothing over that it had not, and says goodbye', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { CommandWish } from '../../src/model/command-task.ts'
 import { hasSucceeded } from '../../src/model/command-task.ts'
 import { keptOutputsOf } from '../../src/wire/workers/json/kept-outputs.ts'
@@ -105,7 +106,7 @@ describe('a worker over HTTP', () => {
   test('tells how it ended: what was printed, and files that become blobs', async () => {
     const { grid, operation, path, worker } = await withTask({ ...HELLO, outputs: { globs: ['**'] } })
     expect((await grid.call('PUT', `${path}/status`, { state: 'RUNNING' })).status).toBe(200)
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'running', worker })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'running', worker })
     const done = await grid.call('PUT', `${path}/complete`, {
       state: 'success',
       exit_code: 0,
@@ -162,7 +163,7 @@ describe('a worker over HTTP', () => {
     await grid.call('PUT', `${path}/complete`, { state: 'FAILED', stderr: 'no such image' })
     const again = await take(grid, await register(grid))
     expect(again.id).not.toBe(path.split('/').at(-1))
-    expect(await grid.engine.find(operation)).toMatchObject({ attempt: 2 })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ attempt: 2 })
     expect(grid.engine.workers.list().map((one) => one.worker)).toContain(worker)
   })
 
@@ -189,7 +190,7 @@ describe('a worker over HTTP', () => {
   test('shows what its task prints', async () => {
     const { grid, operation, path } = await withTask()
     await grid.call('PUT', `${path}/status`, { state: 'running', stdout: 'early\n' })
-    const listener = grid.engine.listenOutput(operation, () => {})
+    const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
     expect(Buffer.from(listener?.next()?.bytes ?? []).toString()).toBe('early\n')
     listener?.close()
   })
@@ -205,12 +206,12 @@ describe('a worker over HTTP', () => {
       drain: false,
       shutdown: false,
     })
-    void grid.engine.cancel(operation)
+    void grid.engine.cancel(LOCAL_CALLER, operation)
     const told = await grid.call('PUT', `${WORKERS}/${worker}/heartbeat`, { state: 'busy' })
     expect(told.json.data).toMatchObject({ cancel_tasks: [task.id] })
     expect((await grid.call('PUT', `${path}/complete`, { state: 'CANCELLED' })).status).toBe(200)
     expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
-    grid.engine.drainWorker(worker)
+    grid.engine.drainWorker(LOCAL_CALLER, worker)
     expect((await grid.call('PUT', `${WORKERS}/${worker}/heartbeat`)).json.data).toMatchObject({
       state: 'draining',
       drain: true,
@@ -223,7 +224,7 @@ describe('a worker over HTTP', () => {
     const orders = `${WORKERS}/${worker}/orders`
     expect((await grid.call('GET', `${orders}?wait=10ms&seen=0`)).status).toBe(204)
     const parked = grid.call('GET', `${orders}?wait=30s&seen=0`)
-    void grid.engine.cancel(operation)
+    void grid.engine.cancel(LOCAL_CALLER, operation)
     const { json } = await parked
     expect(json.data).toMatchObject({ cancel_tasks: [task.id], seen: 1 })
     expect((await grid.call('GET', `${orders}?wait=10ms&seen=1`)).status).toBe(204) // not the same again and again
@@ -251,7 +252,7 @@ describe('a long poll', () => {
     await until(() => grid.parked() === 0)
     const { operation } = await submitCommand(grid, HELLO)
     const task = await take(grid, worker)
-    expect(await grid.engine.find(operation)).toMatchObject({ worker })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ worker })
     expect(task.inputs).toBeDefined()
   })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { until } from '../workers/grid.ts'
 import { interactiveGrid } from './interactive-grid.ts'
@@ -82,7 +83,7 @@ except KeyboardInterrupt:
     const { taskId } = await client.told('started')
     await client.reads('up')
     client.socket.terminate()
-    await until(async () => (await engine.find(String(taskId)))?.state === 'cancelled')
+    await until(async () => (await engine.find(LOCAL_CALLER, String(taskId)))?.state === 'cancelled')
     expect(engine.workers.list()[0]?.leases).toBe(0)
   })
 

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { OperationStatus } from '../../src/engine/status.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { CommandWish, StageInput } from '../../src/model/command-task.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { roughWay } from '../../src/testing/rough-way.ts'
@@ -24,7 +25,7 @@ async function sitDown(grid: TestGrid, wish: CommandWish): Promise<Typist> {
   const { operation } = await submitCommand(grid, wish)
   let printed = ''
   let look = (): void => {}
-  const listener = engine.listenOutput(operation, () => {
+  const listener = engine.listenOutput(LOCAL_CALLER, operation, () => {
     for (let piece = listener?.next(); piece !== undefined; piece = listener?.next())
       printed += Buffer.from(piece.bytes).toString()
     look()
@@ -33,7 +34,7 @@ async function sitDown(grid: TestGrid, wish: CommandWish): Promise<Typist> {
   const over = grid.end(operation)
   return {
     operation,
-    type: (text) => engine.input(operation, { kind: 'bytes', bytes: Buffer.from(text) }),
+    type: (text) => engine.input(LOCAL_CALLER, operation, { kind: 'bytes', bytes: Buffer.from(text) }),
     async reads(words) {
       const found = new Promise<void>((resolve) => {
         look = () => {
@@ -67,7 +68,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     await typist.reads('<one>')
     await typist.type('two\n')
     await typist.reads('<two>')
-    await grid.engine.input(typist.operation, { kind: 'end' })
+    await grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'end' })
     const { result } = ended(await typist.end())
     expect(textOf(stageOf(result).stdout)).toBe('<one>\n<two>\nover\n')
   })
@@ -79,7 +80,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     const typed = Promise.all([typist.type('early\n'), typist.type('birds\n')])
     await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'sandbox' })
     await typed
-    await grid.engine.input(typist.operation, { kind: 'end' })
+    await grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'end' })
     const { result } = ended(await typist.end())
     expect(textOf(stageOf(result, 'compile').stdout)).toBe('compiled\n')
     expect(textOf(stageOf(result).stdout)).toBe('<early>\n<birds>\nover\n')
@@ -94,9 +95,9 @@ describeWith('bwrap', 'a task that is typed to', () => {
     await typist.reads('24 80\r\n')
     await typist.type('abc')
     await typist.reads('abc')
-    await grid.engine.input(typist.operation, { kind: 'resize', size: { rows: 40, columns: 132 } })
+    await grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'resize', size: { rows: 40, columns: 132 } })
     await typist.reads('40 132\r\n')
-    await grid.engine.input(typist.operation, { kind: 'signal', signal: 'SIGINT' })
+    await grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'signal', signal: 'SIGINT' })
     await typist.reads('caught')
     expect(stageOf(ended(await typist.end()).result)).toMatchObject({ cause: 'exit', exitCode: 3 })
   })
@@ -109,7 +110,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
     await Promise.all([one?.type('1\n'), other?.type('2\n')])
     await Promise.all([one?.reads('a<1>'), other?.reads('b<2>')])
     await expect(
-      Promise.all([one, other].map((each) => grid.engine.cancel(each?.operation ?? ''))),
+      Promise.all([one, other].map((each) => grid.engine.cancel(LOCAL_CALLER, each?.operation ?? ''))),
     ).resolves.toBeDefined()
   })
 
@@ -126,7 +127,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
       await Promise.race([typed, new Promise((resolve) => setImmediate(resolve))])
     }
     expect(refused).toMatchObject({ fault: { kind: 'exhausted' } })
-    void grid.engine.input(typist.operation, { kind: 'signal', signal: 'SIGTERM' })
+    void grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'signal', signal: 'SIGTERM' })
     expect(stageOf(ended(await typist.end()).result)).toMatchObject({ exitCode: 4 })
   })
 
@@ -142,7 +143,7 @@ describeWith('bwrap', 'a task that is typed to', () => {
       if (i % 10 === 5) cut()
       if (i % 10 === 9) await Promise.all(typed)
     }
-    await grid.engine.input(typist.operation, { kind: 'end' })
+    await grid.engine.input(LOCAL_CALLER, typist.operation, { kind: 'end' })
     const { result } = ended(await typist.end())
     const heard = words.map((word) => `<${word.trim()}>\n`).join('')
     expect(textOf(stageOf(result).stdout)).toBe(`${heard}over\n`)
@@ -158,8 +159,8 @@ describeWith('bwrap', 'a task that is typed to', () => {
     ]
     const session = { lease: () => expect.fail('it has a task'), begin() {}, stop() {}, order() {}, over() {} }
     grid.engine.workers.register({ worker: 'deaf', slots: 1, properties }, session)
-    expect((await grid.engine.find(operation))?.state).toBe('queued')
-    expect((await grid.engine.why(operation)).join()).toContain('interactive')
-    await grid.engine.cancel(operation)
+    expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('queued')
+    expect((await grid.engine.why(LOCAL_CALLER, operation)).join()).toContain('interactive')
+    await grid.engine.cancel(LOCAL_CALLER, operation)
   })
 })

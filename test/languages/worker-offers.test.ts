@@ -7,6 +7,7 @@ import { commandSubmission } from '../../src/doors/command-tasks/command-submiss
 import { findLanguage } from '../../src/languages/find-language.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { Language } from '../../src/model/language.ts'
 import { snippetOf } from '../../src/model/snippet.ts'
 import { describeWith } from '../../src/testing/require.ts'
@@ -48,7 +49,9 @@ const offersOf = ({ engine }: TestGrid): string[] =>
 const submit = async ({ engine }: TestGrid, script: string) => {
   const request = snippetOf({ language: 'bash', files: [{ name: '', contents: Buffer.from(script) }] })
   const task = snippetTask(request, bash, undefined)
-  return (await engine.submit(commandSubmission(task, { instance: '', origin: 'snippet', form: 'command' }))).operation
+  return (
+    await engine.submit(LOCAL_CALLER, commandSubmission(task, { instance: '', origin: 'snippet', form: 'command' }))
+  ).operation
 }
 
 describeWith('bwrap', 'a worker', () => {

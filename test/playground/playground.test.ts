@@ -1,5 +1,6 @@
 /** The page as people have it: in a browser, with a worker that runs what they write. */
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { open, outputOf, visit, write } from './browser.ts'
@@ -75,7 +76,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     expect(await other.locator('.cm-content').textContent()).toBe(code)
     expect(await other.inputValue('#stdin')).toBe('some\ninput')
     expect(await other.textContent('#status')).toBe('Nothing has run yet.')
-    expect((await grid.engine.list({})).tasks).toEqual([])
+    expect((await grid.engine.list(LOCAL_CALLER, {})).tasks).toEqual([])
 
     await other.selectOption('#language', 'bash')
     expect(await other.inputValue('#stdin')).not.toBe('some\ninput')
@@ -170,7 +171,7 @@ describeWith(['chromium', 'python3'], 'the playground in Chromium', () => {
     await eventually(async () => expect(await page.textContent('#status')).toBe('Running …'))
     await page.goto('about:blank')
     await eventually(async () => {
-      const { tasks } = await grid.engine.list({})
+      const { tasks } = await grid.engine.list(LOCAL_CALLER, {})
       expect(tasks.map(({ state }) => state)).toEqual(['cancelled'])
     })
   })

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { type SocketGrid, startSocketGrid } from './socket-grid.ts'
 
@@ -53,7 +54,8 @@ test('killed in the middle, its tasks end on another, once', async () => {
     Array.from({ length: 2 }, () => grid.submit({ code: 'import time; time.sleep(8)' })),
   )
   await eventually(async () => {
-    for (const { operation } of running) expect((await grid.engine.find(operation))?.state).toBe('running')
+    for (const { operation } of running)
+      expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('running')
   })
   victim.kill('SIGKILL')
   await once(victim, 'exit')

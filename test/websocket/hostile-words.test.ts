@@ -1,5 +1,6 @@
 /** Workers that say anything at all, in any order: the server stays, and honest workers lose nothing by it. */
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { type Random, randomFrom, seedOfRun } from '../../src/testing/random-source.ts'
 import { type SocketGrid, startSocketGrid } from './socket-grid.ts'
@@ -60,7 +61,7 @@ test(`nothing that is said brings the server down, or ends a task that was not i
   const known: unknown[] = [held.taskId, ...VALUES]
   for (let i = 0; i < 60; i++) await babble(grid, random, known)
 
-  const task = await grid.engine.find(operation)
+  const task = await grid.engine.find(LOCAL_CALLER, operation)
   expect(task).toMatchObject({ state: 'running', worker: 'honest', attempt: 1 })
   honest.finish(held, { output: 'honest' })
   const { result } = await grid.end(operation)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { until } from '../workers/grid.ts'
 import { type SocketGrid, startSocketGrid } from './socket-grid.ts'
 
@@ -17,7 +18,7 @@ test('a worker that is silent past the limit of a task: another one gets it, and
   const { operation } = await grid.submit({ limits: { wallMs: 2000 } })
   const first = await silent.hears()
   expect(first).toMatchObject({ type: 'execute', attempt: 1 })
-  await until(async () => (await grid.engine.find(operation))?.state === 'running')
+  await until(async () => (await grid.engine.find(LOCAL_CALLER, operation))?.state === 'running')
   const other = await grid.worker('other')
   await until(() => grid.stateOf('other') === 'ONLINE')
   await pass(grid, 20, () => {
@@ -48,5 +49,5 @@ test('a worker whose machine is taken away: its task goes to another at once, an
   const { status, result } = await grid.end(operation)
   expect(status).toMatchObject({ state: 'completed', worker: 'other', attempt: 2 })
   expect(Buffer.from(result?.stages[0]?.stdout.inline ?? []).toString()).toBe('whole')
-  expect((await grid.engine.why(operation)).join()).not.toContain('faults')
+  expect((await grid.engine.why(LOCAL_CALLER, operation)).join()).not.toContain('faults')
 })

@@ -9,8 +9,9 @@ import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { websocketWorkers } from '../../src/doors/websocket/workers/door.ts'
 import type { WebSocketWorkersOptions } from '../../src/doors/websocket/workers/session.ts'
-import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { createEngine, type Engine, type LocalEngine } from '../../src/engine/engine.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { Limits } from '../../src/model/command.ts'
 import { type CommandResult, commandTaskOf } from '../../src/model/command-task.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
@@ -23,7 +24,7 @@ export interface SnippetWish {
 }
 
 export interface SocketGrid {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly clock: ManualClock
   readonly ending: AbortController
   readonly url: string
@@ -67,7 +68,7 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
     const status = await endOf(engine, operation)
     return { status, result: commandResultOf(status) }
   }
-  const submit = (wish: SnippetWish = {}) => engine.submit(submissionOf(wish))
+  const submit = (wish: SnippetWish = {}) => engine.submit(LOCAL_CALLER, submissionOf(wish))
   return {
     engine,
     clock,
@@ -92,9 +93,12 @@ const submissionOf = ({ language = 'python', code = 'print(1)', limits = {} }: S
     { instance: '', origin: 'snippet', form: 'snippet', mayStartEarly: true },
   )
 
-const endOf = (engine: Engine, operation: string): Promise<OperationStatus> =>
+const endOf = (engine: LocalEngine, operation: string): Promise<OperationStatus> =>
   new Promise((resolve, reject) => {
-    engine.watch(operation, { told: (status) => status.end !== undefined && resolve(status), failed: reject })
+    engine.watch(LOCAL_CALLER, operation, {
+      told: (status) => status.end !== undefined && resolve(status),
+      failed: reject,
+    })
   })
 
 export type Said = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { roundTrip, type Said, type ScriptedWorker, scriptedWorker, startSocketGrid } from './socket-grid.ts'
 
@@ -21,7 +22,7 @@ describe('a worker that was written from the protocol alone', () => {
       attempt: 1,
       fencing: expect.stringMatching(/^\d+-\d+$/),
     })
-    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
+    await eventually(async () => expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('running'))
     worker.finish(task)
     const { status, result } = await grid.end(operation)
     expect(status).toMatchObject({ state: 'completed' })
@@ -46,7 +47,7 @@ describe('a worker that was written from the protocol alone', () => {
     const broken = await grid.worker('broken')
     const { operation } = await grid.submit()
     broken.finish(await broken.hears(), { success: false, exitCode: 0, error: 'no python here' })
-    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('retrying'))
+    await eventually(async () => expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('retrying'))
     broken.socket.close(1000)
     await broken.closed
     const sound = await grid.worker('sound')
@@ -204,10 +205,10 @@ describe('a worker is', () => {
     const worker = await grid.worker('w')
     const { operation } = await grid.submit()
     await worker.hears()
-    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
+    await eventually(async () => expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('running'))
     grid.ending.abort()
     expect((await worker.closed).code).toBe(1001)
-    expect((await grid.engine.find(operation))?.state).toBe('running')
+    expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('running')
     const late = await grid.worker('late')
     expect((await late.closed).code).toBe(1001)
   })
@@ -222,14 +223,14 @@ describe('a worker that knows more words', () => {
     expect(await worker.hears()).toMatchObject({ type: 'heartbeat_ack', clientId: 'w' })
     const { operation } = await grid.submit()
     const task = await worker.hears()
-    expect((await grid.engine.find(operation))?.state).toBe('assigned')
+    expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('assigned')
     worker.send({ type: 'accepted', taskId: task.taskId })
     worker.send({ type: 'output', taskId: task.taskId, stream: 'stdout', data: 'so far ', offset: 0 })
     worker.send({ type: 'output', taskId: task.taskId, stream: 'stdout', data: 'so good', offset: 7 })
     worker.heartbeat({ running: [task.taskId] })
     await worker.hears()
-    expect((await grid.engine.find(operation))?.state).toBe('running')
-    const listener = grid.engine.listenOutput(operation, () => {})
+    expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('running')
+    const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
     expect([listener?.next(), listener?.next()].map((piece) => String(Buffer.from(piece?.bytes ?? [])))).toEqual([
       'so far ',
       'so good',
@@ -243,8 +244,8 @@ describe('a worker that knows more words', () => {
     const { operation } = await grid.submit()
     const task = await worker.hears()
     worker.send({ type: 'accepted', taskId: task.taskId })
-    await eventually(async () => expect((await grid.engine.find(operation))?.state).toBe('running'))
-    void grid.engine.cancel(operation)
+    await eventually(async () => expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('running'))
+    void grid.engine.cancel(LOCAL_CALLER, operation)
     expect(await worker.hears()).toEqual({ type: 'cancel', taskId: task.taskId, attempt: 1, reason: 'cancelled' })
     worker.finish(task, { success: false, exitCode: 137 })
     expect((await grid.end(operation)).status.state).toBe('cancelled')
@@ -254,8 +255,8 @@ describe('a worker that knows more words', () => {
     const grid = await startSocketGrid()
     const worker = await grid.worker('w', knowing)
     await worker.hears()
-    grid.engine.drainWorker('w')
-    grid.engine.resumeWorker('w')
+    grid.engine.drainWorker(LOCAL_CALLER, 'w')
+    grid.engine.resumeWorker(LOCAL_CALLER, 'w')
     worker.heartbeat({ status: 'draining' })
     await eventually(() => expect(grid.stateOf('w')).toBe('DRAINING'))
   })

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
 import { selfSigned } from '../../src/testing/self-signed.ts'
 import { startGrid, submissionFor, until } from './grid.ts'
@@ -105,7 +106,7 @@ describe('a worker', () => {
     const { operation } = await grid.submit({ script })
     await begun()
     await grid.running(operation)
-    void grid.engine.cancel(operation)
+    void grid.engine.cancel(LOCAL_CALLER, operation)
     expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
     await until(() => grid.engine.workers.list()[0]?.leases === 0)
   })
@@ -118,7 +119,7 @@ describe('a worker', () => {
     await wait.begun()
     let seen = ''
     await until(() => {
-      const listener = grid.engine.listenOutput(operation, () => {})
+      const listener = grid.engine.listenOutput(LOCAL_CALLER, operation, () => {})
       const piece = listener?.next()
       seen = text(piece?.bytes)
       listener?.close()
@@ -142,7 +143,7 @@ describe('a worker', () => {
     const second = await grid.submit({ script: 'cat in.txt', inputs: { 'in.txt': 'fetched ahead' } })
     const rooms = join(worker.folder, 'worker-1', 'rooms')
     await until(() => readdirSync(rooms).some((room) => existsSync(join(rooms, room, 'root', 'in.txt'))))
-    expect(await grid.engine.find(second.operation)).toMatchObject({ state: 'assigned', attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, second.operation)).toMatchObject({ state: 'assigned', attempt: 1 })
     const releasedAt = Date.now()
     wait.open()
     const status = await grid.end(second.operation)
@@ -162,7 +163,7 @@ describe('a worker', () => {
     await wait.begun()
     await grid.running(first.operation)
     const second = await grid.submit({ script: 'echo elsewhere' })
-    await until(async () => (await grid.engine.find(second.operation))?.state === 'assigned')
+    await until(async () => (await grid.engine.find(LOCAL_CALLER, second.operation))?.state === 'assigned')
     await workerHere(grid.address, { ...settings, WINDLASS_WORKER_WORKER_ID: 'other' })
     expect(await grid.end(second.operation)).toMatchObject({ state: 'completed', worker: 'other' })
     wait.open()
@@ -178,7 +179,7 @@ describe('a worker', () => {
     await workerHere(other.address)
     // Its inputs are in the store of the first.
     const elsewhere = await submissionFor(grid.blobs, { script: 'true', inputs: { 'a.txt': 'here' } })
-    const lost = await other.engine.submit(elsewhere)
+    const lost = await other.engine.submit(LOCAL_CALLER, elsewhere)
     expect(await other.end(lost.operation)).toMatchObject({
       state: 'failed',
       attempt: 1,
@@ -210,7 +211,7 @@ describe('a worker that is to stop', () => {
     wait.open()
     await stopping
     expect(await grid.end(running.operation)).toMatchObject({ state: 'completed', attempt: 1 })
-    expect(await grid.engine.find(next.operation)).toMatchObject({ state: 'queued' })
+    expect(await grid.engine.find(LOCAL_CALLER, next.operation)).toMatchObject({ state: 'queued' })
     expect(grid.engine.workers.list()).toEqual([])
   })
 
@@ -222,7 +223,7 @@ describe('a worker that is to stop', () => {
     await wait.begun()
     await grid.running(operation)
     await worker.stop()
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'queued' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'queued' })
     wait.open()
     await workerHere(grid.address, { WINDLASS_WORKER_WORKER_ID: 'w2' })
     expect(await grid.end(operation)).toMatchObject({ state: 'completed', worker: 'w2' })
@@ -232,7 +233,7 @@ describe('a worker that is to stop', () => {
     const grid = await startGrid()
     const worker = await workerHere(grid.address)
     await until(() => grid.engine.workers.list().length === 1)
-    grid.engine.drainWorker(worker.id, { shutdown: true })
+    grid.engine.drainWorker(LOCAL_CALLER, worker.id, { shutdown: true })
     await worker.ended
     expect(grid.engine.workers.list()).toEqual([])
   })

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { systemClock } from '../../src/app/process/clock.ts'
 import { createChannel } from '../../src/grpc/channel.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
 import { taskUpdateToProto } from '../../src/wire/workers/status.ts'
@@ -153,11 +154,11 @@ test.each(['before', 'after'])(
       grid.kill()
       grid = await startHttpGrid({ journal })
     }
-    const before = { seen: await grid.engine.find(operation), recorded: await journal.find(operation) }
+    const before = { seen: await grid.engine.find(LOCAL_CALLER, operation), recorded: await journal.find(operation) }
     expect(before.seen).toMatchObject({ state: 'running', worker: 'holder', attempt: 1 })
     for (const speak of [byGrpc, byStream, byHttp, byWebSocket]) {
       await speak({ grid, taskId, operation })
-      expect(await grid.engine.find(operation), speak.name).toEqual(before.seen)
+      expect(await grid.engine.find(LOCAL_CALLER, operation), speak.name).toEqual(before.seen)
       expect(await journal.find(operation), speak.name).toEqual(before.recorded)
     }
     const holder = seedClient(grid.address)

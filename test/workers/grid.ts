@@ -10,11 +10,12 @@ import { reapiDoor } from '../../src/doors/grpc/cache/door.ts'
 import { logStreams } from '../../src/doors/grpc/logs/door.ts'
 import { reportingFaults } from '../../src/doors/grpc/report-faults.ts'
 import { workersDoor } from '../../src/doors/grpc/workers/door.ts'
-import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { createEngine, type LocalEngine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/engine-options.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { Submission } from '../../src/engine/submission.ts'
 import { createServer, type ServerTls } from '../../src/grpc/server.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { reportCheck } from '../../src/services/workers/reported-result.ts'
 import type { BlobStore } from '../../src/storage/blob-store.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
@@ -27,7 +28,7 @@ import { actionSpecToProto } from '../../src/wire/tasks/action-spec.ts'
 import { putBlob, putTree, type TreeSpec } from '../../src/worker/trees.fixture.ts'
 
 export interface TestGrid {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly blobs: BlobStore
   /** `127.0.0.1:12345` */
   readonly address: string
@@ -111,9 +112,9 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
     blobs,
     address: `127.0.0.1:${bound.port}`,
     port: bound.port,
-    submit: async (wish, rest) => engine.submit({ ...(await submissionFor(blobs, wish)), ...rest }),
+    submit: async (wish, rest) => engine.submit(LOCAL_CALLER, { ...(await submissionFor(blobs, wish)), ...rest }),
     end: (operation) => endOf(engine, operation),
-    running: (operation) => until(async () => (await engine.find(operation))?.state === 'running'),
+    running: (operation) => until(async () => (await engine.find(LOCAL_CALLER, operation))?.state === 'running'),
     kill() {
       isDead = true
       server.close()
@@ -121,9 +122,9 @@ export async function startGrid(options: GridOptions = {}): Promise<TestGrid> {
   }
 }
 
-function endOf(engine: Engine, operation: string): Promise<OperationStatus> {
+function endOf(engine: LocalEngine, operation: string): Promise<OperationStatus> {
   return new Promise((resolve, reject) => {
-    engine.watch(operation, {
+    engine.watch(LOCAL_CALLER, operation, {
       told: (status) => {
         if (status.end !== undefined) resolve(status)
       },

@@ -3,6 +3,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { status } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
 import { descriptorIndex } from '../../src/doors/grpc/reflection/descriptor-index.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { descriptorSet } from '../../src/wire/admin/descriptor-set.ts'
 import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
@@ -101,7 +102,7 @@ describe('a worker written from the seed alone', () => {
       expect(Date.parse(task?.leaseExpiresAt ?? '')).toBeGreaterThan(Date.now() + 200_000)
       const taskId = task?.taskId ?? ''
       await update(client, 'w1', { taskId, status: 'EXECUTING' })
-      expect(await engine.find(operation)).toMatchObject({ state: 'running', worker: 'w1' })
+      expect(await engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'running', worker: 'w1' })
       expect(
         await client.call('ReportHeartbeat', { workerId: 'w1', state: 'BUSY', stats: { activeTasks: 1 } }),
       ).toEqual({})
@@ -155,7 +156,7 @@ describe('a worker written from the seed alone', () => {
     await update(client, 'w1', { taskId: first?.taskId ?? '', status: 'FAILED', errorMessage: 'no disk' })
     const [second] = await lease(client, 'w2')
     expect(second?.operationName).toBe(operation)
-    expect(await engine.find(operation)).toMatchObject({ attempt: 2, worker: 'w2' })
+    expect(await engine.find(LOCAL_CALLER, operation)).toMatchObject({ attempt: 2, worker: 'w2' })
     await update(client, 'w2', { taskId: second?.taskId ?? '', status: 'FAILED', errorMessage: 'no disk either' })
     expect(await end(operation)).toMatchObject({
       state: 'failed',
@@ -192,7 +193,7 @@ describe('a worker written from the seed alone', () => {
     await expect(update(client, 'w1', { taskId: task?.taskId ?? '', status: 'COMPLETED' })).rejects.toMatchObject({
       code: status.INVALID_ARGUMENT,
     })
-    expect(await engine.find(operation)).toMatchObject({ state: 'retrying' })
+    expect(await engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'retrying' })
   })
 
   test('has to register before anything else, and again after the server has forgotten it', async () => {
@@ -212,7 +213,7 @@ describe('a worker written from the seed alone', () => {
   test('is told to shut down when it is drained', async () => {
     const { client, engine } = await grid()
     await register(client, 'w1')
-    engine.drainWorker('w1', { shutdown: true })
+    engine.drainWorker(LOCAL_CALLER, 'w1', { shutdown: true })
     expect(await client.call('ReportHeartbeat', { workerId: 'w1' })).toEqual({ shouldShutdown: true })
   })
 
@@ -230,7 +231,7 @@ describe('a worker written from the seed alone', () => {
       clock.advance(30_000)
       await client.call('ReportHeartbeat', { workerId: 'w1', state: 'BUSY' })
     }
-    expect(await engine.find(running.operation)).toMatchObject({ state: 'running', attempt: 1 })
-    expect(await engine.find(lost.operation)).not.toMatchObject({ state: 'assigned', attempt: 1 })
+    expect(await engine.find(LOCAL_CALLER, running.operation)).toMatchObject({ state: 'running', attempt: 1 })
+    expect(await engine.find(LOCAL_CALLER, lost.operation)).not.toMatchObject({ state: 'assigned', attempt: 1 })
   })
 })

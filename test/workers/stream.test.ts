@@ -3,6 +3,7 @@ import { systemClock } from '../../src/app/process/clock.ts'
 import { type Channel, createChannel } from '../../src/grpc/channel.ts'
 import type { ClientCall } from '../../src/grpc/client-call.ts'
 import { STATUS } from '../../src/grpc/status.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { heartbeatAnswerFromProto, heartbeatToProto } from '../../src/wire/workers/heartbeat.ts'
 import { leaseQuestionToProto, leasesFromProto } from '../../src/wire/workers/lease.ts'
 import { registrationToProto } from '../../src/wire/workers/registration.ts'
@@ -81,11 +82,11 @@ describe('the stream of leases', () => {
     await next()
     const { operation } = await grid.submit({ script: 'one' })
     const { attemptId } = leaseIn(await next())
-    void grid.engine.cancel(operation)
+    void grid.engine.cancel(LOCAL_CALLER, operation)
     expect(await next()).toEqual({ kind: 'stop', attemptId, why: 'cancelled' })
     say({ kind: 'started', attemptId: 'unknown.1-1' })
     expect(await next()).toEqual({ kind: 'stop', attemptId: 'unknown.1-1', why: 'superseded' })
-    grid.engine.drainWorker('w1')
+    grid.engine.drainWorker(LOCAL_CALLER, 'w1')
     expect(await next()).toEqual({ kind: 'order', order: 'drain' })
   })
 
@@ -116,7 +117,7 @@ describe('the stream of leases', () => {
     const second = stream(channelTo(grid.port), register({ running: [attemptId] }))
     expect(await second.next()).toEqual({ kind: 'registered' })
     await expect(first.next()).rejects.toMatchObject({ code: STATUS.aborted })
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'assigned', attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'assigned', attempt: 1 })
     second.say({ kind: 'started', attemptId })
     await grid.running(operation)
   })
@@ -131,7 +132,11 @@ describe('the stream of leases', () => {
     ending.abort()
     await expect(next()).rejects.toMatchObject({ code: STATUS.unavailable })
     await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'assigned', worker: 'w1', attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({
+      state: 'assigned',
+      worker: 'w1',
+      attempt: 1,
+    })
     await expect(stream(channelTo(grid.port), register()).next()).rejects.toMatchObject({ code: STATUS.unavailable })
   })
 
@@ -188,15 +193,15 @@ describe('a worker that asks, and knows of our additions', () => {
     expect(lease?.spec.length).toBeGreaterThan(100)
     const attemptId = lease?.attemptId ?? ''
     expect(await beat(channel, [attemptId])).toEqual({ shouldShutdown: false, drain: false, cancel: [] })
-    void grid.engine.cancel(operation)
+    void grid.engine.cancel(LOCAL_CALLER, operation)
     for (let i = 0; i < 2; i++) expect(await beat(channel, [attemptId])).toMatchObject({ cancel: [attemptId] })
     const message = taskUpdateToProto({ worker: 'w1', attemptId, what: { kind: 'stopped' } })
     await channel.unary(`${SCHEDULER}/UpdateTaskStatus`, message)
     expect(await grid.end(operation)).toMatchObject({ state: 'cancelled' })
     expect(await beat(channel, [])).toMatchObject({ cancel: [] })
-    grid.engine.drainWorker('w1')
+    grid.engine.drainWorker(LOCAL_CALLER, 'w1')
     expect(await beat(channel, [])).toEqual({ shouldShutdown: false, drain: true, cancel: [] })
-    grid.engine.resumeWorker('w1')
+    grid.engine.resumeWorker(LOCAL_CALLER, 'w1')
     expect(await beat(channel, [])).toMatchObject({ drain: false })
   })
 
@@ -208,7 +213,7 @@ describe('a worker that asks, and knows of our additions', () => {
     const { attemptId = '' } = (await ask(channel)) ?? {}
     await channel.unary(`${SCHEDULER}/RegisterWorker`, registrationToProto({ ...REGISTRATION, running: [attemptId] }))
     for (let i = 0; i < 3; i++) await beat(channel, undefined)
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'assigned', attempt: 1 })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'assigned', attempt: 1 })
   })
 
   test('hands back what it has not begun, and it is nobody’s fault', async () => {
@@ -219,7 +224,7 @@ describe('a worker that asks, and knows of our additions', () => {
     const { attemptId = '' } = (await ask(channel)) ?? {}
     const what = { kind: 'returned', what: 'no time' } as const
     await channel.unary(`${SCHEDULER}/UpdateTaskStatus`, taskUpdateToProto({ worker: 'w1', attemptId, what }))
-    expect(await grid.engine.find(operation)).toMatchObject({ state: 'queued' })
+    expect(await grid.engine.find(LOCAL_CALLER, operation)).toMatchObject({ state: 'queued' })
     expect(await ask(channel)).toMatchObject({ operation, attempt: 2 })
   })
 })

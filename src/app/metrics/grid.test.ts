@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { createEngine } from '../../engine/engine.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import { memoryJournal } from '../../storage/journal/memory-journal.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { gridGauges, gridMeter } from './grid.ts'
@@ -23,7 +24,13 @@ async function meteredGrid() {
   gridGauges(registry, engine.figures)
   const lines = async (start: string) => (await registry.metrics()).split('\n').filter((line) => line.startsWith(start))
   const submit = (instance: string) =>
-    engine.submit({ instance, origin: 'action', spec: Buffer.from('x'), properties: LINUX, mayStartEarly: true })
+    engine.submit(LOCAL_CALLER, {
+      instance,
+      origin: 'action',
+      spec: Buffer.from('x'),
+      properties: LINUX,
+      mayStartEarly: true,
+    })
   return { engine, clock, lines, submit }
 }
 

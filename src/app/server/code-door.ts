@@ -13,7 +13,7 @@ import { callbackBody } from '../../doors/http/snippets/callback-body.ts'
 import { snippetsDoor } from '../../doors/http/snippets/door.ts'
 import { pistonConnect } from '../../doors/websocket/piston/door.ts'
 import { interactiveDoor } from '../../doors/websocket/snippets/door.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { LocalEngine } from '../../engine/engine.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import { loadLanguages } from '../../languages/load-languages.ts'
 import { snippetTaskUnder } from '../../languages/snippet-task.ts'
@@ -30,7 +30,7 @@ import { serverSecret, stageSalt } from './server-secret.ts'
 import type { Storage } from './storage.ts'
 
 export interface CodeDoorOptions {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly storage: Pick<Storage, 'instances'>
   readonly clock: Clock
   readonly log: Log

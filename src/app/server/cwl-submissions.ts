@@ -5,8 +5,8 @@ import type { Hono } from 'hono'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { pinnedRoots } from '../../doors/execution/pinned-roots.ts'
-import { workflowsDoor } from '../../doors/http/workflows/door.ts'
-import type { Engine } from '../../engine/engine.ts'
+import { workflowsDoor, submissionsDoor } from '../../doors/http/workflows/door.ts'
+import type { Engine, LocalEngine } from '../../engine/engine.ts'
 import type { NetworkGrants } from '../../model/network-grants.ts'
 import { type RunLimits, threadDriver } from '../../services/workflows/driver/thread-driver.ts'
 import { engineSteps } from '../../services/workflows/engine-steps.ts'
@@ -18,7 +18,7 @@ import { newId } from '../process/new-id.ts'
 import type { Storage } from './storage.ts'
 
 export interface CwlWorkflowsOptions {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly storage: Pick<Storage, 'instances' | 'pins' | 'spaces'>
   readonly clock: Clock
   readonly log: Log

@@ -7,7 +7,7 @@ import type { Log } from '../../base/log.ts'
 import { actionResultsCache } from '../../doors/execution/action-results-cache.ts'
 import { pinnedRoots } from '../../doors/execution/pinned-roots.ts'
 import { type TaskTally, tallied } from '../../doors/grpc/grid-admin/task-tally.ts'
-import { createEngine, type Engine } from '../../engine/engine.ts'
+import { createEngine, type LocalEngine } from '../../engine/engine.ts'
 import { IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
 import { TASK_FORM_PROPERTY } from '../../model/task-form.ts'
@@ -30,7 +30,7 @@ export interface GridTools {
 }
 
 export interface OpenEngine {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly tally: TaskTally
   /** Resolves when all that was begun is on record. */
   close(): Promise<void>
@@ -82,7 +82,7 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
 
 interface Instruments extends ReturnType<typeof tallied> {
   /** The gauges show this engine from now on. */
-  follow(engine: Engine): void
+  follow(engine: LocalEngine): void
 }
 
 const made = new WeakMap<Registry, Instruments>()
@@ -91,7 +91,7 @@ const made = new WeakMap<Registry, Instruments>()
 function instrumentsOf(registry: Registry): Instruments {
   const known = made.get(registry)
   if (known !== undefined) return known
-  let followed: Engine | undefined
+  let followed: LocalEngine | undefined
   const instruments: Instruments = {
     ...tallied(gridMeter(registry)),
     follow(engine) {

@@ -12,7 +12,7 @@ import { workersDoor } from '../../doors/grpc/workers/door.ts'
 import type { WebSocketRoute } from '../../doors/http/server/web-sockets.ts'
 import { httpWorkersDoor } from '../../doors/http/workers/door.ts'
 import { websocketWorkers } from '../../doors/websocket/workers/door.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { LocalEngine } from '../../engine/engine.ts'
 import type { Service } from '../../grpc/service.ts'
 import { type NetworkGrants, networkGrants } from '../../model/network-grants.ts'
 import { reportCheck } from '../../services/workers/reported-result.ts'
@@ -85,9 +85,9 @@ interface CallerParts {
   readonly tools: GridTools
   readonly clock: Clock
   readonly log: Log
-  readonly engine: Engine
+  readonly engine: LocalEngine
   /** The engine for callers, which takes nothing new once the server drains. */
-  readonly open: Engine
+  readonly open: LocalEngine
   /** Closes what is opened here. */
   readonly opened: AsyncDisposableStack
   readonly grants: NetworkGrants
@@ -119,24 +119,24 @@ async function openForCallers(config: Config, parts: CallerParts) {
 }
 
 /** Tasks of callers who name no instance belong to this one. */
-const namingInstance = (engine: Engine, name: string): Engine => ({
+const namingInstance = (engine: LocalEngine, name: string): LocalEngine => ({
   ...engine,
-  submit: (submission) =>
-    engine.submit(submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
+  submit: (caller, submission) =>
+    engine.submit(caller, submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
 })
 
 /** What the doors of workers share, whichever protocol they speak. */
-const forWorkers = ({ workers: desk }: Engine, { instances, ownResultsOf }: GridTools['storage']) => ({
+const forWorkers = ({ workers: desk }: LocalEngine, { instances, ownResultsOf }: GridTools['storage']) => ({
   desk,
   stages: keptStages({ desk, resultsOf: (instance) => ownResultsOf(instance).stages }),
   checkReport: reportCheck({ desk, instances }),
 })
 
 /** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */
-const refusingTasks = (engine: Engine, draining: AbortSignal): Engine => ({
+const refusingTasks = (engine: LocalEngine, draining: AbortSignal): LocalEngine => ({
   ...engine,
-  async submit(submission) {
+  async submit(caller, submission) {
     if (draining.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
-    return await engine.submit(submission)
+    return await engine.submit(caller, submission)
   },
 })

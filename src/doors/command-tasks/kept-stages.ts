@@ -23,17 +23,17 @@ export interface KeptStagesOptions {
 
 /** A worker reads and writes the stage of the task that it holds, and no other stage: the server computes the name. */
 export function keptStages({ desk, resultsOf }: KeptStagesOptions): KeptStages {
-  const place = (question: StageQuestion) => {
-    const { task, instance } = heldTask(desk, question)
+  const place = async (question: StageQuestion) => {
+    const { task, instance } = await heldTask(desk, question)
     return { instance, name: stageNameOf(task, question.conditions), results: resultsOf(instance) }
   }
   return {
     async find(question) {
-      const { instance, name, results } = place(question)
+      const { instance, name, results } = await place(question)
       return await results.get(instance, name)
     },
     async keep(kept) {
-      const { instance, name, results } = place(kept)
+      const { instance, name, results } = await place(kept)
       await results.put(instance, name, Uint8Array.from(kept.result))
     },
   }
@@ -44,8 +44,11 @@ interface TaskOfInstance {
   readonly task: CommandTask
 }
 
-function heldTask(desk: KeptStagesOptions['desk'], { worker, attemptId }: StageQuestion): TaskOfInstance {
-  const held = desk.held({ worker, attemptId })
+async function heldTask(
+  desk: KeptStagesOptions['desk'],
+  { worker, attemptId }: StageQuestion,
+): Promise<TaskOfInstance> {
+  const held = await desk.held({ worker, attemptId })
   const isCommand = COMMAND_ORIGINS.some((origin) => origin === held?.origin)
   const task = held && isCommand ? commandTaskFromProto(held.spec) : undefined
   if (held === undefined || task?.stages[0]?.cache === undefined) {

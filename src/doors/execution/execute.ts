@@ -1,6 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import type { ServerCall, ServerStreamingMethod } from '../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { Instance } from '../../services/instances/instances.ts'
 import {
   type ExecuteRequest,
@@ -33,7 +34,7 @@ async function submit(request: ExecuteRequest, call: ServerCall, tools: Executio
   const { engine, limits, grants } = tools
   const work = await readWork(request, call, tools)
   const submission = submissionOf(request, work, { invocation: invocationOf(call), limits, grants })
-  return await engine.submit(submission).catch(tooMuch)
+  return await engine.submit(LOCAL_CALLER, submission).catch(tooMuch)
 }
 
 /** The engine calls what is too much of something out of range; in this protocol that is for reading past an end. */

@@ -60,7 +60,7 @@ export function keepInputs(options: KeptInputsOptions): { stop(): void } {
 async function touchAll(options: KeptInputsOptions, before: number, isStopped: () => boolean): Promise<void> {
   const seen = new Map<BlobStore, RecentTrees>()
   let count = 0
-  for (const status of options.engine.operations()) {
+  for await (const status of options.engine.operations()) {
     if (isStopped()) return
     if (++count % AT_A_TIME === 0) await new Promise<void>((resolve) => setImmediate(resolve))
     if (status.origin !== ORIGIN || status.acceptedAt > before) continue

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 
 /** How an operation fares, for one who takes it at his own pace: what he was too slow for is not kept. */
 export interface OperationNews extends Disposable {
@@ -23,7 +24,7 @@ export function operationNews(operation: string, { engine, clock }: NewsTools, s
     failure ??= error
     wake()
   }
-  const unwatch = engine.watch(operation, {
+  const unwatch = engine.watch(LOCAL_CALLER, operation, {
     told(status) {
       newest = status
       wake()

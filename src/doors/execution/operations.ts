@@ -1,6 +1,7 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import type { ServerCall, Service, UnaryMethod } from '../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import {
   listOperationsRequestFromProto,
   listOperationsResponse,
@@ -41,7 +42,7 @@ const getOperation = (tools: ExecutionTools): UnaryMethod => ({
 
 /** Somebody who asks every now and then waits for it too, and it must not be given up for want of a stream. */
 function lookIn(operation: string, engine: Engine): void {
-  const leave = engine.watch(operation, { told() {}, failed() {} })
+  const leave = engine.watch(LOCAL_CALLER, operation, { told() {}, failed() {} })
   leave()
 }
 
@@ -53,7 +54,11 @@ const listOperations = (tools: ExecutionTools): UnaryMethod => ({
     const { instance, pageSize, pageToken } = listOperationsRequestFromProto(bytes)
     instances(instance)
     const limit = Math.min(MOST_LISTED, pageSize || MOST_LISTED)
-    const { operations, next } = await engine.listOperations({ instance, origin: ORIGIN, limit }, pageToken)
+    const { operations, next } = await engine.listOperations(
+      LOCAL_CALLER,
+      { instance, origin: ORIGIN, limit },
+      pageToken,
+    )
     const listed: Uint8Array[] = []
     for (const status of operations) {
       listed.push(operationSummary(status, tools))
@@ -68,7 +73,7 @@ const cancelOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const { operation } = await findOperation(operationRequestFromProto(bytes), engine)
-    await engine.cancel(operation, { what: 'cancelled by its client' })
+    await engine.cancel(LOCAL_CALLER, operation, { what: 'cancelled by its client' })
     return EMPTY
   },
 })
@@ -78,7 +83,7 @@ const deleteOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const { operation } = await findOperation(operationRequestFromProto(bytes), engine)
-    engine.leave(operation)
+    await engine.leave(LOCAL_CALLER, operation)
     return EMPTY
   },
 })

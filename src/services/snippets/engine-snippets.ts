@@ -2,6 +2,7 @@ import { FaultError } from '../../base/fault.ts'
 import { silentLog } from '../../base/log.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import { findLanguage } from '../../languages/find-language.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import { isOver, type SnippetRequest, type SnippetStatus } from '../../model/snippet.ts'
 import { awaitedLanguages } from './awaited-languages.ts'
 import type { FormSnippets } from './callback-form.ts'
@@ -64,14 +65,14 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
     wait: (id, limit) => waitFor(id, { ...limit, clock, watch }),
     async cancel(id) {
       await mustFind(id)
-      await engine.cancel(id)
+      await engine.cancel(LOCAL_CALLER, id)
     },
     list: (query, cursor) => listSnippets(query, cursor, { tools, complete: verdicts.cheap }),
     async why(id) {
       const { state, what } = (await mustFind(id)).status
-      return what === undefined ? await engine.why(id) : [`${state}: ${what}`]
+      return what === undefined ? await engine.why(LOCAL_CALLER, id) : [`${state}: ${what}`]
     },
-    listenOutput: (id, wake) => engine.listenOutput(id, wake),
+    listenOutput: (id, wake) => engine.listenOutput(LOCAL_CALLER, id, wake),
     delivery: (id) => callbacks?.log.of(id),
     estimateMs(request) {
       const language = findLanguage(tools.languages, request.language)
@@ -100,7 +101,7 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOpt
   const verdicts = rememberedVerdicts(tools)
   const complete = verdicts.whole
   const find = async (id: string): Promise<SnippetView | undefined> => {
-    const operation = await engine.find(id)
+    const operation = await engine.find(LOCAL_CALLER, id)
     return operation && viewOfSnippet(operation)
   }
   const sender = callbacks && sendingCallbacks({ callbacks, tools, find, complete, asked })

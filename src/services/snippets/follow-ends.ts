@@ -1,4 +1,5 @@
 import type { OperationStatus } from '../../engine/status.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetCallback, SnippetStatus } from '../../model/snippet.ts'
 import type { CallbackSender } from './callbacks/callback-sender.ts'
 import { SNIPPET_ORIGIN, viewOfSnippet } from './snippet-status.ts'
@@ -35,7 +36,7 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
     if (operation.end !== undefined) return ended(operation)
     stops.set(
       id,
-      tools.engine.watch(id, {
+      tools.engine.watch(LOCAL_CALLER, id, {
         told(now) {
           if (now.end === undefined) return
           stops.delete(id)
@@ -50,7 +51,7 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
     follow,
     /** Of one that was owed a callback when the process last ended. */
     resume(id: string, log: { drop(task: string): Promise<void> }): void {
-      tools.engine.find(id).then(
+      tools.engine.find(LOCAL_CALLER, id).then(
         (operation) => (operation === undefined ? log.drop(id) : follow(operation)),
         (error: unknown) => tools.log.error({ err: error, task: id }, 'a callback could not be taken up again'),
       )

@@ -1,4 +1,5 @@
 import { findLanguage } from '../../languages/find-language.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
 import type { SnippetPage, SnippetQuery } from './snippet-service.ts'
 import { SNIPPET_ORIGIN, type SnippetView, taskStatesFor, viewOfSnippet } from './snippet-status.ts'
@@ -26,7 +27,11 @@ export async function listSnippets(
   let left = MOST_LOOKED_AT
   for (let page = 0; page < MOST_PAGES && left > 0 && snippets.length < limit; page++) {
     const atOnce = isPlain(query) ? limit - snippets.length : AT_ONCE
-    const found = await tools.engine.everyOperation({ ...inJournal(query), limit: Math.min(atOnce, left) }, next)
+    const found = await tools.engine.everyOperation(
+      LOCAL_CALLER,
+      { ...inJournal(query), limit: Math.min(atOnce, left) },
+      next,
+    )
     left -= found.operations.length
     next = found.next
     for (const { status: operation, place } of found.operations) {

@@ -1,7 +1,7 @@
 import type { AddressRules } from '../../base/address-rules.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { LocalEngine } from '../../engine/engine.ts'
 import type { SnippetLowering } from '../../languages/snippet-task.ts'
 import type { Language } from '../../model/language.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
@@ -14,7 +14,7 @@ import type { CodeDurations } from './durations.ts'
 import type { LiveOffers } from './live-offers.ts'
 
 export interface SnippetServiceOptions {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly instances: Instances
   readonly languages: readonly Language[]
   /** A request as commands: code, files and limits laid out as the language wants them. */

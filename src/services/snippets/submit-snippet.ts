@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FaultError } from '../../base/fault.ts'
 import type { OperationStatus } from '../../engine/status.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 import { callbackProblem } from './callbacks/callback-url.ts'
 import { noteFromBytes } from './snippet-note.ts'
@@ -33,7 +34,7 @@ export async function submitSnippet(
   const name = `${ID}${hashed(request.instance, request.idempotencyKey)}`
   const before = tools.underWay.get(name)
   if (before !== undefined) await before.catch(() => {})
-  const known = await tools.engine.find(name)
+  const known = await tools.engine.find(LOCAL_CALLER, name)
   if (known !== undefined) return again(known, request)
   if (tools.underWay.has(name)) return await submitSnippet(order, tools, callbacks)
   const submitting = firstTime(order, { name, tools, callbacks }).finally(() => tools.underWay.delete(name))
@@ -61,9 +62,9 @@ async function firstTime(order: SnippetTaskOptions, { name, tools, callbacks }: 
   const owes = order.request.callback !== undefined && callbacks !== undefined
   if (owes) await callbacks.log.owe(name, tools.clock.now())
   try {
-    return { operation: await tools.engine.submit(submission), isKnown: false }
+    return { operation: await tools.engine.submit(LOCAL_CALLER, submission), isKnown: false }
   } catch (error) {
-    const known = isTaken(error) ? await tools.engine.find(name) : undefined
+    const known = isTaken(error) ? await tools.engine.find(LOCAL_CALLER, name) : undefined
     if (known !== undefined) return again(known, order.request)
     if (owes) await callbacks.log.drop(name)
     throw error

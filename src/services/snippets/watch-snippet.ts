@@ -1,4 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import { isOver, type SnippetStatus } from '../../model/snippet.ts'
 import type { SnippetService, SnippetWatcher } from './snippet-service.ts'
 import { type SnippetView, viewOfSnippet } from './snippet-status.ts'
@@ -15,7 +16,7 @@ export interface Completing {
 
 export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, complete }: Completing): () => void {
   let isEnded = false
-  const end = tools.engine.watch(id, {
+  const end = tools.engine.watch(LOCAL_CALLER, id, {
     told(operation) {
       const told = viewOfSnippet(operation)
       if (told === undefined) {

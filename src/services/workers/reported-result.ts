@@ -33,7 +33,7 @@ export const reportCheck =
   async ({ worker, attemptId, bytes, fn }) => {
     const { climbs, inlined, directories } = checkOutputs(bytes, fn)
     if (climbs === 0 && inlined.length === 0 && directories.length === 0) return
-    const held = desk.held({ worker, attemptId })
+    const held = await desk.held({ worker, attemptId })
     if (held === undefined) return // nobody is going to use it
     const { blobs } = instances(held.instance)
     const mayClimb = climbs > 0 && held.origin === 'action' ? await depthOf(held.spec, blobs) : 0

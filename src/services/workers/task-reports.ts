@@ -13,11 +13,12 @@ export async function takeReport(tools: ReportTools, { worker, attemptId, what: 
   const word = { worker, attemptId }
   switch (news.kind) {
     case 'started':
-      if (!desk.started(worker, attemptId)) throw gone(attemptId)
+      if (!(await desk.started(worker, attemptId))) throw gone(attemptId)
       return
     case 'returned':
       ended()
-      if (!desk.returned(word, { ...news, what: news.what || 'its worker handed it back' })) throw gone(attemptId)
+      if (!(await desk.returned(word, { ...news, what: news.what || 'its worker handed it back' })))
+        throw gone(attemptId)
       return
     case 'stopped':
       return await finish(tools, word, { outcome: { kind: 'stopped' } })

@@ -15,7 +15,7 @@ export interface WorkerSessions {
   readonly ending: AbortSignal
   readonly stages: KeptStages
   readonly checkReport: ReportCheck
-  register(description: WorkerDescription, session: DoorSession): void
+  register(description: WorkerDescription, session: DoorSession): Promise<void>
   /** Undefined for a worker that has not registered here, or not since the server's start. */
   sessionOf(worker: string): DoorSession | undefined
   forget(session: DoorSession): void
@@ -59,12 +59,19 @@ export function openWorkerSessions(options: WorkerSessionsOptions): WorkerSessio
     ending,
     stages,
     checkReport,
-    register(description, session) {
+    async register(description, session) {
       const { worker } = description
-      desk.register(description, session)
+      const before = sessions.get(worker)
+      // First, because registering answers the old session's polls: their requests must find the new session.
+      sessions.set(worker, session)
       names.set(session, worker)
-      // Registering may have made it lose its place already.
-      if (!session.isOver) sessions.set(worker, session)
+      try {
+        await desk.register(description, session)
+      } catch (error) {
+        if (before !== undefined && sessions.get(worker) === session) sessions.set(worker, before)
+        else if (sessions.get(worker) === session) sessions.delete(worker)
+        throw error
+      }
     },
     sessionOf(worker) {
       const session = sessions.get(worker)

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import { commandSubmission } from '../../doors/command-tasks/command-submission.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { LocalEngine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import { type CommandTask, PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
 import { NETWORK_PROPERTY, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
 import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
 import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from './driver/step-grid.ts'
 
 export interface EngineStepsOptions {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly clock: Clock
   readonly grants: NetworkGrants
 }
@@ -22,14 +23,14 @@ const RETRY_MS = 1000
 export const engineSteps = ({ engine, clock, grants }: EngineStepsOptions): StepGrid => ({
   async run(step, told, signal) {
     const operation = operationOf(step)
-    const known = step.mayBeKnown ? await engine.find(operation) : undefined
+    const known = step.mayBeKnown ? await engine.find(LOCAL_CALLER, operation) : undefined
     const status = known ?? (await submitted(step, { engine, clock, grants, signal }))
     return resultOf(status.end === undefined ? await ended(operation, { engine, told, signal }) : status, step)
   },
   runsImages: (inPlaces) => isOffered(engine, inPlaces ? PLACES_PROPERTY : IMAGE),
 })
 
-const isOffered = (engine: Engine, wanted: string): boolean =>
+const isOffered = (engine: LocalEngine, wanted: string): boolean =>
   engine.workers.list().some(({ properties }) => properties.some(({ name }) => name === wanted))
 
 const IMAGE = 'container-image'
@@ -68,7 +69,7 @@ async function submitted(step: StepTask, tools: Submitting): Promise<OperationSt
   for (;;) {
     if (signal.aborted) throw cancelled()
     try {
-      return await engine.submit(order)
+      return await engine.submit(LOCAL_CALLER, order)
     } catch (error) {
       const fault = error instanceof FaultError ? error.fault : undefined
       if (fault?.kind !== 'exhausted' && fault?.kind !== 'unavailable') throw error
@@ -80,7 +81,7 @@ async function submitted(step: StepTask, tools: Submitting): Promise<OperationSt
 }
 
 interface Following {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly told: (progress: StepProgress) => void
   readonly signal: AbortSignal
 }
@@ -88,12 +89,12 @@ interface Following {
 function ended(operation: string, { engine, told, signal }: Following): Promise<OperationStatus> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => {
-      engine.cancel(operation, { what: 'its submission is over' }).catch(() => {})
+      engine.cancel(LOCAL_CALLER, operation, { what: 'its submission is over' }).catch(() => {})
       stop()
       reject(cancelled())
     }
     const settle = (): void => signal.removeEventListener('abort', cancel)
-    const stop = engine.watch(operation, {
+    const stop = engine.watch(LOCAL_CALLER, operation, {
       told(status) {
         if (status.end === undefined) {
           told({ operation, state: stateOf(status), startedAt: status.startedAt })

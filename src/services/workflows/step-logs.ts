@@ -1,6 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import { commandResultOf } from '../../doors/command-tasks/command-submission.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { StageStream } from '../../model/command-task.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { plainBlobs } from './driver/tree-blobs.ts'
@@ -20,7 +21,7 @@ export async function stepLogs(
   operation: string,
   { engine, blobs }: { readonly engine: Pick<Engine, 'find'>; readonly blobs: BlobStore },
 ): Promise<StepLogs> {
-  const status = await engine.find(operation)
+  const status = await engine.find(LOCAL_CALLER, operation)
   const result = status && commandResultOf(status)
   const stage = result?.stages.at(-1)
   if (stage === undefined) throw new FaultError({ kind: 'absent', what: 'the step has printed nothing that is kept' })

@@ -1,6 +1,7 @@
 import { FaultError } from '../../../base/fault.ts'
 import type { WorkerView } from '../../../engine/worker-session.ts'
 import type { Service, UnaryMethod } from '../../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { TaskView, WorkerInView } from '../../../model/grid-view.ts'
 import {
   reasonsToProto,
@@ -48,7 +49,7 @@ const listTasks = ({ engine }: GridAdminOptions): UnaryMethod => ({
   async handle(bytes) {
     const { instance, states, limit, cursor } = taskQueryFromProto(bytes)
     const query = { instance, states: states.length > 0 ? states : undefined, limit }
-    const { operations, next } = await engine.listOperations(query, cursor)
+    const { operations, next } = await engine.listOperations(LOCAL_CALLER, query, cursor)
     const tasks: TaskView[] = []
     for (const status of operations) {
       tasks.push(taskView(status))
@@ -67,7 +68,7 @@ const explainTask = ({ engine }: GridAdminOptions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const { operation } = await findTask(taskNameFromProto(bytes), engine)
-    return reasonsToProto(await engine.why(operation))
+    return reasonsToProto(await engine.why(LOCAL_CALLER, operation))
   },
 })
 
@@ -75,16 +76,19 @@ const cancelTask = ({ engine }: GridAdminOptions): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
     const status = await findTask(taskNameFromProto(bytes), engine)
-    await engine.cancel(status.operation, { forAll: true, what: 'cancelled by whoever looks after the grid' })
+    await engine.cancel(LOCAL_CALLER, status.operation, {
+      forAll: true,
+      what: 'cancelled by whoever looks after the grid',
+    })
     return taskToProto(taskView(status))
   },
 })
 
 const listWorkers = ({ engine }: GridAdminOptions): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  async handle(bytes) {
     workersRequestFromProto(bytes)
-    return workersToProto([...engine.workers.list(), ...engine.workers.lost()].map(workerInView))
+    return workersToProto([...(await engine.workers.list()), ...(await engine.workers.lost())].map(workerInView))
   },
 })
 
@@ -105,18 +109,18 @@ const workerInView = (view: WorkerView): WorkerInView => ({
 
 const drainWorker = ({ engine }: GridAdminOptions): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  async handle(bytes) {
     const { worker, shutdown } = drainFromProto(bytes)
-    if (!engine.drainWorker(worker, { shutdown })) throw unknownWorker(worker)
+    if (!(await engine.drainWorker(LOCAL_CALLER, worker, { shutdown }))) throw unknownWorker(worker)
     return EMPTY
   },
 })
 
 const resumeWorker = ({ engine }: GridAdminOptions): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  async handle(bytes) {
     const worker = resumeFromProto(bytes)
-    if (!engine.resumeWorker(worker)) throw unknownWorker(worker)
+    if (!(await engine.resumeWorker(LOCAL_CALLER, worker))) throw unknownWorker(worker)
     return EMPTY
   },
 })

@@ -1,6 +1,7 @@
 import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { parseOperationName } from '../../../wire/google/operations.ts'
 
 /** How much of the history is looked through for a name that is only begun. */
@@ -17,7 +18,7 @@ export async function findTask(name: string, engine: Engine): Promise<OperationS
   if (name === '') throw invalid('the name of a task is needed')
   if (name.length > MOST_CHARS) throw absent(name)
   const named = parseOperationName(name)
-  const status = await engine.find(named?.id ?? name)
+  const status = await engine.find(LOCAL_CALLER, named?.id ?? name)
   if (status !== undefined && (named === undefined || named.instance === status.instance)) return status
   const found = named === undefined ? await search(name, engine) : undefined
   if (found === undefined) throw absent(name)
@@ -40,19 +41,20 @@ async function search(begins: string, engine: Engine): Promise<OperationStatus |
     if (isMeant && !matching.has(task)) matching.set(task, { task, operation })
     return task === begins
   }
-  for (const status of engine.operations()) if (note(status)) return status
+  for await (const status of engine.operations()) if (note(status)) return status
   let cursor: string | undefined
   for (let page = 0; page < PAGES; page++) {
-    const { tasks, next } = await engine.list({ limit: PAGE }, cursor)
+    const { tasks, next } = await engine.list(LOCAL_CALLER, { limit: PAGE }, cursor)
     const exact = tasks.find(note)
-    if (exact !== undefined) return await engine.find(matching.get(exact.task)?.operation ?? exact.operation)
+    if (exact !== undefined)
+      return await engine.find(LOCAL_CALLER, matching.get(exact.task)?.operation ?? exact.operation)
     if (next === undefined) break
     cursor = next
   }
   const [only, ...others] = matching.values()
   if (only === undefined) return undefined
   if (others.length > 0) throw invalid(ambiguous(begins, [only, ...others]))
-  return await engine.find(only.operation)
+  return await engine.find(LOCAL_CALLER, only.operation)
 }
 
 function ambiguous(begins: string, found: readonly Candidate[]): string {

@@ -1,6 +1,7 @@
 import { FaultError } from '../../../base/fault.ts'
 import type { OutputListener } from '../../../engine/output-ring.ts'
 import type { Outgoing, ServerStreamingMethod } from '../../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { followFromProto, printedToProto } from '../../../wire/admin/grid.ts'
 import { findTask } from './find-task.ts'
 import type { GridAdminOptions } from './options.ts'
@@ -13,7 +14,7 @@ export const followOutput = ({ engine, ending }: GridAdminOptions): ServerStream
     const { operation } = await findTask(name, engine)
     let wake: () => void = () => {}
     const rouse = (): void => wake()
-    const listener = engine.listenOutput(operation, rouse)
+    const listener = await engine.listenOutput(LOCAL_CALLER, operation, rouse)
     if (listener === undefined) return
     const ends = [call.signal, ending]
     for (const end of ends) end.addEventListener('abort', rouse)

@@ -17,7 +17,7 @@ export const watchGrid = ({ engine, clock, tally, ending }: GridAdminOptions): S
     const { signal } = call
     while (!signal.aborted) {
       if (ending.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
-      const figures = gridFigures(engine.figures(), tally, clock.now())
+      const figures = gridFigures(await engine.figures(), tally, clock.now())
       if (!out.write(gridFiguresToProto(figures))) await out.drained()
       await new Promise<void>((resolve) => {
         const done = (): void => {

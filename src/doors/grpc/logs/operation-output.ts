@@ -3,6 +3,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { OutputListener } from '../../../engine/output-ring.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
 import type { OutputStream } from '../../../model/action-result.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { StreamPosition } from '../../../services/logs/output-place.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
@@ -32,7 +33,8 @@ export async function tellOutput(
   { to, tools }: { to: Audience; tools: OutputTools },
 ): Promise<void> {
   const { engine, instances } = tools
-  const listener = status.end === undefined ? engine.listenOutput(status.operation, to.wake) : undefined
+  const listener =
+    status.end === undefined ? await engine.listenOutput(LOCAL_CALLER, status.operation, to.wake) : undefined
   const from = listener === undefined ? wanted.offset : await follow(listener, wanted, to)
   if (from === undefined) return
   const newest = await ended(status, engine)
@@ -73,7 +75,7 @@ async function follow(
 
 /** It may have ended only now. */
 async function ended(status: OperationStatus, engine: Engine): Promise<OperationStatus> {
-  const newest = status.end === undefined ? await engine.find(status.operation) : status
+  const newest = status.end === undefined ? await engine.find(LOCAL_CALLER, status.operation) : status
   if (newest?.end === undefined)
     throw new FaultError({ kind: 'unavailable', what: 'what this operation prints is not known here: ask again' })
   return newest

@@ -59,10 +59,10 @@ export function workersDoor(options: WorkerSessionsOptions): Service[] {
 
 const registerWorker = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  async handle(bytes) {
     const registration = registrationFromProto(bytes)
     const session = polledSession({ registration, onOver: door.forget })
-    door.register(describeWorker(registration, 'asks'), session)
+    await door.register(describeWorker(registration, 'asks'), session)
     return NOTHING
   },
 })
@@ -104,7 +104,7 @@ const updateTaskStatus = (door: WorkerSessions): UnaryMethod => ({
 
 const reportHeartbeat = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  async handle(bytes) {
     const { worker, state, running, load, preempted } = heartbeatFromProto(bytes)
     const session = door.sessionOf(worker)
     if (session === undefined) throw notRegistered(worker)
@@ -115,16 +115,16 @@ const reportHeartbeat = (door: WorkerSessions): UnaryMethod => ({
       ...(load !== undefined && { load }),
       ...(preempted && { preempted }),
     }
-    if (!door.desk.heartbeat(worker, pulse)) throw notRegistered(worker)
+    if (!(await door.desk.heartbeat(worker, pulse))) throw notRegistered(worker)
     return heartbeatAnswerToProto(session.answer())
   },
 })
 
 const unregisterWorker = (door: WorkerSessions): UnaryMethod => ({
   kind: 'unary',
-  handle(bytes) {
+  async handle(bytes) {
     const worker = unregisterFromProto(bytes)
-    if (!door.desk.unregister(worker)) throw notRegistered(worker)
+    if (!(await door.desk.unregister(worker))) throw notRegistered(worker)
     return NOTHING
   },
 })
@@ -133,7 +133,7 @@ const reportOutput = ({ desk }: WorkerSessions): ClientStreamingMethod => ({
   kind: 'clientStreaming',
   keepsNothing: true,
   async handle(requests) {
-    for await (const message of requests) desk.output(outputPieceFromProto(message))
+    for await (const message of requests) await desk.output(outputPieceFromProto(message))
     return NOTHING
   },
 })

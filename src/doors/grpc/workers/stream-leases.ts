@@ -23,12 +23,12 @@ export const streamLeases = (door: WorkerSessions): BidiMethod => ({
     const ended = Promise.withResolvers<string>()
     const session = streamedSession(door, registration, { line: lineTo(out, call), over: ended.resolve })
     if (door.ending.aborted) throw stopping()
-    door.register(describeWorker(registration, 'streams'), session)
+    await door.register(describeWorker(registration, 'streams'), session)
     session.open()
     const leave = (): void => ended.resolve('the server is stopping')
     door.ending.addEventListener('abort', leave, { once: true })
-    const over = ended.promise.then((what) => {
-      throw wordsFor(door, registration.worker, what)
+    const over = ended.promise.then(async (what) => {
+      throw await wordsFor(door, registration.worker, what)
     })
     over.catch(() => {})
     try {
@@ -61,14 +61,14 @@ async function hearWorker(door: WorkerSessions, requests: Incoming, { worker, se
     }
     session.attempts.begun(said.attemptId)
     // When it does not count any more, the worker is told to stop it.
-    door.desk.started(worker, said.attemptId)
+    await door.desk.started(worker, said.attemptId)
   }
 }
 
 /** Two workers of one name would take it from each other for ever: the one that came first has to give up. */
-function wordsFor({ desk, ending }: WorkerSessions, worker: string, what: string): Error {
+async function wordsFor({ desk, ending }: WorkerSessions, worker: string, what: string): Promise<Error> {
   if (ending.aborted) return stopping()
-  if (desk.list().some((other) => other.worker === worker))
+  if ((await desk.list()).some((other) => other.worker === worker))
     return new GrpcError(STATUS.aborted, `another worker has registered as ${worker.slice(0, 200)}`)
   return new FaultError({ kind: 'unavailable', what })
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
@@ -135,7 +136,7 @@ describe('lists', () => {
   test('notes that cannot be read, of this or any version, spoil no list', async () => {
     const grid = await withTasks()
     const [first] = (await listed(grid, 'limit=1')).tasks
-    const spec = (await grid.engine.find(first?.taskId ?? ''))?.spec ?? new Uint8Array()
+    const spec = (await grid.engine.find(LOCAL_CALLER, first?.taskId ?? ''))?.spec ?? new Uint8Array()
     const notes = [
       undefined,
       '',
@@ -147,13 +148,13 @@ describe('lists', () => {
       '\u0001{"language":"c","files":["a","b","c"]}',
     ]
     for (const note of notes)
-      await grid.engine.submit({
+      await grid.engine.submit(LOCAL_CALLER, {
         instance: '',
         origin: 'snippet',
         spec,
         ...(note !== undefined && { note: Buffer.from(note) }),
       })
-    await grid.engine.submit({ instance: '', origin: 'snippet', spec: Buffer.from('no task') })
+    await grid.engine.submit(LOCAL_CALLER, { instance: '', origin: 'snippet', spec: Buffer.from('no task') })
     const { tasks } = await listed(grid, '')
     expect(tasks).toHaveLength(5 + notes.length + 1)
     for (const { taskId } of tasks) expect((await shown(grid, taskId)).taskId).toBe(taskId)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addressRules } from '../../../base/address-rules.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { memoryDeliveryLog } from '../../../services/snippets/callbacks/delivery-log.ts'
 import { submittedAnswer } from './answers.ts'
 import { dataOf, HELLO, snippetsGrid, submitted } from './snippets.fixture.ts'
@@ -122,7 +123,11 @@ describe('what is refused', () => {
 
   test('a task that is none of this door’s is not there: neither to be seen nor to be cancelled', async () => {
     const grid = await snippetsGrid()
-    const { operation } = await grid.engine.submit({ instance: '', origin: 'action', spec: Buffer.from('x') })
+    const { operation } = await grid.engine.submit(LOCAL_CALLER, {
+      instance: '',
+      origin: 'action',
+      spec: Buffer.from('x'),
+    })
     for (const [method, path] of [
       ['GET', ''],
       ['DELETE', ''],
@@ -130,6 +135,6 @@ describe('what is refused', () => {
       ['POST', '/rerun'],
     ] as const)
       expect((await grid.ask(`/api/v1/tasks/${operation}${path}`, { method })).json.code).toBe(40401)
-    expect((await grid.engine.find(operation))?.state).toBe('queued')
+    expect((await grid.engine.find(LOCAL_CALLER, operation))?.state).toBe('queued')
   })
 })

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { z } from 'zod'
 import type { Clock } from '../../../base/clock.ts'
 import type { Digest } from '../../../base/digest.ts'
-import { createEngine, type Engine } from '../../../engine/engine.ts'
+import { createEngine, type LocalEngine } from '../../../engine/engine.ts'
 import type { EngineOptions } from '../../../engine/engine-options.ts'
 import type { TaskLease, WorkerSession } from '../../../engine/worker-session.ts'
 import { snippetTask } from '../../../languages/snippet-task.ts'
@@ -46,7 +46,7 @@ const LANGUAGES: readonly Language[] = [
 ]
 
 export interface SnippetsGrid {
-  readonly engine: Engine
+  readonly engine: LocalEngine
   readonly desk: OpenSnippetService
   readonly app: Hono
   readonly instance: Instance
@@ -171,7 +171,7 @@ const PROPERTIES = [
   { name: NETWORK_PROPERTY, value: 'yes' },
 ]
 
-function testWorker(engine: Engine, worker: string, wish: WorkerWish = {}): TestWorker {
+function testWorker(engine: LocalEngine, worker: string, wish: WorkerWish = {}): TestWorker {
   const { languages = ['python', 'python@3.11.2', 'c', 'c@12.2.0'], slots = 4, answer } = wish
   const leases: TaskLease[] = []
   const heard: string[] = []

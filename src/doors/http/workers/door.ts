@@ -82,9 +82,9 @@ async function bodyOf(c: Context): Promise<unknown> {
 
 async function register(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const { crew, door, newId } = tools
-  const { id, given, token } = crew.register(registrationFromJson(await bodyOf(c)), newId)
+  const { id, given, token } = await crew.register(registrationFromJson(await bodyOf(c)), newId)
   c.status(201)
-  return tellBoth(c, tools, { ...workerJson(viewOf(door, id), given), session: token })
+  return tellBoth(c, tools, { ...workerJson(await viewOf(door, id), given), session: token })
 }
 
 async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response> {
@@ -96,7 +96,7 @@ async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response>
   const held = new Set(holds)
   for (const [attempt, task] of given) if (!held.has(attempt) && !isOnItsWay(task, now)) given.delete(attempt)
   const pulse = { holds, draining, ...(load !== undefined && { load }), ...(preempted && { preempted }) }
-  if (!door.desk.heartbeat(id, pulse)) crew.known(id)
+  if (!(await door.desk.heartbeat(id, pulse))) crew.known(id)
   const answer = session.answer()
   const state = answer.drain || draining ? 'draining' : 'online'
   return tellBoth(c, tools, { worker_id: id, state, ...heartbeatAnswerToJson(answer) })
@@ -118,10 +118,10 @@ async function orders(c: Context, tools: HttpWorkersTools): Promise<Response> {
   return tell(c, tools, { ...heartbeatAnswerToJson(session.answer()), seen: news.rung })
 }
 
-function leave(c: Context, tools: HttpWorkersTools): Response {
+async function leave(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const { door } = tools
   const { id } = askerOf(c, tools.crew)
-  door.desk.unregister(id)
+  await door.desk.unregister(id)
   return tell(c, tools, { id, state: 'offline' })
 }
 
@@ -147,21 +147,21 @@ async function keepStage(c: Context, tools: HttpWorkersTools): Promise<Response>
   return tell(c, tools, { id: c.req.param('tid') })
 }
 
-function list(c: Context, tools: HttpWorkersTools): Response {
+async function list(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const { crew, door } = tools
-  const workers = everyWorker(door).map((view) => workerJson(view, crew.find(view.worker)?.given))
+  const workers = (await everyWorker(door)).map((view) => workerJson(view, crew.find(view.worker)?.given))
   return tell(c, tools, workers)
 }
 
-function show(c: Context, tools: HttpWorkersTools): Response {
+async function show(c: Context, tools: HttpWorkersTools): Promise<Response> {
   const id = idIn(c)
-  return tell(c, tools, workerJson(viewOf(tools.door, id), tools.crew.find(id)?.given))
+  return tell(c, tools, workerJson(await viewOf(tools.door, id), tools.crew.find(id)?.given))
 }
 
-const everyWorker = ({ desk }: Pick<WorkerSessions, 'desk'>) => [...desk.list(), ...desk.lost()]
+const everyWorker = async ({ desk }: Pick<WorkerSessions, 'desk'>) => [...(await desk.list()), ...(await desk.lost())]
 
-function viewOf({ desk }: WorkerSessions, id: string) {
-  const view = everyWorker({ desk }).find(({ worker }) => worker === id)
+async function viewOf({ desk }: WorkerSessions, id: string) {
+  const view = (await everyWorker({ desk })).find(({ worker }) => worker === id)
   if (view === undefined)
     throw new FaultError({ kind: 'absent', what: `no worker is registered as ${JSON.stringify(id.slice(0, 200))}` })
   return view

@@ -41,7 +41,7 @@ export interface HttpWorker {
 
 /** The workers that came by HTTP. */
 export interface HttpWorkers {
-  register(from: JsonRegistration, newId: () => string): HttpWorker
+  register(from: JsonRegistration, newId: () => string): Promise<HttpWorker>
   /** Throws `absent` for one that has to register first, and says so to one whose place another has taken. */
   known(id: string, token?: string): HttpWorker
   find(id: string): HttpWorker | undefined
@@ -65,7 +65,7 @@ export function httpWorkers(door: WorkerSessions): HttpWorkers {
       const what = `no worker is registered as ${JSON.stringify(id.slice(0, 200))}: register first`
       throw new FaultError({ kind: 'absent', what })
     },
-    register(from, newId) {
+    async register(from, newId) {
       const { wantsSpec, running, worker: named } = from.registration
       const id = named === '' ? `wrk_${newId()}` : named
       const before = workers.get(id)
@@ -80,8 +80,14 @@ export function httpWorkers(door: WorkerSessions): HttpWorkers {
       })
       const given = new Map((running ?? []).map((attempt) => [attempt, before?.given.get(attempt)]))
       const worker = { id, wantsSpec, runtime: from.runtime, session, given, news, token: newId() }
-      door.register(descriptionOf(id, from), session)
-      if (!session.isOver) workers.set(id, worker)
+      workers.set(id, worker) // first: the request of an old worker's poll must find the new worker
+      try {
+        await door.register(descriptionOf(id, from), session)
+      } catch (error) {
+        if (before !== undefined && workers.get(id) === worker) workers.set(id, before)
+        else if (workers.get(id) === worker) workers.delete(id)
+        throw error
+      }
       return worker
     },
   }

@@ -15,7 +15,7 @@ interface Word {
 /** PUT of …/status: that it runs, what it prints, or that it is over. */
 export async function takeProgress(tools: HttpWorkersTools, word: Word, news: JsonNews): Promise<object> {
   const { desk, clock } = tools.door
-  for (const piece of piecesOf(news)) if (!desk.output({ ...word, ...piece })) throw superseded(word)
+  for (const piece of piecesOf(news)) if (!(await desk.output({ ...word, ...piece }))) throw superseded(word)
   if (news.word === undefined && news.printed.length > 0) return { id: word.attemptId }
   if (news.word !== 'running') return await takeEnd(tools, word, news)
   const worker = tools.crew.find(word.worker)

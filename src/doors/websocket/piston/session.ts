@@ -2,6 +2,7 @@ import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { StageResult } from '../../../model/command-task.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { InputEvent } from '../../../model/live-input.ts'
@@ -69,7 +70,7 @@ export class ConnectSession {
     this.#tools = tools
     this.#instance = instance
     this.#typed = new TypedInput({
-      input: tools.input,
+      input: (operation, event) => tools.input(LOCAL_CALLER, operation, event),
       failed: (error) => this.#refuse(error),
       tooMuch: () => this.#refuse(new PistonProblem('Too much was typed ahead')),
     })
@@ -129,7 +130,7 @@ export class ConnectSession {
     if (this.#isClosed) return endProgram(status.id, this.#tools)
     this.#send({ type: 'runtime', language: runtime.language, version: runtime.version })
     this.#output.from(desk.listenOutput(status.id, () => this.#output.print()))
-    void input(status.id, KNOCK).then(
+    void input(LOCAL_CALLER, status.id, KNOCK).then(
       () => this.#runs(),
       () => {}, // it is over already, and that will be told
     )

@@ -2,6 +2,7 @@ import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver, type SnippetRequest, type SnippetState, type SnippetStatus } from '../../../model/snippet.ts'
 import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/snippet-problem.ts'
@@ -62,7 +63,7 @@ export class InteractiveSession {
     this.#tools = tools
     this.#instance = instance
     this.#typed = new TypedInput({
-      input: tools.input,
+      input: (operation, event) => tools.input(LOCAL_CALLER, operation, event),
       failed: (error) => this.#refuse(error),
       tooMuch: () => this.#refuse(new ApiProblem('tooLarge', 'Too much was typed ahead')),
     })
