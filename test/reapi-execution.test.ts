@@ -15,7 +15,7 @@ import { STAGE } from '../src/check/reapi/probe/operation-message.ts'
 import { EXECUTION_BEHAVIOURS, type ExecutionId } from '../src/check/reapi/table/behaviours.ts'
 import { connect } from '../src/client/connection/connect.ts'
 import { parseTarget } from '../src/client/connection/target.ts'
-import type { Channel } from '../src/grpc/channel.ts'
+import type { Channel } from '../src/grpc/client/channel.ts'
 
 /** One grid for all: a whole server with a whole worker, in this process. */
 interface HonestGrid {

@@ -1,4 +1,4 @@
-import type { Stranger } from './http2/stranger.ts'
+import type { ConnectionEnd } from './http2/connection-host.ts'
 import type { StatusCode } from './status.ts'
 
 /** Where an embedding program counts and logs. Resolved once per method, so that a call costs two plain calls. */
@@ -14,14 +14,4 @@ export interface Observer {
 export interface MethodObserver {
   started(): void
   finished(code: StatusCode, durationMs: number, bytesIn: number, bytesOut: number): void
-}
-
-export interface ConnectionEnd {
-  /** HTTP/2 error code we or the peer gave; 0 is an orderly end. */
-  readonly code: number
-  readonly reason: string
-  /** Set when the connection was cut for abuse: the name of the cap that it passed. */
-  readonly flood?: string
-  /** Set when the peer speaks another protocol. */
-  readonly stranger?: Stranger
 }

@@ -1,4 +1,4 @@
-import type { Timing } from './timing.ts'
+import type { Timing } from './http2/timing.ts'
 
 /** Something with a deadline. It sits in the wheel by its own links, so that joining and leaving allocate nothing. */
 export interface Timed {

@@ -2,7 +2,7 @@
 import type { HeaderPair } from '../grpc/header-text.ts'
 import { DEFAULT_FRAME_BYTES, ERROR, FLAG, FRAME, PREFACE, readUint32 } from '../grpc/http2/wire-format.ts'
 import { PREFIX_BYTES, putPrefix } from '../grpc/message-parser.ts'
-import { literals } from '../grpc/response-blocks.ts'
+import { literals } from '../grpc/server/response-blocks.ts'
 
 export interface Frame {
   readonly type: number

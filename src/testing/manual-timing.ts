@@ -1,4 +1,4 @@
-import type { Timing } from '../grpc/timing.ts'
+import type { Timing } from '../grpc/http2/timing.ts'
 import { manualClock } from './manual-clock.ts'
 
 export interface ManualTiming extends Timing {

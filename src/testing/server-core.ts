@@ -1,10 +1,10 @@
 import { DEFAULT_LIMITS, type Limits } from '../grpc/http2/limits.ts'
+import type { Timing } from '../grpc/http2/timing.ts'
 import type { Observer } from '../grpc/observer.ts'
-import { Routes } from '../grpc/routes.ts'
-import type { ServerCore } from '../grpc/server-connection.ts'
+import { Routes } from '../grpc/server/routes.ts'
+import type { ServerCore } from '../grpc/server/server-core.ts'
 import type { Service } from '../grpc/service.ts'
 import { TimerWheel } from '../grpc/timer-wheel.ts'
-import type { Timing } from '../grpc/timing.ts'
 
 export const silentObserver: Observer = {
   method: () => ({ started() {}, finished() {} }),

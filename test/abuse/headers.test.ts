@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { HeaderPair } from '../../src/grpc/header-text.ts'
 import { ERROR, FLAG } from '../../src/grpc/http2/wire-format.ts'
-import { literals } from '../../src/grpc/response-blocks.ts'
+import { literals } from '../../src/grpc/server/response-blocks.ts'
 import { heldBytes } from '../../src/testing/held-memory.ts'
 import { continuation, headers, longHeaders, requestBlock } from '../../src/testing/http2-frames.ts'
 import { PATHS } from './abuse-service.ts'

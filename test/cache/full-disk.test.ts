@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { actionResult } from '../../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
 import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { type CacheClient, cacheClient, refusal } from './cache-client.ts'
@@ -33,7 +33,7 @@ async function restart(how: 'kill' | 'stop'): Promise<void> {
 const update = (action: Blob, stdout: string) =>
   client.api.updateResult({
     actionDigest: action.digest,
-    actionResult: actionResult({ stdoutRaw: Buffer.from(stdout) }),
+    actionResult: resultFrom({ stdoutRaw: Buffer.from(stdout) }),
   })
 
 async function stdoutOf({ digest }: Blob): Promise<string> {

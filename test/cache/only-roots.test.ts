@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
 import type { Digest } from '../../src/base/digest.ts'
-import { actionResult } from '../../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
 import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { refusal } from './cache-client.ts'
@@ -47,8 +47,8 @@ test('where only roots are left, uploads are sent away for a while, and all else
   const server = await packsServer({ maxBytes: 64 * MiB })
   const client = clientOf(server.grpc)
   const action = client.blob()
-  const update = (parts: Parameters<typeof actionResult>[0]) =>
-    client.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
+  const update = (parts: Parameters<typeof resultFrom>[0]) =>
+    client.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom(parts) })
   const held = await pinnedUntilFull(server)
   const [output] = held
   expect(held.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeGreaterThan(40 * MiB)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { actionResult } from '../../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
 import { packedActionCache } from '../../src/storage/packed-action-cache.ts'
 import type { FileLayer } from '../../src/storage/packs/file-layer.ts'
 import { forgetfulFiles } from '../../src/storage/packs/forgetful-files.fixture.ts'
@@ -10,7 +10,7 @@ import { clientOf, ownFolder, serverIn } from './in-process.ts'
 const update = ({ api, blobOf }: CacheClient, action: string, stdout: string) =>
   api.updateResult({
     actionDigest: blobOf(Buffer.from(action)).digest,
-    actionResult: actionResult({ stdoutRaw: Buffer.from(stdout) }),
+    actionResult: resultFrom({ stdoutRaw: Buffer.from(stdout) }),
   })
 
 async function stdoutOf({ api, blobOf }: CacheClient, action: string): Promise<string> {

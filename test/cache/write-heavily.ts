@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib'
-import { actionResult } from '../../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
 import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import type { Random } from '../../src/testing/random-source.ts'
 import type { CacheClient } from './cache-client.ts'
@@ -110,7 +110,7 @@ function results(): (tools: Tools) => Promise<void> {
     const stdout = `${count++}: ${'x'.repeat(random.below(100_000))} ${client.random.word()}`
     const acknowledge = ledger.updating(digest, stdout)
     const parts = { stdoutRaw: Buffer.from(stdout), exitCode: 0 }
-    await client.api.updateResult({ actionDigest: digest, actionResult: actionResult(parts) })
+    await client.api.updateResult({ actionDigest: digest, actionResult: resultFrom(parts) })
     acknowledge()
   }
 }

@@ -1,4 +1,4 @@
-import type { Channel } from '../../src/grpc/channel.ts'
+import type { Channel } from '../../src/grpc/client/channel.ts'
 import { readRequest, readWriteResponse, writeRequest } from '../../src/wire/calls/byte-stream.ts'
 import { createLogStreamToProto, type LogStreamNames, logStreamFromProto } from '../../src/wire/reapi/log-stream.ts'
 import { decoded, encoded } from './messages.ts'

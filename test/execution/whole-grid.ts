@@ -2,7 +2,7 @@
 import type { JsonObject } from '@bufbuild/protobuf'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
-import { type Channel, createChannel } from '../../src/grpc/channel.ts'
+import { type Channel, createChannel } from '../../src/grpc/client/channel.ts'
 import { runningServer } from '../../src/testing/running-server.ts'
 import { readReadResponse, readRequest } from '../../src/wire/calls/byte-stream.ts'
 import { ownFolder, type WorkerHere, workerHere } from '../workers/worker-here.ts'

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/app/process/clock.ts'
 import type { Digest } from '../../src/base/digest.ts'
-import { createChannel } from '../../src/grpc/channel.ts'
+import { createChannel } from '../../src/grpc/client/channel.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 import { getActionResultRequest } from '../../src/wire/calls/action-cache.ts'
 import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'

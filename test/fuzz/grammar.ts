@@ -1,7 +1,7 @@
 /** Frames made by the rules of the grammar and filled with what a hostile peer would put there. */
 import type { HeaderPair } from '../../src/grpc/header-text.ts'
 import { FLAG, FRAME } from '../../src/grpc/http2/wire-format.ts'
-import { literals } from '../../src/grpc/response-blocks.ts'
+import { literals } from '../../src/grpc/server/response-blocks.ts'
 import {
   continuation,
   data,

@@ -1,4 +1,4 @@
-import type { Timing } from '../../src/grpc/timing.ts'
+import type { Timing } from '../../src/grpc/http2/timing.ts'
 
 /**
  * A clock that jumps, as time does for a process that was not scheduled for a while: each callback that fell due is

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createChannel } from '../../src/grpc/channel.ts'
+import { createChannel } from '../../src/grpc/client/channel.ts'
 import { DEFAULT_LIMITS } from '../../src/grpc/http2/limits.ts'
 import { FRAME } from '../../src/grpc/http2/wire-format.ts'
 import type { Incoming, Service } from '../../src/grpc/service.ts'

@@ -10,7 +10,7 @@ import {
   type Settings,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import type { ListenAddress } from '../../src/grpc/server.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 import { uint32 } from './requests.ts'
 
 /** node:http2 without any gRPC on it: a peer that says exactly what a test wants said. */

@@ -1,6 +1,6 @@
 import { compressionAlgorithms } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
-import { createChannel } from '../../src/grpc/channel.ts'
+import { createChannel } from '../../src/grpc/client/channel.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { bareClient, bareServer } from './bare-http2.ts'
 import { SERVICE } from './conversation.ts'

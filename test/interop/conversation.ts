@@ -1,4 +1,4 @@
-import type { ListenAddress } from '../../src/grpc/server.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 import type { Method } from '../../src/grpc/service.ts'
 
 /**

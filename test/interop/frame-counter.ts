@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { ListenAddress } from '../../src/grpc/server.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 
 export interface FrameCounter {
   readonly address: ListenAddress

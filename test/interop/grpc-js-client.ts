@@ -11,7 +11,7 @@ import {
   Metadata,
   type StatusObject,
 } from '@grpc/grpc-js'
-import type { ListenAddress } from '../../src/grpc/server.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 import {
   type Conversation,
   type Fields,

@@ -9,7 +9,7 @@ import {
   type sendUnaryData,
   type UntypedHandleCall,
 } from '@grpc/grpc-js'
-import type { ListenAddress } from '../../src/grpc/server.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 import type { Method } from '../../src/grpc/service.ts'
 import { type InteropServer, MAX_MESSAGE_BYTES, METHODS, SERVICE, type Trust, targetOf } from './conversation.ts'
 import { asIs, fieldsOf, toBuffer, toMetadata } from './grpc-js-client.ts'

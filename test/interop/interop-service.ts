@@ -1,8 +1,8 @@
 import { once } from 'node:events'
+import type { Timing } from '../../src/grpc/http2/timing.ts'
 import type { Metadata } from '../../src/grpc/metadata.ts'
 import type { Incoming, Method, Outgoing, ServerCall, Service } from '../../src/grpc/service.ts'
 import { GrpcError, type MetadataInit, type StatusCode } from '../../src/grpc/status.ts'
-import type { Timing } from '../../src/grpc/timing.ts'
 import { fieldPairs, gatherFields, SERVICE } from './conversation.ts'
 import { DETAILS, FAIL_TRAILERS, nothingSeen, payload, type SeenSoFar, tally } from './requests.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createChannel } from '../../src/grpc/channel.ts'
+import { createChannel } from '../../src/grpc/client/channel.ts'
 import { DEFAULT_LIMITS } from '../../src/grpc/http2/limits.ts'
 import { FRAME } from '../../src/grpc/http2/wire-format.ts'
 import { STATUS } from '../../src/grpc/status.ts'

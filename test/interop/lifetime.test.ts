@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
-import { type Channel, createChannel } from '../../src/grpc/channel.ts'
+import { type Channel, createChannel } from '../../src/grpc/client/channel.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { type InteropClient, type Outcome, SERVICE } from './conversation.ts'
 import { asIs, grpcJsClient, toBuffer } from './grpc-js-client.ts'

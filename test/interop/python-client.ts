@@ -1,4 +1,4 @@
-import type { ListenAddress } from '../../src/grpc/server.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 import { type Fields, type InteropClient, type Outcome, type Trust, targetOf } from './conversation.ts'
 import { pythonScript } from './python-script.ts'
 

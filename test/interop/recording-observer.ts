@@ -1,4 +1,5 @@
-import type { ConnectionEnd, Observer } from '../../src/grpc/observer.ts'
+import type { ConnectionEnd } from '../../src/grpc/http2/connection-host.ts'
+import type { Observer } from '../../src/grpc/observer.ts'
 import type { StatusCode } from '../../src/grpc/status.ts'
 
 export interface RecordingObserver extends Observer {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ServerTls } from '../../src/grpc/server.ts'
+import type { ServerTls } from '../../src/grpc/server/server.ts'
 import type { Service } from '../../src/grpc/service.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { createAuthority } from '../../src/testing/certificates.ts'

@@ -1,7 +1,8 @@
-import { type CallOptions, type ChannelOptions, createChannel } from '../../src/grpc/channel.ts'
-import type { ClientCall } from '../../src/grpc/client-call.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
+import type { CallOptions } from '../../src/grpc/client/call-options.ts'
+import { type ChannelOptions, createChannel } from '../../src/grpc/client/channel.ts'
+import type { ClientCall } from '../../src/grpc/client/client-call.ts'
 import type { Metadata } from '../../src/grpc/metadata.ts'
-import type { ListenAddress } from '../../src/grpc/server.ts'
 import { GrpcError, type MetadataInit } from '../../src/grpc/status.ts'
 import {
   type Conversation,

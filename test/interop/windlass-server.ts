@@ -1,9 +1,10 @@
 import { systemClock } from '../../src/app/process/clock.ts'
+import type { ListenAddress } from '../../src/grpc/address.ts'
 import type { Limits } from '../../src/grpc/http2/limits.ts'
+import type { Timing } from '../../src/grpc/http2/timing.ts'
 import type { Observer } from '../../src/grpc/observer.ts'
-import { createServer, type GrpcServer, type ListenAddress, type ServerTls } from '../../src/grpc/server.ts'
+import { createServer, type GrpcServer, type ServerTls } from '../../src/grpc/server/server.ts'
 import type { Service } from '../../src/grpc/service.ts'
-import type { Timing } from '../../src/grpc/timing.ts'
 import { type InteropServer, MAX_MESSAGE_BYTES } from './conversation.ts'
 import { interopService } from './interop-service.ts'
 

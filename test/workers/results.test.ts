@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
-import { createChannel } from '../../src/grpc/channel.ts'
+import { createChannel } from '../../src/grpc/client/channel.ts'
 import { memoryJournal, memoryRecords } from '../../src/storage/journal/memory-journal.ts'
 import { operationLogNames } from '../../src/wire/reapi/log-name.ts'
 import { usageOfAuxiliary } from '../../src/wire/tasks/execution-usage.ts'

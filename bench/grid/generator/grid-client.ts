@@ -1,6 +1,6 @@
 /** One connection to a server, and an Execute on it from the first byte to the end. */
 import { systemClock } from '../../../src/app/process/clock.ts'
-import { type Channel, createChannel } from '../../../src/grpc/channel.ts'
+import { type Channel, createChannel } from '../../../src/grpc/client/channel.ts'
 import { actionResultFromProto } from '../../../src/wire/reapi/action-result.ts'
 import { batchUpdatedFromProto, batchUpdateToProto } from '../../../src/wire/reapi/cas-calls.ts'
 import { type ExecutionOperation, executionOperationFromProto } from '../../../src/wire/reapi/execution-operation.ts'

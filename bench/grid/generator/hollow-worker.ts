@@ -2,7 +2,7 @@
  * A worker that has everything done the moment it gets it: what is left of a task's life is the server's part. It speaks
  * as our own workers do: leases come by a stream, results go back one call each.
  */
-import type { Channel } from '../../../src/grpc/channel.ts'
+import type { Channel } from '../../../src/grpc/client/channel.ts'
 import { actionResultToProto } from '../../../src/wire/reapi/action-result.ts'
 import { taskUpdateToProto } from '../../../src/wire/workers/status.ts'
 import { serverWordFromProto, workerWordToProto } from '../../../src/wire/workers/stream.ts'

@@ -1,5 +1,5 @@
 /** The load generator, in a process of its own: what it costs is not the server's. */
-import type { Channel } from '../../../src/grpc/channel.ts'
+import type { Channel } from '../../../src/grpc/client/channel.ts'
 import type { Timestamp } from '../../../src/model/timestamp.ts'
 import { answerWith } from '../../child.ts'
 import { type BenchAction, benchAction } from './actions.ts'

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/app/process/clock.ts'
 import { createLogger } from '../../../src/app/process/logger.ts'
 import { logged } from '../../../src/app/server/logged-observer.ts'
 import { DEFAULT_LIMITS } from '../../../src/grpc/http2/limits.ts'
-import { createServer } from '../../../src/grpc/server.ts'
+import { createServer } from '../../../src/grpc/server/server.ts'
 import type { Outgoing, Service } from '../../../src/grpc/service.ts'
 import { blocks, decodeWanted, PONG, patterned, reportTo, SERVICE } from './echo.ts'
 

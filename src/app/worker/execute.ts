@@ -4,7 +4,7 @@ import { type DigestFunction, digestFunctionByHexLength } from '../../base/diges
 import { parseDigest } from '../../base/digest-text.ts'
 import { invalid } from '../../base/fault.ts'
 import type { Target } from '../../client/connection/target.ts'
-import type { ClientTls } from '../../grpc/channel.ts'
+import type { ClientTls } from '../../grpc/client/channel.ts'
 import type { ActionResult } from '../../model/action-result.ts'
 import type { RunEnd } from '../../runtimes/run/runtime.ts'
 import { actionSpecToProto } from '../../wire/tasks/action-spec.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import { grpcElsewhere } from '../../client/connection/server-addresses.ts'
 import { parseTarget, type Target } from '../../client/connection/target.ts'
-import { type Channel, type ClientTls, createChannel } from '../../grpc/channel.ts'
+import { type Channel, type ClientTls, createChannel } from '../../grpc/client/channel.ts'
 import type { Config } from '../config/config.ts'
 
 /** A server as worker files name it. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Channel, ClientTls } from '../../grpc/channel.ts'
+import type { Channel, ClientTls } from '../../grpc/client/channel.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { httpStore } from '../../worker/cas/http-store.ts'
 import { grpcLink } from '../../worker/links/grpc-link.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { prepareHashing } from '../../base/hashing/create-hasher.ts'
 import { rpcClient } from '../../client/connection/rpc.ts'
-import type { Channel } from '../../grpc/channel.ts'
+import type { Channel } from '../../grpc/client/channel.ts'
 import { GrpcError } from '../../grpc/status.ts'
 import type {
   Platform_Property,

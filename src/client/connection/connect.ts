@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { type Channel, type ClientTls, createChannel } from '../../grpc/channel.ts'
+import { type Channel, type ClientTls, createChannel } from '../../grpc/client/channel.ts'
 import { grpcElsewhere } from './server-addresses.ts'
 import type { Target } from './target.ts'
 

@@ -1,4 +1,5 @@
-import type { CallOptions, Channel } from '../../grpc/channel.ts'
+import type { CallOptions } from '../../grpc/client/call-options.ts'
+import type { Channel } from '../../grpc/client/channel.ts'
 
 /** One method, with the codecs of its two messages. */
 export interface Rpc<Request, Response> {

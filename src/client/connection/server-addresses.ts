@@ -1,8 +1,8 @@
 import { connect as connectNet, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
-import type { ClientTls, Elsewhere } from '../../grpc/channel.ts'
-import type { ListenAddress } from '../../grpc/server.ts'
+import type { ListenAddress } from '../../grpc/address.ts'
+import type { ClientTls, Elsewhere } from '../../grpc/client/channel.ts'
 import { ADDRESSES_PATH } from '../../model/server-addresses.ts'
 import type { Target } from './target.ts'
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { ListenAddress } from '../../grpc/server.ts'
+import type { ListenAddress } from '../../grpc/address.ts'
 
 /** A server as people write it down, in the words that Bazel uses. */
 export interface Target {

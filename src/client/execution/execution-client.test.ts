@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Clock } from '../../base/clock.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import { createServer } from '../../grpc/server.ts'
+import { createServer } from '../../grpc/server/server.ts'
 import type { Outgoing } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import { type ExecutionOperation, executionOperationToProto } from '../../wire/reapi/execution-operation.ts'

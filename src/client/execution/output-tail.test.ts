@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Clock } from '../../base/clock.ts'
-import { createServer } from '../../grpc/server.ts'
+import { createServer } from '../../grpc/server/server.ts'
 import type { Outgoing, Service } from '../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import { followFromProto, printedToProto } from '../../wire/admin/grid.ts'

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { pipeline } from 'node:stream/promises'
 import { FaultError } from '../../base/fault.ts'
-import type { ClientTls } from '../../grpc/channel.ts'
+import type { ClientTls } from '../../grpc/client/channel.ts'
 
 export interface HttpCall {
   readonly method: string

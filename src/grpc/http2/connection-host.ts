@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import type { HeaderList } from '../hpack/header-field.ts'
-import type { ConnectionEnd } from '../observer.ts'
-import type { Timing } from '../timing.ts'
 import type { Limits } from './limits.ts'
+import type { Stranger } from './stranger.ts'
 import type { Http2Stream } from './stream.ts'
+import type { Timing } from './timing.ts'
 
 /** Who owns a connection: what it must know, and what it is told. */
 export interface ConnectionHost {
@@ -31,4 +31,14 @@ export interface ConnectionOptions {
   readonly limits: Limits
   readonly timing: Timing
   readonly host: ConnectionHost
+}
+
+export interface ConnectionEnd {
+  /** HTTP/2 error code we or the peer gave; 0 is an orderly end. */
+  readonly code: number
+  readonly reason: string
+  /** Set when the connection was cut for abuse: the name of the cap that it passed. */
+  readonly flood?: string
+  /** Set when the peer speaks another protocol. */
+  readonly stranger?: Stranger
 }

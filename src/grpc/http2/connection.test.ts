@@ -16,10 +16,9 @@ import {
   windowUpdate,
 } from '../../testing/http2-frames.ts'
 import { type ManualTiming, manualTiming } from '../../testing/manual-timing.ts'
-import type { ConnectionEnd } from '../observer.ts'
-import { literals } from '../response-blocks.ts'
+import { literals } from '../server/response-blocks.ts'
 import { Http2Connection } from './connection.ts'
-import type { ConnectionHost } from './connection-host.ts'
+import type { ConnectionEnd, ConnectionHost } from './connection-host.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import type { Http2Stream, StreamReceiver } from './stream.ts'
 import { ERROR, FLAG, FRAME, MAX_WINDOW, SETTING } from './wire-format.ts'

@@ -1,9 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { HeaderList } from '../hpack/header-field.ts'
-import type { ConnectionEnd } from '../observer.ts'
-import { onBytes } from '../shared-reading.ts'
-import type { Timing } from '../timing.ts'
-import type { ConnectionHost, ConnectionOptions } from './connection-host.ts'
+import type { ConnectionEnd, ConnectionHost, ConnectionOptions } from './connection-host.ts'
 import {
   putGoaway,
   putGreeting,
@@ -23,8 +20,10 @@ import { Patrol } from './patrol.ts'
 import { areTrailersSound, understandRequest } from './request-head.ts'
 import { SendTurns } from './send-turns.ts'
 import { defaultPeerSettings, readSettings } from './settings.ts'
+import { onBytes } from './shared-reading.ts'
 import { STRANGER_REASON, type Stranger, strangerIn } from './stranger.ts'
 import { Http2Stream } from './stream.ts'
+import type { Timing } from './timing.ts'
 import {
   CONNECTION_LOST,
   ConnectionFault,

@@ -1,14 +1,27 @@
-import type { Timing } from '../timing.ts'
-import type { Http2Connection } from './connection.ts'
 import { putPing } from './control-frames.ts'
+import type { Limits } from './limits.ts'
+import type { Outbox } from './outbox.ts'
+import type { Http2Stream } from './stream.ts'
+import type { Timing } from './timing.ts'
 import { ERROR } from './wire-format.ts'
+
+/** The parts of a connection that the patrol checks. */
+interface PatrolledConnection {
+  readonly limits: Limits
+  readonly isOpen: boolean
+  readonly streams: ReadonlyMap<number, Http2Stream>
+  readonly outbox: Outbox
+  close(code: number, reason: string, flood?: string): void
+  resetStream(stream: Http2Stream, code: number): void
+  touched(): void
+}
 
 /**
  * Comes by a connection now and then: has the peer introduced itself, is it still there, and does it take what it
  * asked for? One timer at a time serves all three.
  */
 export class Patrol {
-  readonly #connection: Http2Connection
+  readonly #connection: PatrolledConnection
   readonly #timing: Timing
   #cancel: () => void
   #pingedAt: number | undefined
@@ -16,7 +29,7 @@ export class Patrol {
   heardAt: number
 
   /** At first only the handshake is waited for. */
-  constructor(connection: Http2Connection, timing: Timing) {
+  constructor(connection: PatrolledConnection, timing: Timing) {
     this.#connection = connection
     this.#timing = timing
     this.heardAt = timing.now()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { HeaderPair } from '../header-text.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import type { HeaderList } from '../hpack/header-field.ts'
-import { literals } from '../response-blocks.ts'
+import { literals } from '../server/response-blocks.ts'
 import { areTrailersSound, type RequestHead, responseStatus, understandRequest } from './request-head.ts'
 
 /** As they come from the wire: the decoder has already judged each field. */

@@ -1,5 +1,5 @@
 import type { HeaderList } from '../hpack/header-field.ts'
-import type { Http2Connection } from './connection.ts'
+import type { Outbox } from './outbox.ts'
 import { FRAME, putFrameHeader } from './wire-format.ts'
 
 /** What the layer above hears about a stream. After `onReset`, and after both sides have ended, nothing more comes. */
@@ -16,13 +16,26 @@ export interface StreamReceiver {
 
 const NOTHING: readonly Uint8Array[] = []
 
+/** The parts of a connection that its streams use. */
+export interface StreamConnection {
+  readonly limits: { readonly streamWindowBytes: number }
+  readonly outbox: Outbox
+  readonly turns: { isBehind(stream: Http2Stream): boolean; awaits(stream: Http2Stream): void }
+  dataQueued(stream: Http2Stream, bytes: number): void
+  localSideEnded(stream: Http2Stream): void
+  released(bytes: number): void
+  resetStream(stream: Http2Stream, code: number): void
+  sendWindowUpdate(stream: number, increment: number): void
+  writeHeaderBlock(stream: number, block: Uint8Array, endStream: boolean): void
+}
+
 /**
  * One stream: its two windows, what waits to be sent, and who receives. The rules that need the whole connection
  * (order between streams, the shared window) are in `connection.ts`; a stream only keeps its own books.
  */
 export class Http2Stream {
   readonly id: number
-  readonly connection: Http2Connection
+  readonly connection: StreamConnection
   receiver: StreamReceiver | undefined
   sendWindow: number
   receiveWindow: number
@@ -49,7 +62,7 @@ export class Http2Stream {
   /** When the peer last took something of what waits; watched for stalls. */
   progressAt = 0
 
-  constructor(connection: Http2Connection, id: number, windows: { send: number; receive: number; target: number }) {
+  constructor(connection: StreamConnection, id: number, windows: { send: number; receive: number; target: number }) {
     this.connection = connection
     this.id = id
     this.sendWindow = windows.send

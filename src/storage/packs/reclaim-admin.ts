@@ -2,7 +2,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { invalid } from '../../base/fault.ts'
 import type { ReclaimProgress, ReclaimWish, StorageFigures } from '../../model/storage-figures.ts'
-import type { PackFigures } from './pack-store.ts'
 import type { Reclaimer, ReclaimListener, ReclaimTools } from './reclaim.ts'
 import { estimate } from './reclaim-estimate.ts'
 

@@ -16,7 +16,6 @@
 import type { PackMarks } from '../index/journal-loader.ts'
 import { type Catalogue, NONE } from './catalogue.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
-import type { TruncationReport } from './pack-events.ts'
 import { INCOMING, PACKS, type Pack, type PackSet, pathOf, SOLO } from './pack-set.ts'
 import { Window } from './pack-walk.ts'
 import { PUT, REPLACE } from './pack-writer.ts'

@@ -1,6 +1,6 @@
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
-import type { ClientCall } from '../../grpc/client-call.ts'
+import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { readReadResponse, readRequest } from '../../wire/calls/byte-stream.ts'
 import { formatReadName } from '../../wire/reapi/resource-name.ts'
 import type { BlobReader, StoredForm } from '../blob-store.ts'

@@ -1,7 +1,7 @@
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { ClientCall } from '../../grpc/client-call.ts'
+import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import { readWriteResponse, writeRequest } from '../../wire/calls/byte-stream.ts'
 import { formatWriteName } from '../../wire/reapi/resource-name.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Channel } from '../../grpc/channel.ts'
-import type { ClientCall } from '../../grpc/client-call.ts'
+import type { Channel } from '../../grpc/client/channel.ts'
+import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { isPassing, understood, upstreamFault } from './upstream-fault.ts'
 
 /** Another server of the Remote Execution API, and how patient we are with it. */

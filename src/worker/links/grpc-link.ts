@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Channel } from '../../grpc/channel.ts'
+import type { Channel } from '../../grpc/client/channel.ts'
 import { GrpcError, STATUS, type StatusCode } from '../../grpc/status.ts'
 import { heartbeatAnswerFromProto, heartbeatToProto, unregisterToProto } from '../../wire/workers/heartbeat.ts'
 import { type TaskNews, taskUpdateToProto } from '../../wire/workers/status.ts'

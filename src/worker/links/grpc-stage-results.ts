@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import type { Channel } from '../../grpc/channel.ts'
+import type { Channel } from '../../grpc/client/channel.ts'
 import { GrpcError } from '../../grpc/status.ts'
 import { foundStageFromProto, keptStageToProto, stageQuestionToProto } from '../../wire/workers/stage.ts'
 import type { StageResults } from '../command-task/stage-cache.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Channel } from '../../grpc/channel.ts'
-import type { ClientCall } from '../../grpc/client-call.ts'
+import type { Channel } from '../../grpc/client/channel.ts'
+import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
 import { type OutputPiece, outputPieceToProto } from '../../wire/workers/stream.ts'
 

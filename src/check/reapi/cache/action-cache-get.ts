@@ -1,6 +1,6 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { ensure, expectRefusal, same, sameBytes } from '../../unmet.ts'
-import { actionResult, encodedTree, storedAction, storedResult } from '../probe/actions.ts'
+import { encodedTree, resultFrom, storedAction, storedResult } from '../probe/actions.ts'
 import type { Blob } from '../probe/blob.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
@@ -9,11 +9,11 @@ const MiB = 1024 * 1024
 
 /** A server may refuse to store a result whose outputs are not there; that keeps the promise as well. */
 const missesWithout =
-  (resultFor: (probe: Probe) => Promise<Parameters<typeof actionResult>[0]>): Check =>
+  (resultFor: (probe: Probe) => Promise<Parameters<typeof resultFrom>[0]>): Check =>
   async (probe) => {
     const parts = await resultFor(probe)
     const { action } = await storedAction(probe)
-    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
+    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom(parts) })
     const codes = [STATUS.failedPrecondition, STATUS.invalidArgument, STATUS.notFound] as const
     await update.catch((error: unknown) => expectRefusal('the update', codes, Promise.reject(error)))
     await expectRefusal('the lookup', STATUS.notFound, probe.api.getResult(action.digest))
@@ -131,7 +131,7 @@ export const getResultChecks = {
   },
   async 'action-cache.get.failed-not-served'(probe) {
     const { action } = await storedAction(probe)
-    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult({ exitCode: 1 }) })
+    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom({ exitCode: 1 }) })
     await update.catch((error: unknown) => {
       if (!(error instanceof GrpcError)) throw error
     })

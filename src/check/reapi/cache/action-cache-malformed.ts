@@ -1,7 +1,7 @@
 import { STATUS } from '../../../grpc/status.ts'
 import type { ActionResult, DeepPartial } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { expectRefusal } from '../../unmet.ts'
-import { actionResult, encodedDirectory, encodedTree, storedAction } from '../probe/actions.ts'
+import { encodedDirectory, encodedTree, resultFrom, storedAction } from '../probe/actions.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -13,7 +13,7 @@ const neverServed =
   async (probe) => {
     const parts = await resultFor(probe)
     const { action } = await storedAction(probe)
-    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
+    const update = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom(parts) })
     const codes = [STATUS.invalidArgument, STATUS.failedPrecondition] as const
     await update.catch((error: unknown) => expectRefusal('the update', codes, Promise.reject(error)))
     await expectRefusal('the lookup', STATUS.notFound, probe.api.getResult(action.digest))

@@ -1,6 +1,6 @@
 import { STATUS } from '../../../grpc/status.ts'
 import { expectRefusal, same } from '../../unmet.ts'
-import { actionResult, encodedTree, storedAction, storedResult } from '../probe/actions.ts'
+import { encodedTree, resultFrom, storedAction, storedResult } from '../probe/actions.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
@@ -21,7 +21,7 @@ export const updateResultChecks = {
     const { blob, put, api } = probe
     const { actionDigest } = await storedResult(probe, { stdoutDigest: (await put(blob())).digest })
     const { digest } = await put(blob())
-    await api.updateResult({ actionDigest, actionResult: actionResult({ stdoutDigest: digest }) })
+    await api.updateResult({ actionDigest, actionResult: resultFrom({ stdoutDigest: digest }) })
     same('stdout', (await api.getResult(actionDigest)).stdoutDigest?.hash ?? 'not set', digest.hash)
   },
   async 'action-cache.update.keeps-files'(probe) {
@@ -65,13 +65,13 @@ export const updateResultChecks = {
     same('nanoseconds', kept?.queuedTimestamp?.nanos ?? 0, 7)
   },
   async 'action-cache.update.missing-action'({ api, blob }) {
-    const call = api.updateResult({ actionDigest: blob().digest, actionResult: actionResult({}) })
+    const call = api.updateResult({ actionDigest: blob().digest, actionResult: resultFrom({}) })
     await call.catch((error: unknown) => expectRefusal('the update', STATUS.failedPrecondition, Promise.reject(error)))
   },
   async 'action-cache.update.malformed-digest'({ api, blob }) {
     const { hash, sizeBytes } = blob().digest
     const actionDigest = { hash: hash.slice(1), sizeBytes }
-    const call = api.updateResult({ actionDigest, actionResult: actionResult({}) })
+    const call = api.updateResult({ actionDigest, actionResult: resultFrom({}) })
     await expectRefusal('the update', STATUS.invalidArgument, call)
   },
   async 'action-cache.update.no-result'(probe) {
@@ -82,7 +82,7 @@ export const updateResultChecks = {
   async 'action-cache.update.denied'(probe) {
     const { action } = await storedAction(probe)
     const codes = [STATUS.permissionDenied, STATUS.unimplemented, STATUS.failedPrecondition, STATUS.unauthenticated]
-    const call = probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult({}) })
+    const call = probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom({}) })
     await expectRefusal('the update', codes, call)
   },
 } satisfies Partial<Record<BehaviourId, Check>>

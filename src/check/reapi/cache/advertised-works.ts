@@ -1,6 +1,6 @@
 import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { ensure, expectRefusal, sameBytes, sameStatus, statusText, Unmet } from '../../unmet.ts'
-import { actionResult, storedAction } from '../probe/actions.ts'
+import { resultFrom, storedAction } from '../probe/actions.ts'
 import { advertised, advertisedForBatches } from '../probe/compressors.ts'
 import { digestWith } from '../probe/digest-functions.ts'
 import type { Check } from '../probe/probe.ts'
@@ -35,7 +35,7 @@ export const advertisedWorksChecks = {
   },
   async 'capabilities.update-works'(probe) {
     const { action } = await storedAction(probe)
-    await probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult({}) })
+    await probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom({}) })
   },
   async 'capabilities.split-works'({ api, blob, put }) {
     const { digest } = await put(blob())

@@ -25,12 +25,12 @@ export const encodedDirectory = (parts: DeepPartial<Directory>): Uint8Array =>
 export const encodedTree = (parts: DeepPartial<Tree>): Uint8Array => Tree.encode(Tree.fromPartial(parts)).finish()
 
 /** A result with a worker's name, so that it is never an empty message. */
-export const actionResult = (parts: DeepPartial<ActionResult>): ActionResult =>
+export const resultFrom = (parts: DeepPartial<ActionResult>): ActionResult =>
   ActionResult.fromPartial({ executionMetadata: { worker: 'conformance' }, ...parts })
 
 /** Stores a result for a new action, and answers the digest of that action. */
 export async function storedResult(probe: Probe, parts: DeepPartial<ActionResult>) {
   const { action } = await storedAction(probe)
-  const answer = await probe.api.updateResult({ actionDigest: action.digest, actionResult: actionResult(parts) })
+  const answer = await probe.api.updateResult({ actionDigest: action.digest, actionResult: resultFrom(parts) })
   return { actionDigest: action.digest, answer }
 }

@@ -1,6 +1,6 @@
 import type { RpcClient } from '../../../client/connection/rpc.ts'
 import { gather } from '../../../client/connection/rpc.ts'
-import type { CallOptions } from '../../../grpc/channel.ts'
+import type { CallOptions } from '../../../grpc/client/call-options.ts'
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type DigestFn, fieldOf } from './digest-functions.ts'
 import { ifImplemented } from './implemented.ts'

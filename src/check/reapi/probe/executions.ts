@@ -1,5 +1,6 @@
-import type { CallOptions, Channel } from '../../../grpc/channel.ts'
-import type { ClientCall } from '../../../grpc/client-call.ts'
+import type { CallOptions } from '../../../grpc/client/call-options.ts'
+import type { Channel } from '../../../grpc/client/channel.ts'
+import type { ClientCall } from '../../../grpc/client/client-call.ts'
 import { GrpcError, STATUS, type StatusCode } from '../../../grpc/status.ts'
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Any } from '../../../wire/gen/google/protobuf/any.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 import { rpcClient } from '../../../client/connection/rpc.ts'
-import type { Channel } from '../../../grpc/channel.ts'
+import type { Channel } from '../../../grpc/client/channel.ts'
 import { GrpcError } from '../../../grpc/status.ts'
 import type { Digest, Platform_Property } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type Random, seededRandom } from '../../random.ts'

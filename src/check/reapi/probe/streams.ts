@@ -1,6 +1,6 @@
 import type { RpcClient, Upload } from '../../../client/connection/rpc.ts'
 import { gather } from '../../../client/connection/rpc.ts'
-import type { CallOptions } from '../../../grpc/channel.ts'
+import type { CallOptions } from '../../../grpc/client/call-options.ts'
 import type {
   QueryWriteStatusResponse,
   ReadResponse,

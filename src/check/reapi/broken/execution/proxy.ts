@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../../base/clock.ts'
 import { gather, rpcClient } from '../../../../client/connection/rpc.ts'
-import type { Channel } from '../../../../grpc/channel.ts'
+import type { Channel } from '../../../../grpc/client/channel.ts'
 import type { ServerCall } from '../../../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../../../grpc/status.ts'
 import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../base/clock.ts'
 import { connect } from '../../../../client/connection/connect.ts'
-import type { Channel } from '../../../../grpc/channel.ts'
+import type { Channel } from '../../../../grpc/client/channel.ts'
 import type { Platform_Property } from '../../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { checkReapi, type ReapiReport } from '../../check-reapi.ts'
 import type { ReapiBehaviour } from '../../table/behaviours.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { HpackDecoder } from './hpack/decoder.ts'
+import { HpackDecoder } from '../hpack/decoder.ts'
+import { STATUS } from '../status.ts'
 import { errorTrailers, literals, ResponseBlocks } from './response-blocks.ts'
-import { STATUS } from './status.ts'
 
 /** What a client makes of the blocks, one after the other, with one table for all of them. */
 function client(maxTableBytes = 4096) {

@@ -1,18 +1,34 @@
-import type { CallOptions, Dialer } from './channel.ts'
+import { type HeaderPair, metadataPairs } from '../header-text.ts'
+import type { Timing } from '../http2/timing.ts'
+import { Later } from '../later.ts'
+import type { Metadata } from '../metadata.ts'
+import { GrpcError, type MetadataInit, STATUS } from '../status.ts'
+import { formatTimeout } from '../timeout.ts'
+import { NOT_IN_WHEEL, type Timed, type TimerWheel } from '../timer-wheel.ts'
+import type { CallOptions } from './call-options.ts'
 import type { ClientCall, ClientStream, UnaryAnswer } from './client-call.ts'
 import type { ClientConnection } from './client-connection.ts'
-import { type HeaderPair, metadataPairs } from './header-text.ts'
-import { Later } from './later.ts'
-import type { Metadata } from './metadata.ts'
-import { GrpcError, STATUS } from './status.ts'
-import { formatTimeout } from './timeout.ts'
-import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
 
 export interface PendingCallOptions extends CallOptions {
   /** The only message of a call that sends one: it can be sent again when a server turned the call away unseen. */
   readonly message?: Uint8Array
   /** For a call with one answer: one promise is all that it costs its caller. */
   readonly answer?: PromiseWithResolvers<UnaryAnswer>
+}
+
+/** The parts of a channel that its calls use. */
+interface CallDialer {
+  readonly options: {
+    readonly timing: Timing
+    readonly tls?: object
+    readonly metadata?: MetadataInit
+    readonly userAgent?: string
+  }
+  readonly wheel: TimerWheel
+  readonly authority: string
+  /** Starts the call on a connection, now or when there is one with room. */
+  submit(call: PendingCall): void
+  withdraw(call: PendingCall): void
 }
 
 const MAX_TRIES = 3
@@ -22,7 +38,7 @@ const MAX_TRIES = 3
  * another one when the first turned it away without having looked at it (REFUSED_STREAM, GOAWAY).
  */
 export class PendingCall implements ClientCall, Timed {
-  readonly #dialer: Dialer
+  readonly #dialer: CallDialer
   readonly #path: string
   readonly #options: PendingCallOptions
   readonly #started = new Later<ClientStream>()
@@ -39,7 +55,7 @@ export class PendingCall implements ClientCall, Timed {
   wheelPrevious: Timed | undefined
   wheelSlot = NOT_IN_WHEEL
 
-  constructor(dialer: Dialer, path: string, options: PendingCallOptions) {
+  constructor(dialer: CallDialer, path: string, options: PendingCallOptions) {
     this.#dialer = dialer
     this.#path = path
     this.#options = options

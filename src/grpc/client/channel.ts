@@ -1,17 +1,18 @@
 import { connect as connectNet, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
+import type { ListenAddress } from '../address.ts'
+import { CLOSED } from '../http2/connection.ts'
+import { DEFAULT_LIMITS, type Limits } from '../http2/limits.ts'
+import { STRANGER_REASON, type Stranger, strangerBehind } from '../http2/stranger.ts'
+import type { Timing } from '../http2/timing.ts'
+import { GrpcError, type MetadataInit, STATUS } from '../status.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+import type { CallOptions } from './call-options.ts'
+import { CallQueue } from './call-queue.ts'
 import type { ClientCall, UnaryAnswer } from './client-call.ts'
 import { ClientConnection } from './client-connection.ts'
 import { dialProblem } from './dial-problem.ts'
-import { CLOSED } from './http2/connection.ts'
-import { DEFAULT_LIMITS, type Limits } from './http2/limits.ts'
-import { STRANGER_REASON, type Stranger, strangerBehind } from './http2/stranger.ts'
 import { PendingCall } from './pending-call.ts'
-import type { ListenAddress } from './server.ts'
-import { GrpcError, type MetadataInit, STATUS } from './status.ts'
-import { TimerWheel } from './timer-wheel.ts'
-import type { Timing } from './timing.ts'
-import { WaitingLine } from './waiting-line.ts'
 
 export interface ClientTls {
   /** Certificates to trust instead of the system's. */
@@ -50,14 +51,6 @@ export interface ChannelOptions {
   readonly random?: () => number
 }
 
-export interface CallOptions {
-  readonly metadata?: MetadataInit
-  readonly timeoutMs?: number
-  readonly signal?: AbortSignal
-  /** Wait for a connection, instead of failing with the first attempt that fails. */
-  readonly waitForReady?: boolean
-}
-
 export interface Channel {
   unary(path: string, message: Uint8Array, options?: CallOptions): Promise<UnaryAnswer>
   /** One message out, many back. */
@@ -88,7 +81,7 @@ export class Dialer {
   readonly wheel: TimerWheel
   readonly authority: string
   readonly #limits: Limits
-  readonly #waiting = new WaitingLine()
+  readonly #waiting = new CallQueue<PendingCall>()
   #connection: ClientConnection | undefined
   #isDialing = false
   #failures = 0

@@ -1,18 +1,17 @@
-import type { ClientConnection } from './client-connection.ts'
-import { decodeMessage } from './header-text.ts'
-import { FIELD, type HeaderList } from './hpack/header-field.ts'
+import { decodeMessage } from '../header-text.ts'
+import { FIELD, type HeaderList } from '../hpack/header-field.ts'
+import { responseStatus } from '../http2/request-head.ts'
+import type { Http2Stream, StreamReceiver } from '../http2/stream.ts'
+import { CONNECTION_LOST, ERROR } from '../http2/wire-format.ts'
+import { Inbox } from '../inbox.ts'
+import { Later } from '../later.ts'
+import { COMPRESSED } from '../message-parser.ts'
+import { Metadata } from '../metadata.ts'
+import { Outlet } from '../outlet.ts'
+import type { Incoming, Outgoing } from '../service.ts'
+import { GrpcError, STATUS, type StatusCode } from '../status.ts'
+import { NOT_IN_WHEEL, type Timed, type TimerWheel } from '../timer-wheel.ts'
 import { statusFromHttp, statusFromReset } from './http-status.ts'
-import { responseStatus } from './http2/request-head.ts'
-import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
-import { CONNECTION_LOST, ERROR } from './http2/wire-format.ts'
-import { Inbox } from './inbox.ts'
-import { Later } from './later.ts'
-import { COMPRESSED } from './message-parser.ts'
-import { Metadata } from './metadata.ts'
-import { Outlet } from './outlet.ts'
-import type { Incoming, Outgoing } from './service.ts'
-import { GrpcError, STATUS, type StatusCode } from './status.ts'
-import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
 
 /** A call as its caller sees it. Messages come by `next` or iteration; the end of a failed call is a GrpcError. */
 export interface ClientCall extends Incoming, Outgoing {
@@ -43,9 +42,15 @@ export interface ClientStreamOptions {
   readonly onEnd: CallEnd
 }
 
+/** The parts of a connection that its calls use. */
+interface CallConnection {
+  readonly limits: { readonly maxMessageBytes: number }
+  readonly wheel: TimerWheel
+}
+
 /** One try at a call on one connection. */
 export class ClientStream implements StreamReceiver, ClientCall, Timed {
-  readonly #connection: ClientConnection
+  readonly #connection: CallConnection
   readonly #stream: Http2Stream
   readonly #inbox: Inbox
   readonly #outlet: Outlet
@@ -62,7 +67,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
   wheelPrevious: Timed | undefined
   wheelSlot = NOT_IN_WHEEL
 
-  constructor(connection: ClientConnection, stream: Http2Stream, { hasSoleAnswer, onEnd }: ClientStreamOptions) {
+  constructor(connection: CallConnection, stream: Http2Stream, { hasSoleAnswer, onEnd }: ClientStreamOptions) {
     this.#connection = connection
     this.#stream = stream
     this.#onEnd = onEnd

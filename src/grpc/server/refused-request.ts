@@ -1,5 +1,5 @@
-import type { HeaderList } from './hpack/header-field.ts'
-import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
+import type { HeaderList } from '../hpack/header-field.ts'
+import type { Http2Stream, StreamReceiver } from '../http2/stream.ts'
 import { literals, type ResponseBlocks } from './response-blocks.ts'
 
 /** A body longer than this is not read to its end: the answer comes at once, and the stream ends. */

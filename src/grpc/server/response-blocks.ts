@@ -1,5 +1,5 @@
-import { encodeMessage, type HeaderPair, metadataPairs, toBase64 } from './header-text.ts'
-import type { GrpcErrorInit, MetadataInit, StatusCode } from './status.ts'
+import { encodeMessage, type HeaderPair, metadataPairs, toBase64 } from '../header-text.ts'
+import type { GrpcErrorInit, MetadataInit, StatusCode } from '../status.ts'
 
 /**
  * The header blocks of answers, one of these per connection.

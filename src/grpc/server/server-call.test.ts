@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FakeDuplex } from '../testing/fake-duplex.ts'
+import { FakeDuplex } from '../../testing/fake-duplex.ts'
 import {
   call,
   describeFrame,
@@ -9,14 +9,14 @@ import {
   settings,
   settingsAck,
   windowUpdate,
-} from '../testing/http2-frames.ts'
-import { manualTiming } from '../testing/manual-timing.ts'
-import { serverCore, silentObserver } from '../testing/server-core.ts'
-import { HpackDecoder } from './hpack/decoder.ts'
-import { FRAME, MAX_WINDOW, SETTING } from './http2/wire-format.ts'
+} from '../../testing/http2-frames.ts'
+import { manualTiming } from '../../testing/manual-timing.ts'
+import { serverCore, silentObserver } from '../../testing/server-core.ts'
+import { HpackDecoder } from '../hpack/decoder.ts'
+import { FRAME, MAX_WINDOW, SETTING } from '../http2/wire-format.ts'
+import type { Method } from '../service.ts'
+import { GrpcError, STATUS } from '../status.ts'
 import { ServerConnection } from './server-connection.ts'
-import type { Method } from './service.ts'
-import { GrpcError, STATUS } from './status.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -1,5 +1,5 @@
-import { CONNECTION_LOST, ERROR } from './http2/wire-format.ts'
-import { STATUS, type StatusCode } from './status.ts'
+import { CONNECTION_LOST, ERROR } from '../http2/wire-format.ts'
+import { STATUS, type StatusCode } from '../status.ts'
 
 /** What a client makes of an answer that is not gRPC's: from a proxy, say (the mapping gRPC itself prescribes). */
 export function statusFromHttp(http: number): StatusCode {

@@ -1,4 +1,4 @@
-import type { Http2Connection } from './http2/connection.ts'
+import type { Http2Connection } from '../http2/connection.ts'
 
 /** A call that waits for room: to begin at all, or to make an answer of so many bytes. */
 export interface RoomSeeker {

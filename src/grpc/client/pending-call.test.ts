@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createListener } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { manualTiming } from '../testing/manual-timing.ts'
+import { manualTiming } from '../../testing/manual-timing.ts'
+import { createServer, type GrpcServer } from '../server/server.ts'
+import { STATUS } from '../status.ts'
 import { type Channel, createChannel } from './channel.ts'
-import { createServer, type GrpcServer } from './server.ts'
-import { STATUS } from './status.ts'
 
 const PATH = '/t.T/Echo'
 const HELLO = Buffer.from('hello')

@@ -1,39 +1,24 @@
 import type { Duplex } from 'node:stream'
+import type { HeaderList } from '../hpack/header-field.ts'
+import { Http2Connection } from '../http2/connection.ts'
+import type { ConnectionEnd, ConnectionHost } from '../http2/connection-host.ts'
+import type { RequestHead } from '../http2/request-head.ts'
+import type { Http2Stream } from '../http2/stream.ts'
+import { ERROR } from '../http2/wire-format.ts'
+import type { Peer } from '../service.ts'
 import { AnswerRoom } from './answer-room.ts'
-import type { HeaderList } from './hpack/header-field.ts'
-import { Http2Connection } from './http2/connection.ts'
-import type { ConnectionHost } from './http2/connection-host.ts'
-import type { Limits } from './http2/limits.ts'
-import type { RequestHead } from './http2/request-head.ts'
-import type { Http2Stream } from './http2/stream.ts'
-import { ERROR } from './http2/wire-format.ts'
-import type { ConnectionEnd, Observer } from './observer.ts'
 import { RefusedRequest } from './refused-request.ts'
 import { literals, ResponseBlocks } from './response-blocks.ts'
-import type { Route, Routes } from './routes.ts'
+import type { Route } from './routes.ts'
 import { Call } from './server-call.ts'
-import type { Peer } from './service.ts'
-
-import type { TimerWheel } from './timer-wheel.ts'
-import type { Timing } from './timing.ts'
-
-/** What all connections of one server share. */
-export interface ServerCore {
-  readonly routes: Routes
-  readonly observer: Observer
-  readonly limits: Limits
-  readonly timing: Timing
-  readonly wheel: TimerWheel
-  readonly budget: { used: number; readonly most: number }
-  readonly http1Answer?: (() => string) | undefined
-}
+import type { CallConnection, ServerCore } from './server-core.ts'
 
 /** application/grpc, alone or with a format (+proto) or parameters; not grpc-web, which is another protocol. */
 const isGrpc = (contentType: string): boolean =>
   contentType === 'application/grpc' || /^application\/grpc[+;]/.test(contentType)
 
 /** Requests on one connection become calls here. */
-export class ServerConnection implements ConnectionHost {
+export class ServerConnection implements ConnectionHost, CallConnection {
   readonly core: ServerCore
   readonly peer: Peer
   readonly http2: Http2Connection

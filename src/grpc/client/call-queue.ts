@@ -1,23 +1,21 @@
-import type { PendingCall } from './pending-call.ts'
-
 /**
  * Calls that wait for room, first come first served. A Set would do, but taking its first element again and again
  * walks over the holes that earlier ones left; here leaving early leaves a hole, and holes are skipped once.
  */
-export class WaitingLine {
-  #calls: (PendingCall | undefined)[] = []
+export class CallQueue<Call> {
+  #calls: (Call | undefined)[] = []
   #head = 0
-  readonly #places = new Map<PendingCall, number>()
+  readonly #places = new Map<Call, number>()
 
   get size(): number {
     return this.#places.size
   }
 
-  add(call: PendingCall): void {
+  add(call: Call): void {
     this.#places.set(call, this.#calls.push(call) - 1)
   }
 
-  shift(): PendingCall | undefined {
+  shift(): Call | undefined {
     while (this.#head < this.#calls.length) {
       const call = this.#calls[this.#head]
       this.#calls[this.#head++] = undefined
@@ -29,7 +27,7 @@ export class WaitingLine {
     return undefined
   }
 
-  delete(call: PendingCall): void {
+  delete(call: Call): void {
     const place = this.#places.get(call)
     if (place === undefined) return
     this.#places.delete(call)
@@ -37,8 +35,8 @@ export class WaitingLine {
     if (this.#places.size === 0) this.#clear()
   }
 
-  removeIf(test: (call: PendingCall) => boolean): PendingCall[] {
-    const removed = this.#calls.filter((call) => call !== undefined && test(call)) as PendingCall[]
+  removeIf(test: (call: Call) => boolean): Call[] {
+    const removed = this.#calls.filter((call) => call !== undefined && test(call)) as Call[]
     for (const call of removed) this.delete(call)
     return removed
   }

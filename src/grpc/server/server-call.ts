@@ -1,21 +1,21 @@
+import { metadataPairs } from '../header-text.ts'
+import type { HeaderField, HeaderList } from '../hpack/header-field.ts'
+import type { RequestHead } from '../http2/request-head.ts'
+import type { Http2Stream, StreamReceiver } from '../http2/stream.ts'
+import { CONNECTION_LOST, ERROR, FLAG, FRAME, putFrameHeader } from '../http2/wire-format.ts'
+import { Inbox } from '../inbox.ts'
+import { lend, takeBack } from '../lent-buffers.ts'
+import { COMPRESSED, PREFIX_BYTES, putPrefix, soleMessage } from '../message-parser.ts'
+import { Metadata } from '../metadata.ts'
+import { Outlet } from '../outlet.ts'
+import type { Incoming, Method, Outgoing, Peer, ServerCall } from '../service.ts'
+import { GrpcError, type MetadataInit, STATUS, type StatusCode } from '../status.ts'
+import { parseTimeout } from '../timeout.ts'
+import { NOT_IN_WHEEL, type Timed } from '../timer-wheel.ts'
 import type { RoomSeeker } from './answer-room.ts'
-import { metadataPairs } from './header-text.ts'
-import type { HeaderField, HeaderList } from './hpack/header-field.ts'
-import type { RequestHead } from './http2/request-head.ts'
-import type { Http2Stream, StreamReceiver } from './http2/stream.ts'
-import { CONNECTION_LOST, ERROR, FLAG, FRAME, putFrameHeader } from './http2/wire-format.ts'
-import { Inbox } from './inbox.ts'
-import { lend, takeBack } from './lent-buffers.ts'
-import { COMPRESSED, PREFIX_BYTES, putPrefix, soleMessage } from './message-parser.ts'
-import { Metadata } from './metadata.ts'
-import { Outlet } from './outlet.ts'
 import { ACCEPTED_ENCODINGS, errorTrailers } from './response-blocks.ts'
 import type { Route } from './routes.ts'
-import type { ServerConnection } from './server-connection.ts'
-import type { Incoming, Method, Outgoing, Peer, ServerCall } from './service.ts'
-import { GrpcError, type MetadataInit, STATUS, type StatusCode } from './status.ts'
-import { parseTimeout } from './timeout.ts'
-import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
+import type { CallConnection } from './server-core.ts'
 
 /**
  * One call on the server, from its head to its status.
@@ -27,7 +27,7 @@ import { NOT_IN_WHEEL, type Timed } from './timer-wheel.ts'
  * connection was lost. Its handler may outlive it; what that says then is dropped.
  */
 export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed, RoomSeeker {
-  readonly #connection: ServerConnection
+  readonly #connection: CallConnection
   readonly #stream: Http2Stream
   readonly #head: RequestHead
   readonly #route: Route
@@ -54,7 +54,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
   wheelPrevious: Timed | undefined
   wheelSlot = NOT_IN_WHEEL
 
-  constructor(connection: ServerConnection, stream: Http2Stream, head: RequestHead, route: Route) {
+  constructor(connection: CallConnection, stream: Http2Stream, head: RequestHead, route: Route) {
     this.#connection = connection
     this.#stream = stream
     this.#head = head

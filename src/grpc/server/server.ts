@@ -5,16 +5,16 @@ import {
   type TLSSocket,
   Server as TlsServer,
 } from 'node:tls'
-import { DEFAULT_LIMITS, type Limits } from './http2/limits.ts'
-import type { Observer } from './observer.ts'
+import type { ListenAddress } from '../address.ts'
+import { DEFAULT_LIMITS, type Limits } from '../http2/limits.ts'
+import { readingShared } from '../http2/shared-reading.ts'
+import type { Timing } from '../http2/timing.ts'
+import type { Observer } from '../observer.ts'
+import type { Peer, Service } from '../service.ts'
+import { TimerWheel } from '../timer-wheel.ts'
 import { Routes } from './routes.ts'
-import { ServerConnection, type ServerCore } from './server-connection.ts'
-import type { Peer, Service } from './service.ts'
-import { readingShared } from './shared-reading.ts'
-import { TimerWheel } from './timer-wheel.ts'
-import type { Timing } from './timing.ts'
-
-export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
+import { ServerConnection } from './server-connection.ts'
+import type { ServerCore } from './server-core.ts'
 
 export interface ServerTls {
   readonly cert: string | Buffer

@@ -1,14 +1,13 @@
 import type { Duplex } from 'node:stream'
+import type { HeaderPair } from '../header-text.ts'
+import { encodedBound, HpackEncoder } from '../hpack/encoder.ts'
+import { Http2Connection } from '../http2/connection.ts'
+import type { ConnectionEnd, ConnectionHost } from '../http2/connection-host.ts'
+import type { Limits } from '../http2/limits.ts'
+import type { Timing } from '../http2/timing.ts'
+import { ERROR } from '../http2/wire-format.ts'
+import type { TimerWheel } from '../timer-wheel.ts'
 import { ClientStream, type ClientStreamOptions } from './client-call.ts'
-import type { HeaderPair } from './header-text.ts'
-import { encodedBound, HpackEncoder } from './hpack/encoder.ts'
-import { Http2Connection } from './http2/connection.ts'
-import type { ConnectionHost } from './http2/connection-host.ts'
-import type { Limits } from './http2/limits.ts'
-import { ERROR } from './http2/wire-format.ts'
-import type { ConnectionEnd } from './observer.ts'
-import type { TimerWheel } from './timer-wheel.ts'
-import type { Timing } from './timing.ts'
 
 export interface ClientConnectionOptions {
   readonly socket: Duplex

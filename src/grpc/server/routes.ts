@@ -1,5 +1,5 @@
-import type { MethodObserver, Observer } from './observer.ts'
-import type { Method, Service } from './service.ts'
+import type { MethodObserver, Observer } from '../observer.ts'
+import type { Method, Service } from '../service.ts'
 
 /** Where a path leads: found once per header block that the peer repeats, and once per call otherwise. */
 export interface Route {
