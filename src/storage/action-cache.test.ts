@@ -3,9 +3,9 @@ import { hashOf } from '../base/hashing/hash-of.ts'
 import { actionResultToProto } from '../wire/reapi/action-result.ts'
 import { actionCacheContract } from './action-cache-contract.ts'
 import { memoryActionCache } from './memory-action-cache.ts'
-import { packedActionCache } from './packed-action-cache.ts'
 import { forgetfulFiles } from './packs/forgetful-files.fixture.ts'
 import { openOn } from './packs/pack-store.fixture.ts'
+import { packedActionCache } from './packs/packed-action-cache.ts'
 
 actionCacheContract('memory', () => memoryActionCache())
 actionCacheContract('packs', async () => packedActionCache((await openOn(forgetfulFiles())).store.values()))

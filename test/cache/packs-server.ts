@@ -7,11 +7,11 @@ import type { Instance } from '../../src/services/instances/instances.ts'
 import { alwaysHoldingEmptyBlob } from '../../src/storage/always-holding-empty-blob.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { onlyComplete } from '../../src/storage/only-complete.ts'
-import { packedActionCache } from '../../src/storage/packed-action-cache.ts'
 import { nodeFiles } from '../../src/storage/packs/node-files.ts'
 import { unheardEvents } from '../../src/storage/packs/pack-events.ts'
 import { type PackStore, type PackStoreOptions, packStore } from '../../src/storage/packs/pack-store.ts'
-import { verifying } from '../../src/storage/verifying.ts'
+import { packedActionCache } from '../../src/storage/packs/packed-action-cache.ts'
+import { verifying } from '../../src/storage/verification/verifying.ts'
 import { ownFolder } from './in-process.ts'
 
 export interface PacksServer {

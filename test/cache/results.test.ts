@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
-import { packedActionCache } from '../../src/storage/packed-action-cache.ts'
 import type { FileLayer } from '../../src/storage/packs/file-layer.ts'
 import { forgetfulFiles } from '../../src/storage/packs/forgetful-files.fixture.ts'
 import { openOn } from '../../src/storage/packs/pack-store.fixture.ts'
+import { packedActionCache } from '../../src/storage/packs/packed-action-cache.ts'
 import type { CacheClient } from './cache-client.ts'
 import { clientOf, ownFolder, serverIn } from './in-process.ts'
 

@@ -12,7 +12,7 @@ import { reportCheck } from '../../src/services/workers/reported-result.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
-import { verifying } from '../../src/storage/verifying.ts'
+import { verifying } from '../../src/storage/verification/verifying.ts'
 import { type GridOptions, startGrid, type TestGrid } from '../workers/grid.ts'
 
 export interface HttpGrid extends TestGrid {

@@ -19,7 +19,7 @@ import { memoryStore } from '../../src/storage/memory-store.ts'
 import { openUpstream, type Upstream } from '../../src/storage/upstream/upstream.ts'
 import { upstreamActionCache } from '../../src/storage/upstream/upstream-action-cache.ts'
 import { upstreamStore } from '../../src/storage/upstream/upstream-store.ts'
-import { verifying } from '../../src/storage/verifying.ts'
+import { verifying } from '../../src/storage/verification/verifying.ts'
 
 /** The upstream drivers against our own engine and door, with a space of its own for every test. */
 let server: GrpcServer

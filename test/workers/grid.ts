@@ -23,7 +23,7 @@ import type { Journal } from '../../src/storage/journal/journal.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
-import { verifying } from '../../src/storage/verifying.ts'
+import { verifying } from '../../src/storage/verification/verifying.ts'
 import { actionSpecToProto } from '../../src/wire/tasks/action-spec.ts'
 import { putBlob, putTree, type TreeSpec } from '../../src/worker/trees.fixture.ts'
 

@@ -1,5 +1,5 @@
 import type { ReclaimEvent } from './reclaim.ts'
-import type { RecoveryReport } from './recovery.ts'
+import type { RecoveryReport, TruncationReport } from './recovery.ts'
 
 /** What happens behind the store's port, for logs and metrics. */
 export interface PackEvents {
@@ -11,14 +11,6 @@ export interface PackEvents {
   lost(blobs: number): void
   scrubbed(bytes: number): void
   failed(error: unknown, doing: 'write' | 'sync' | 'journal' | 'reclaim' | 'scrub'): void
-}
-
-export interface TruncationReport {
-  readonly pack: number
-  /** Undefined when the file is gone. */
-  readonly fileBytes: number | undefined
-  readonly indexedBytes: number
-  readonly lostBlobs: number
 }
 
 export const unheardEvents: PackEvents = {

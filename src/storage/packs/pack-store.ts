@@ -27,7 +27,7 @@ import { packSpace } from './pack-space.ts'
 import { PackWalk } from './pack-walk.ts'
 import { type Durability, isFullDisk, PackWriter, PUT } from './pack-writer.ts'
 import { Reclaimer } from './reclaim.ts'
-import { type PackAdmin, packAdmin } from './reclaim-admin.ts'
+import { type PackAdmin, type PackFigures, packAdmin } from './reclaim-admin.ts'
 import { type RecordHeader, UNIT_BYTES } from './record-format.ts'
 import { RecordReader, type VerifyReads } from './record-reader.ts'
 import { findPacks, prove, settle } from './recovery.ts'
@@ -72,14 +72,6 @@ export interface PackStore {
   /** For whoever looks after the store. */
   readonly admin: PackAdmin
   close(): Promise<void>
-}
-
-export interface PackFigures {
-  readonly blobs: number
-  readonly liveBytes: number
-  readonly diskBytes: number
-  readonly packs: number
-  readonly roots: number
 }
 
 const DEFAULTS = {

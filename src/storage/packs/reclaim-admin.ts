@@ -9,6 +9,14 @@ const SLICE_RECORDS = 16_384
 /** Finding the oldest touch goes through all blobs, and anybody may ask as often as they like. */
 const OLDEST_HOLDS_MS = 10_000
 
+export interface PackFigures {
+  readonly blobs: number
+  readonly liveBytes: number
+  readonly diskBytes: number
+  readonly packs: number
+  readonly roots: number
+}
+
 export interface PackAdmin {
   figures(): Promise<StorageFigures>
   /** One at a time; throws `exists` when somebody else's is under way, and `cancelled` when the caller leaves. */

@@ -1,11 +1,9 @@
 /** What a reclaim would free, without freeing it. About: packs are rewritten whole, and blobs are touched meanwhile. */
 import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
-import type { ReclaimTools } from './reclaim.ts'
+import { type ReclaimTools, WORTHWHILE } from './reclaim.ts'
 import { bucketOf, Survey } from './survey.ts'
 
 const SLICE_RECORDS = 16_384
-/** Of a pack that no blob uses, below which it is not rewritten for those who ask. */
-export const WORTHWHILE = 1 / 4
 
 export async function estimate(tools: ReclaimTools, goal: ReclaimGoal, now: number): Promise<ReclaimProgress> {
   const { catalogue, packs, writer, room } = tools

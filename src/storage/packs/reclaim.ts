@@ -21,10 +21,11 @@ import type { Catalogue } from './catalogue.ts'
 import type { Pack, PackSet } from './pack-set.ts'
 import type { PackWalk } from './pack-walk.ts'
 import type { Batch, PackWriter } from './pack-writer.ts'
-import { WORTHWHILE } from './reclaim-estimate.ts'
 import type { Room } from './room.ts'
 import { bucketOf, Survey } from './survey.ts'
 
+/** On request, a pack is rewritten when at least this share of it is not in use. */
+export const WORTHWHILE = 1 / 4
 const COPY_FLOOR_BYTES_PER_SECOND = 32 * 1024 * 1024
 const BURST_BYTES = 4 * 1024 * 1024
 const COPIES_IN_FLIGHT_BYTES = 1024 * 1024

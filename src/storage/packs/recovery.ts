@@ -34,6 +34,14 @@ import {
 
 const SEARCH_BYTES = 64 * 1024
 
+export interface TruncationReport {
+  readonly pack: number
+  /** Undefined when the file is gone. */
+  readonly fileBytes: number | undefined
+  readonly indexedBytes: number
+  readonly lostBlobs: number
+}
+
 export interface RecoveryReport {
   /** What was hashed again. */
   provenBytes: number

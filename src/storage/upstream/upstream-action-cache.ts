@@ -3,7 +3,7 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import { getActionResultRequest, updateActionResultRequest } from '../../wire/calls/action-cache.ts'
 import { viewActionResult } from '../../wire/hot/action-result.ts'
 import type { ActionCache, ActionName } from '../action-cache.ts'
-import { hasSoundOutputs } from '../result-check.ts'
+import { hasSoundOutputs } from '../verification/result-check.ts'
 import type { Upstream } from './upstream.ts'
 import { understood } from './upstream-fault.ts'
 

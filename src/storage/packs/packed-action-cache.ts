@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { DIGEST_FUNCTIONS } from '../base/digest.ts'
-import { hashOf } from '../base/hashing/hash-of.ts'
-import { type ActionCache, type ActionName, mayBeNamed } from './action-cache.ts'
-import type { ValueStore } from './packs/value-space.ts'
-import { hasSoundOutputs } from './result-check.ts'
+import { DIGEST_FUNCTIONS } from '../../base/digest.ts'
+import { hashOf } from '../../base/hashing/hash-of.ts'
+import { type ActionCache, type ActionName, mayBeNamed } from '../action-cache.ts'
+import { hasSoundOutputs } from '../verification/result-check.ts'
+import type { ValueStore } from './value-space.ts'
 
 /** 32 bytes for a key. */
 type NameOf = (instance: string, action: ActionName) => Uint8Array

@@ -1,12 +1,12 @@
-import type { DigestFunction } from '../base/digest.ts'
-import { FaultError, invalid } from '../base/fault.ts'
-import { createHasher } from '../base/hashing/create-hasher.ts'
-import { digestOf } from '../base/hashing/hash-of.ts'
-import { checkOutputs, contradiction, type Inlined, type NamedDirectory } from '../wire/hot/output-check.ts'
-import type { BlobStore } from './blob-store.ts'
-import { INLINE_BYTES } from './bulk/bulk-pool.ts'
-import { KnownTrees, treeBytes } from './known-trees.ts'
-import { walkDirectories } from './walk-directories.ts'
+import type { DigestFunction } from '../../base/digest.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import { createHasher } from '../../base/hashing/create-hasher.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import { checkOutputs, contradiction, type Inlined, type NamedDirectory } from '../../wire/hot/output-check.ts'
+import type { BlobStore } from '../blob-store.ts'
+import { INLINE_BYTES } from '../bulk/bulk-pool.ts'
+import { KnownTrees, treeBytes } from '../known-trees.ts'
+import { walkDirectories } from '../walk-directories.ts'
 
 /**
  * Whether clients can use an ActionResult: its paths, its inline content and its output directories. Checked where a

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { digestListOf } from '../base/digest-list.ts'
-import { digestOf } from '../base/hashing/hash-of.ts'
-import { flatTree, type MadeDirectory } from '../testing/large-trees.ts'
-import { turnsDuring } from '../testing/turns-during.ts'
+import { digestListOf } from '../../base/digest-list.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import { flatTree, type MadeDirectory } from '../../testing/large-trees.ts'
+import { turnsDuring } from '../../testing/turns-during.ts'
 import {
   directoryBytes as directory,
   type ResultParts,
   resultBytes,
   type TreeParts,
   treeBytes as tree,
-} from '../wire/reapi/reapi-messages.fixture.ts'
-import { memoryStore } from './memory-store.ts'
+} from '../../wire/reapi/reapi-messages.fixture.ts'
+import { memoryStore } from '../memory-store.ts'
 import { checkResult, hasSoundOutputs } from './result-check.ts'
 
 const named = (bytes: Uint8Array) => {

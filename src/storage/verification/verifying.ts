@@ -1,13 +1,13 @@
-import type { Digest, DigestList } from '../base/digest.ts'
-import { digestAt } from '../base/digest-list.ts'
-import { formatDigest } from '../base/digest-text.ts'
-import { type FaultError, invalid } from '../base/fault.ts'
-import { createHasher } from '../base/hashing/create-hasher.ts'
-import { hashOf } from '../base/hashing/hash-of.ts'
-import type { Hasher } from '../base/hashing/hasher.ts'
-import type { BlobStore, BlobWriter, StoredForm } from './blob-store.ts'
-import { type BulkPool, INLINE_BYTES, type Inspection } from './bulk/bulk-pool.ts'
-import { decompressedNow } from './zstd.ts'
+import type { Digest, DigestList } from '../../base/digest.ts'
+import { digestAt } from '../../base/digest-list.ts'
+import { formatDigest } from '../../base/digest-text.ts'
+import { type FaultError, invalid } from '../../base/fault.ts'
+import { createHasher } from '../../base/hashing/create-hasher.ts'
+import { hashOf } from '../../base/hashing/hash-of.ts'
+import type { Hasher } from '../../base/hashing/hasher.ts'
+import type { BlobStore, BlobWriter, StoredForm } from '../blob-store.ts'
+import { type BulkPool, INLINE_BYTES, type Inspection } from '../bulk/bulk-pool.ts'
+import { decompressedNow } from '../zstd.ts'
 
 /**
  * Uploads of this size are hashed on the spot too, a little at a time as they come: another thread would need a copy of
