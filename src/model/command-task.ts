@@ -1,12 +1,12 @@
 import type { Digest, DigestFunction } from '../base/digest.ts'
-import type { ExecutedActionMetadata } from './action-result.ts'
-import type { EnvVariable, InlineFile, Limits, PlatformProperty } from './command.ts'
+import type { ActionResult, ExecutedActionMetadata } from './action-result.ts'
+import type { DirectoryFormat, EnvVariable, InlineFile, Limits, OutputProperty, PlatformProperty } from './command.ts'
 import type { IsolationLevel } from './isolation.ts'
 import type { TerminalSize } from './live-input.ts'
 
 /**
- * A task that a door of ours has written itself, such as a snippet or a step of a workflow: one or more commands that
- * run one after the other in the same room. A stage that does not exit with 0 is the last one.
+ * The work of one task, whichever door accepted it: an action, a snippet or a step of a workflow. One or more commands
+ * run one after the other in the same room. The first stage that does not exit with 0 is the last one.
  */
 export interface CommandTask {
   /** What everything it names is named by, and its outputs too. */
@@ -25,11 +25,33 @@ export interface CommandTask {
   /** The least that its room must keep it from everything else. */
   readonly isolation: IsolationLevel
   readonly cacheable: boolean
+  /** Set for an action of the Remote Execution API. */
+  readonly action?: TaskAction | undefined
+}
+
+/**
+ * The parts of an action that only the Remote Execution API has. Such a task has one stage. Its working directory is not
+ * created, its outputs have the forms that the protocol defines, and only the worker limits their number and size.
+ */
+export interface TaskAction {
+  /** As the client sent it: the key for caching and merging, and `action_digest` for workers of the seeds' protocols. */
+  readonly digest: Digest
+  readonly commandDigest: Digest
+  /** The client's own Action and Command messages. They are the encoded task: nothing is encoded again. */
+  readonly messages: { readonly action: Uint8Array; readonly command: Uint8Array }
+  /** Outputs that must be files, or directories: `output_files` and `output_directories` of clients before REAPI 2.1. */
+  readonly outputFiles: readonly string[]
+  readonly outputDirectories: readonly string[]
+  readonly directoryFormat: DirectoryFormat
+  readonly properties: readonly OutputProperty[]
 }
 
 /** Whose tasks are of this kind, in the doors' words; `command` is for those who have no better one. */
 export const COMMAND_ORIGINS = ['command', 'snippet', 'step'] as const
 export type CommandOrigin = (typeof COMMAND_ORIGINS)[number]
+
+export const isCommandOrigin = (origin: string): origin is CommandOrigin =>
+  COMMAND_ORIGINS.some((one) => one === origin)
 
 export interface CommandStage {
   /** Such as `compile` or `run`: lower-case letters, digits, dashes and underscores. */
@@ -115,6 +137,19 @@ export interface CommandTaskOutputs {
 export const SYMLINK_RULES = ['refuse', 'keep', 'follow'] as const
 export type SymlinkRule = (typeof SYMLINK_RULES)[number]
 
+/**
+ * The result of an attempt: every field of an ActionResult, and how each stage ended. Snippets and workflow steps read
+ * a projection of it (`CommandResult`).
+ */
+export interface TaskResult extends ActionResult {
+  /** The stages that ran, in order; all but the last exited with 0. */
+  readonly stages: readonly StageResult[]
+  /** The Directory that holds all outputs; undefined for an action, and when there are none. */
+  readonly outputsRoot: Digest | undefined
+  /** The reason why the outputs of a task that is no action could not be collected; there are none then. */
+  readonly problem: string | undefined
+}
+
 /** What came of a command task that ran, however it ended. */
 export interface CommandResult {
   /** Those that were run, in order: all but the last ended well. */
@@ -193,6 +228,18 @@ export interface CommandOutputFile {
 export const hasSucceeded = ({ stages, outputs }: CommandResult): boolean =>
   stages.at(-1)?.cause === 'ok' && outputs.problem === undefined
 
+/** The projection of a result that snippets and workflow steps read. */
+export const toCommandResult = ({ stages, outputsRoot, problem, metadata, ...result }: TaskResult): CommandResult => ({
+  stages,
+  outputs: {
+    root: outputsRoot,
+    files: result.outputFiles.map(({ path, digest, executable }) => ({ path, digest, executable })),
+    symlinks: result.outputSymlinks.map(({ path, target }) => ({ path, target })),
+    problem,
+  },
+  metadata,
+})
+
 /** What must be said of a stage, and of a task; the rest has defaults. */
 export type StageWish = Pick<CommandStage, 'name' | 'argv'> & Partial<CommandStage>
 export interface CommandWish extends Partial<Omit<CommandTask, 'stages' | 'inputs' | 'outputs'>> {
@@ -230,7 +277,12 @@ export const isInteractive = ({ stages }: Pick<CommandTask, 'stages'>): boolean 
   stages.some(({ stdin }) => stdin?.kind === 'live')
 
 /** The blobs that a task reads, to be kept while it is open. What is in the tree is named by its root. */
-export function blobsReadBy({ inputs, stages }: CommandTask): Digest[] {
+export function blobsReadBy({ inputs, stages, action }: CommandTask): Digest[] {
   const fed = stages.flatMap(({ stdin }) => (stdin?.kind === 'blob' ? [stdin.digest] : []))
-  return [...(inputs.root === undefined ? [] : [inputs.root]), ...inputs.placed.map(({ digest }) => digest), ...fed]
+  return [
+    ...(action === undefined ? [] : [action.digest, action.commandDigest]),
+    ...(inputs.root === undefined ? [] : [inputs.root]),
+    ...inputs.placed.map(({ digest }) => digest),
+    ...fed,
+  ]
 }

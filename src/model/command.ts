@@ -94,3 +94,13 @@ export interface Limits {
   /** Processors' worth of time at any moment, as in 1.5. */
   readonly cpus?: number
 }
+
+/** The lower value of each limit. */
+export function strictest(one: Limits, other: Limits): Limits {
+  const limits: { -readonly [K in keyof Limits]: Limits[K] } = {}
+  for (const name of Object.keys({ ...one, ...other }) as (keyof Limits)[]) {
+    const lower = Math.min(one[name] ?? Number.POSITIVE_INFINITY, other[name] ?? Number.POSITIVE_INFINITY)
+    if (lower < Number.POSITIVE_INFINITY) limits[name] = lower
+  }
+  return limits
+}

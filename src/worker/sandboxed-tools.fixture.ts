@@ -6,16 +6,16 @@ import { realClock } from '../runtimes/run/rooms.fixture.ts'
 import { sandboxBy } from '../runtimes/sandbox/sandbox.fixture.ts'
 import { threadPool } from '../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../storage/memory-store.ts'
-import type { AttemptTools } from './attempt.ts'
+import type { AttemptTools } from './attempt/attempt-tools.ts'
+import { attemptCommand } from './attempt/executor.fixture.ts'
+import type { StageHooks } from './attempt/executor.ts'
 import { remoteTarget } from './cas/remote-target.ts'
-import { attemptCommand } from './command-task/attempt-command.ts'
-import type { StageHooks } from './command-task/run-stages.ts'
 import { openFileCache } from './inputs/file-cache.ts'
 import { safePlacement } from './inputs/place-inputs.ts'
 import { inputStage } from './inputs/stage-inputs.ts'
 import { storeSource } from './inputs/store-source.ts'
-import { sameUser, userPerRoom } from './room-users.ts'
-import { openRooms } from './rooms.ts'
+import { sameUser, userPerRoom } from './rooms/room-users.ts'
+import { openRooms } from './rooms/rooms.ts'
 import { scratch } from './trees.fixture.ts'
 
 /** Others than those of workers and other tests. */
@@ -53,11 +53,7 @@ export async function sandboxedTools(name: string, by: typeof sandboxBy = sandbo
     roomName,
     /** One task, by these tools or others. */
     go: (by: AttemptTools, task: CommandTask, { hooks = {}, signal }: GoOptions = {}): Promise<CommandResult> =>
-      attemptCommand(
-        { name: roomName(), task, queuedAt: undefined, hooks, timeoutMs: undefined, begun: undefined },
-        by,
-        signal ?? new AbortController().signal,
-      ),
+      attemptCommand({ name: roomName(), task, hooks }, by, signal ?? new AbortController().signal),
     roomsLeft: async (): Promise<string[]> => {
       await rooms.cleared()
       return readdirSync(join(folder.path, 'rooms'))

@@ -12,6 +12,7 @@ import { unshareBy } from '../../src/runtimes/unshare/unshare.fixture.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { type Collected, collectOutputs } from '../../src/worker/outputs/collect-outputs.ts'
+import { actionTask } from '../../src/worker/tasks.fixture.ts'
 
 /** What a command may leave in the place of its outputs, and what the worker, who may read everything, makes of it. */
 const never = new AbortController().signal
@@ -43,17 +44,15 @@ describe.each(Object.keys(DRIVERS) as (keyof typeof DRIVERS)[])('outputs of a ro
     /** Runs the script, and gathers `wanted` from what it has left. */
     async function collected(script: string, ...wanted: string[]): Promise<Collected> {
       using room = emptyRoom()
-      const outputs = {
-        paths: { kind: 'any', paths: wanted },
-        globs: [],
-        directoryFormat: 'tree',
-        properties: [],
-      } as const
-      const command = commandOf(shell(script), { outputs })
+      const command = commandOf(shell(script))
       const end = await driver.runtime.run({ command, room, limits: { wallMs: 20_000 }, hooks: {} }, never)
       expect(end, Buffer.from(end.stderr.bytes).toString()).toMatchObject({ cause: 'ok' })
       const rules = { mostNodes: 1000, mostBytes: 1 << 30, absoluteSymlinks: 'allowed' } as const
-      return await collectOutputs({ command, root: room.path, fn: 'sha256' }, { bulk, rules }, never)
+      return await collectOutputs(
+        { task: actionTask({ outputs: { paths: wanted } }), root: room.path },
+        { bulk, rules },
+        never,
+      )
     }
     const secret = formatDigest(digestOf('sha256', Buffer.from(SECRET)))
     const leaks = ({ blobs }: Collected): boolean => blobs.some(({ digest }) => formatDigest(digest) === secret)

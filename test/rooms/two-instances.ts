@@ -9,7 +9,7 @@ import { commandUser } from '../../src/app/worker/user.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import { commandTaskOf } from '../../src/model/command-task.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
-import { attemptCommand } from '../../src/worker/command-task/attempt-command.ts'
+import { attemptCommand } from '../../src/worker/attempt/executor.fixture.ts'
 
 interface Told {
   readonly placed?: readonly { readonly path: string; readonly digest: Digest }[]

@@ -7,8 +7,8 @@ import { openRuntime } from '../../../src/runtimes/open-runtime.ts'
 import type { Runtime } from '../../../src/runtimes/run/runtime.ts'
 import { spawner } from '../../../src/runtimes/spawner/spawner.ts'
 import { plainCommand } from '../../../src/worker/plain-command.ts'
-import { sameUser } from '../../../src/worker/room-users.ts'
-import { openRooms, type Rooms } from '../../../src/worker/rooms.ts'
+import { sameUser } from '../../../src/worker/rooms/room-users.ts'
+import { openRooms, type Rooms } from '../../../src/worker/rooms/rooms.ts'
 import { answerWith } from '../../child.ts'
 
 export interface RoomQuestion {

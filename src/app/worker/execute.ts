@@ -6,12 +6,14 @@ import { invalid } from '../../base/fault.ts'
 import type { Target } from '../../client/connection/target.ts'
 import type { ClientTls } from '../../grpc/client/channel.ts'
 import type { ActionResult } from '../../model/action-result.ts'
+import type { TaskResult } from '../../model/command-task.ts'
 import type { RunEnd } from '../../runtimes/run/runtime.ts'
 import { actionSpecToProto } from '../../wire/tasks/action-spec.ts'
-import { runAction } from '../../worker/daemon-attempt.ts'
+import { taskOfAction } from '../../worker/attempt/lease-task.ts'
 import type { Backend } from '../config/backends.ts'
 import { network } from '../config/network.ts'
 import { worker } from '../config/worker.ts'
+import { executorOf } from './executor.ts'
 import { channelTo } from './target.ts'
 import { openWorkerTools } from './tools.ts'
 import { commandUser } from './user.ts'
@@ -34,11 +36,7 @@ export interface ExecuteOptions {
 }
 
 /** Runs one action from a store and puts its outputs there: what a worker does, without a server to ask for it. */
-export async function executeOnce(
-  order: ExecuteOptions,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<{ readonly end: RunEnd; readonly result: ActionResult }> {
+export async function executeOnce(order: ExecuteOptions, clock: Clock, signal: AbortSignal): Promise<TaskResult> {
   const fn = order.digestFunction ?? digestFunctionByHexLength(order.actionDigest.indexOf('/'))
   if (fn === undefined) throw invalid(`--action-digest: ${order.actionDigest} is not hash/size`)
   const actionDigest = parseDigest(order.actionDigest, fn)
@@ -62,11 +60,10 @@ export async function executeOnce(
       clock,
     })
     try {
-      const spec = actionSpecToProto({ actionDigest, inline: undefined })
-      const lease = { attemptId: 'execute', origin: 'action', spec, actionDigest: '', timeoutMs: undefined }
+      const { tools: all, source } = tools.of(order.instance)
+      const task = await taskOfAction(actionDigest, source, signal)
       const hooks = { stdout: order.stdout, stderr: order.stderr }
-      const run = { lease, here: tools.of(order.instance), hooks, room: `execute-${process.pid}` }
-      return (await runAction(run, signal)).outcome
+      return await executorOf(all).execute({ name: `execute-${process.pid}`, task, hooks }, signal)
     } finally {
       await tools.close()
     }

@@ -11,7 +11,7 @@ import { OWN_USER } from '../../runtimes/open-runtime.ts'
 import { removeTree } from '../../runtimes/remove/remove-tree.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
-import type { AttemptTools } from '../../worker/attempt.ts'
+import type { AttemptTools } from '../../worker/attempt/attempt-tools.ts'
 import { remoteTarget } from '../../worker/cas/remote-target.ts'
 import { openFileCache } from '../../worker/inputs/file-cache.ts'
 import { inputStage } from '../../worker/inputs/stage-inputs.ts'
@@ -22,14 +22,15 @@ import { type OfferedLanguages, offeredLanguages } from '../../worker/languages/
 import { rooted } from '../../worker/languages/rooted-runtime.ts'
 import { type SelfTestResults, selfTestResultsIn } from '../../worker/languages/self-test-results.ts'
 import { trialInRooms } from '../../worker/languages/trial-in-rooms.ts'
-import { sameUser } from '../../worker/room-users.ts'
-import { openRooms } from '../../worker/rooms.ts'
+import { sameUser } from '../../worker/rooms/room-users.ts'
+import { openRooms } from '../../worker/rooms/rooms.ts'
 import type { Backend } from '../config/backends.ts'
 import { network } from '../config/network.ts'
 import { worker } from '../config/worker.ts'
 import { lastingClock, systemClock } from '../process/clock.ts'
 import { toolchainFolders } from '../process/language-folders.ts'
 import { version } from '../process/version.ts'
+import { executorOf } from './executor.ts'
 import { openBackend } from './runtime.ts'
 
 export interface LanguageMachineOptions {
@@ -66,7 +67,12 @@ export async function openLanguageMachine(options: LanguageMachineOptions): Prom
   let tried = 0
   const offered = offeredLanguages({
     languages: options.languages,
-    trial: trialInRooms({ tools, roomName: () => `language-${++tried}`, isolation: probe.isolation }),
+    trial: trialInRooms({
+      executor: executorOf(tools),
+      clock: tools.clock,
+      roomName: () => `language-${++tried}`,
+      isolation: probe.isolation,
+    }),
     results: resultsFor(options),
     ...(options.told && { told: options.told }),
     markOf: languageMarks({

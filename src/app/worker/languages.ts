@@ -9,7 +9,6 @@ import { type IsolationLevel, isolatesAs } from '../../model/isolation.ts'
 import type { Language } from '../../model/language.ts'
 import type { RuntimeProbe } from '../../runtimes/run/runtime.ts'
 import type { NamedValue } from '../../wire/workers/registration.ts'
-import type { InstanceTools } from '../../worker/daemon-attempt.ts'
 import { languageMarks } from '../../worker/languages/language-marks.ts'
 import { type LanguageReport, languageProperties } from '../../worker/languages/language-report.ts'
 import {
@@ -23,6 +22,8 @@ import { trialInRooms } from '../../worker/languages/trial-in-rooms.ts'
 import type { Config } from '../config/config.ts'
 import { languageFoldersHere } from '../process/language-folders.ts'
 import { version } from '../process/version.ts'
+import { executorOf } from './executor.ts'
+import type { InstanceTools } from './tools.ts'
 
 export interface WorkerLanguagesOptions {
   readonly languages: readonly Language[]
@@ -90,7 +91,7 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   const { tools } = within(options.here)
   const offered = offeredLanguages({
     languages,
-    trial: trialInRooms({ tools, roomName: options.roomName, isolation: least }),
+    trial: trialInRooms({ executor: executorOf(tools), clock, roomName: options.roomName, isolation: least }),
     results: selfTestResultsIn(folders.selfTests),
     markOf,
     clock,

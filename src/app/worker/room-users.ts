@@ -3,7 +3,7 @@ import { chownSync, mkdtempSync, readFileSync, realpathSync, rmdirSync } from 'n
 import { join } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 import { OWN_USER, type RoomUser } from '../../runtimes/open-runtime.ts'
-import { type RoomUsers, sameUser, userPerRoom } from '../../worker/room-users.ts'
+import { type RoomUsers, sameUser, userPerRoom } from '../../worker/rooms/room-users.ts'
 import type { Backend } from '../config/backends.ts'
 
 export interface RoomUsersOptions {

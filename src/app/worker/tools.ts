@@ -17,14 +17,15 @@ import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
 import { openUpstream } from '../../storage/upstream/upstream.ts'
 import { upstreamStore } from '../../storage/upstream/upstream-store.ts'
+import type { AttemptTools } from '../../worker/attempt/attempt-tools.ts'
 import { remoteTarget } from '../../worker/cas/remote-target.ts'
-import type { InstanceTools } from '../../worker/daemon-attempt.ts'
+import type { BlobSource } from '../../worker/inputs/blob-source.ts'
 import { openFileCache } from '../../worker/inputs/file-cache.ts'
 import { safePlacement } from '../../worker/inputs/place-inputs.ts'
 import { inputStage } from '../../worker/inputs/stage-inputs.ts'
 import { storeSource } from '../../worker/inputs/store-source.ts'
 import { type ReadyRooms, readyRooms } from '../../worker/ready/ready-rooms.ts'
-import { openRooms, type Rooms } from '../../worker/rooms.ts'
+import { openRooms, type Rooms } from '../../worker/rooms/rooms.ts'
 import { type Backend, takesImages } from '../config/backends.ts'
 import type { Config } from '../config/config.ts'
 import { toolchainFolders } from '../process/language-folders.ts'
@@ -59,7 +60,13 @@ export interface WorkerToolsOptions {
   readonly clock: Clock
 }
 
-/** What a worker runs attempts with, whoever sends them. */
+/** Everything that an attempt of one instance needs. */
+export interface InstanceTools {
+  readonly tools: AttemptTools
+  readonly source: BlobSource
+}
+
+/** The parts that attempts of every instance run with. */
 export interface WorkerTools {
   readonly runtime: Runtime
   store(instance: string): BlobStore

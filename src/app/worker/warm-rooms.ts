@@ -5,9 +5,9 @@ import type { CommandTask } from '../../model/command-task.ts'
 import type { Language } from '../../model/language.ts'
 import { snippetOf } from '../../model/snippet.ts'
 import type { RuntimeName } from '../../runtimes/run/runtime.ts'
-import type { InstanceTools } from '../../worker/daemon-attempt.ts'
 import { warmRooms } from '../../worker/warm/warm-rooms.ts'
 import type { WorkerLanguages } from './languages.ts'
+import type { InstanceTools } from './tools.ts'
 
 export interface WorkerWarmRoomsOptions {
   /** Interpreters that wait at a time; undefined for as many as suit the slots. */

@@ -9,14 +9,15 @@ import type { Language } from '../../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { NETWORK_PROPERTY } from '../../model/network-grants.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/workers/registration.ts'
+import { runLease } from '../../worker/attempt/run-lease.ts'
 import { type Daemon, startDaemon } from '../../worker/daemon.ts'
-import { runLease } from '../../worker/daemon-attempt.ts'
 import { selfCheck } from '../../worker/daemon-check.ts'
 import { daemonOnceReached } from '../../worker/daemon-once-reached.ts'
 import { reachStore } from '../../worker/reach-store.ts'
 import { type Backend, takesImages } from '../config/backends.ts'
 import type { Config } from '../config/config.ts'
 import { version } from '../process/version.ts'
+import { executorOf } from './executor.ts'
 import { openWorkerLanguages, type SpokenLanguages, type WorkerLanguages } from './languages.ts'
 import { readTls } from './target.ts'
 import { openWorkerTools, type WorkerTools, type WorkerToolsOptions } from './tools.ts'
@@ -191,10 +192,11 @@ function work(
     },
     registered: () => registered?.({ worker: id, slots, ...spoken }),
     run: ({ lease, begun }, hooks, signal) => {
-      const room = `room-${process.pid}-${++rooms}`
-      const here = warm.within(languages.within(tools.of(lease.instance)))
+      const { tools: all, source } = warm.within(languages.within(tools.of(lease.instance)))
+      const name = `room-${process.pid}-${++rooms}`
       const results = link.stageResults(lease.attemptId)
-      return runLease({ lease, here, hooks, room, results, ...(lease.prefetch && { begun }) }, signal)
+      const attempt = { name, hooks, results, ...(lease.prefetch && { begun }) }
+      return runLease({ lease, executor: executorOf(all), source, ...attempt }, signal)
     },
     heartbeatMs: settings.heartbeat_interval_seconds * 1000,
     drainMs: settings.drain_timeout_seconds * 1000,

@@ -42,10 +42,11 @@ export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal):
     stdout: (bytes: Uint8Array) => flags.json ?? terminal.out(out.decode(bytes, { stream: true })),
     stderr: (bytes: Uint8Array) => flags.json ?? terminal.err(err.decode(bytes, { stream: true })),
   }
-  const { end, result } = await untilStopped(terminal, (signal) => executeOnce(order, systemClock, signal))
-  if (flags.json) terminal.out(`${JSON.stringify({ cause: end.cause, reason: end.reason, ...told(result) })}\n`)
-  else terminal.err(inWords(result, end.reason))
-  if (end.exitCode !== 0) throw new ExitRequest(end.exitCode)
+  const result = await untilStopped(terminal, (signal) => executeOnce(order, systemClock, signal))
+  const { cause, reason } = result.stages[0] ?? {}
+  if (flags.json) terminal.out(`${JSON.stringify({ cause, reason, ...told(result) })}\n`)
+  else terminal.err(inWords(result, reason))
+  if (result.exitCode !== 0) throw new ExitRequest(result.exitCode)
 }
 
 const named = (digest: Digest | undefined): string | undefined => digest && formatDigest(digest)

@@ -2,56 +2,72 @@ import { expect, test } from 'vitest'
 import { Action, Command } from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { encodedAs } from '../messages/messages.fixture.ts'
 import { actionFromProto, commandFromProto } from './execution-action.ts'
-import { commandOfAction } from './execution-command.ts'
+import { taskOfAction } from './execution-command.ts'
 
 const DIGEST = { hash: 'a'.repeat(64), sizeBytes: 5 }
 const digest = { fn: 'sha256', hash: DIGEST.hash, size: 5 } as const
 
 type Parts<T> = Parameters<typeof encodedAs<T>>[1]
 
-const lowered = (action: Parts<Action>, command: Parts<Command>) =>
-  commandOfAction(
-    actionFromProto(encodedAs(Action, { commandDigest: DIGEST, inputRootDigest: DIGEST, ...action }), 'sha256'),
-    commandFromProto(encodedAs(Command, { arguments: ['true'], ...command })),
-  )
+function lowered(action: Parts<Action>, command: Parts<Command>) {
+  const messages = {
+    action: encodedAs(Action, { commandDigest: DIGEST, inputRootDigest: DIGEST, ...action }),
+    command: encodedAs(Command, { arguments: ['true'], ...command }),
+  }
+  return taskOfAction({
+    digest,
+    action: actionFromProto(messages.action, 'sha256'),
+    command: commandFromProto(messages.command),
+    messages,
+  })
+}
 
-test('an action and its command become a command of ours, with everything that they say', () => {
-  expect(
-    lowered(
-      { timeout: { seconds: 90, nanos: 5e8 }, doNotCache: true },
-      {
-        arguments: ['cc', '-c', 'a.c'],
-        environmentVariables: [{ name: 'PATH', value: '/bin' }],
-        outputPaths: ['a.o', 'out'],
-        outputFiles: ['ignored'],
-        workingDirectory: 'src',
-        outputNodeProperties: ['mtime', 'UnixMode', 'MTIME'],
-        outputDirectoryFormat: 2,
-      },
-    ),
-  ).toEqual({
-    argv: ['cc', '-c', 'a.c'],
-    env: [{ name: 'PATH', value: '/bin' }],
-    workingDirectory: 'src',
-    inputs: { root: digest, files: [], uris: [] },
-    outputs: {
-      paths: { kind: 'any', paths: ['a.o', 'out'] },
-      globs: [],
-      directoryFormat: 'both',
-      properties: ['mtime', 'unixMode'],
+test('an action and its command become a task of one stage, with everything that they say', () => {
+  const { action, ...task } = lowered(
+    { timeout: { seconds: 90, nanos: 5e8 }, doNotCache: true },
+    {
+      arguments: ['cc', '-c', 'a.c'],
+      environmentVariables: [{ name: 'PATH', value: '/bin' }],
+      outputPaths: ['a.o', 'out'],
+      outputFiles: ['ignored'],
+      workingDirectory: 'src',
+      outputNodeProperties: ['mtime', 'UnixMode', 'MTIME'],
+      outputDirectoryFormat: 2,
     },
+  )
+  expect(task).toMatchObject({
+    fn: 'sha256',
+    stages: [
+      {
+        argv: ['cc', '-c', 'a.c'],
+        env: [{ name: 'PATH', value: '/bin' }],
+        limits: { wallMs: 90_500 },
+        network: false,
+        stdin: undefined,
+      },
+    ],
+    workingDirectory: 'src',
+    inputs: { root: digest, files: [], placed: [] },
+    outputs: { paths: ['a.o', 'out'], globs: [] },
     platform: [],
     image: undefined,
-    limits: { wallMs: 90_500 },
-    network: false,
     cacheable: false,
+  })
+  expect(action).toMatchObject({
+    digest,
+    commandDigest: digest,
+    outputFiles: [],
+    outputDirectories: [],
+    directoryFormat: 'both',
+    properties: ['mtime', 'unixMode'],
   })
 })
 
 test('older clients say what each output must be, and no limit is none', () => {
-  const { outputs, limits } = lowered({}, { outputFiles: ['a.o'], outputDirectories: ['out'] })
-  expect(outputs.paths).toEqual({ kind: 'typed', files: ['a.o'], directories: ['out'] })
-  expect(limits).toEqual({})
+  const { outputs, action, stages } = lowered({}, { outputFiles: ['a.o'], outputDirectories: ['out'] })
+  expect(outputs.paths).toEqual([])
+  expect(action).toMatchObject({ outputFiles: ['a.o'], outputDirectories: ['out'] })
+  expect(stages[0]?.limits).toEqual({})
 })
 
 test('the platform of the action goes before that of the command, an empty one too', () => {
@@ -67,5 +83,8 @@ test('image and network are properties', () => {
     { name: 'container-image', value: 'docker://alpine' },
     { name: 'dockerNetwork', value: 'standard' },
   ]
-  expect(lowered({ platform: { properties } }, {})).toMatchObject({ image: 'docker://alpine', network: true })
+  expect(lowered({ platform: { properties } }, {})).toMatchObject({
+    image: 'docker://alpine',
+    stages: [{ network: true }],
+  })
 })

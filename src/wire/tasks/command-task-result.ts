@@ -3,11 +3,14 @@ import { invalid } from '../../base/fault.ts'
 import type { ActionResult, OutputFile } from '../../model/action-result.ts'
 import {
   type CommandResult,
+  type CommandTask,
   hasSucceeded,
   STAGE_CAUSES,
   type StageResult,
   type StageStream,
   type StageUsage,
+  type TaskResult,
+  toCommandResult,
 } from '../../model/command-task.ts'
 import { DIGEST_SHAPE, digestToProto, optionalDigestFromProto } from '../digests/digest.ts'
 import * as proto from '../gen/windlass/task/v1/command.ts'
@@ -16,9 +19,13 @@ import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 import { actionResultFromProto, actionResultToProto } from '../reapi/action-result.ts'
 import { mustBePath, STREAMS_FOLDER } from './command-task-rules.ts'
 
+/** The result of an action is an ActionResult as clients know it; see below for the result of another task. */
+export const taskResultToProto = ({ action }: Pick<CommandTask, 'action'>, result: TaskResult): Uint8Array =>
+  action === undefined ? commandResultToProto(toCommandResult(result)) : actionResultToProto(result)
+
 /**
- * A command result travels as an ActionResult: so it goes every way that those go, its blobs are found by whoever looks
- * after blobs, and the action cache can hold it. What an ActionResult has no word for is in its auxiliary metadata.
+ * The result of a command task is encoded as an ActionResult: every protocol and the action cache can carry it, and its
+ * blobs are kept like those of an action. The fields that an ActionResult has not are in its auxiliary metadata.
  */
 export function commandResultToProto(result: CommandResult): Uint8Array {
   const { stages, outputs, metadata } = result

@@ -4,9 +4,9 @@ import type { Digest, DigestFunction, DigestList } from '../../base/digest.ts'
 import { digestAt } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { BlobStore, ReadRange } from '../../storage/blob-store.ts'
-import { atOnce } from '../at-once.ts'
 import { backoff } from '../links/backoff.ts'
 import type { HttpAnswer, HttpCaller, HttpRequest } from '../links/http-caller.ts'
+import { atOnce } from '../rooms/at-once.ts'
 import { putInPieces } from './http-put.ts'
 
 export interface HttpStoreOptions {

@@ -1,7 +1,7 @@
 import { digestListOf } from '../../base/digest-list.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import { atOnce } from '../at-once.ts'
 import type { BlobTarget, OutputBlob } from '../outputs/blob-target.ts'
+import { atOnce } from '../rooms/at-once.ts'
 
 /** Blobs up to this length travel together. */
 const SMALL_BYTES = 256 * 1024

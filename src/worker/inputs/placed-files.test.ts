@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
+import type { CommandTask } from '../../model/command-task.ts'
 import { link, program, putBlob, putTree } from '../trees.fixture.ts'
 import { bench, bulk, commandWith, never } from './stage-inputs.fixture.ts'
 
@@ -13,6 +14,12 @@ const placedAt = (path: string, digest: Digest, more: { writable?: boolean; exec
   executable: false,
   writable: false,
   ...more,
+})
+
+/** A task whose stage reads this blob. */
+const fedWith = (task: CommandTask, digest: Digest): CommandTask => ({
+  ...task,
+  stages: task.stages.map((stage) => ({ ...stage, stdin: { kind: 'blob', digest } })),
 })
 
 test.each(['link', 'copy'] as const)(
@@ -27,7 +34,7 @@ test.each(['link', 'copy'] as const)(
       placedAt('b/tool', digest, { executable: true }),
       placedAt('b/empty', await putBlob(at.store, ''), { writable: true }),
     ]
-    using staged = await at.stage.stage({ ...commandWith(undefined), placed, apart: [digest] }, root, never)
+    using staged = await at.stage.stage(fedWith(commandWith(undefined, { inputs: { placed } }), digest), root, never)
     const modes = placed.map(({ path }) => (statSync(join(root, path)).mode & 0o777).toString(8))
     expect(modes).toEqual(['444', '644', '555', '644'])
     expect(placed.slice(0, 3).map(({ path }) => readFileSync(join(root, path), 'utf8'))).toEqual(
@@ -53,7 +60,11 @@ test('a file cannot be placed through a symlink of the tree, nor over something'
   const digest = await putBlob(at.store, 'content')
   const tree = await putTree(at.store, { out: link('/tmp'), there: 'x', folder: { y: 'y' } })
   for (const path of ['out/stolen', 'there', 'folder', 'there/below']) {
-    const staging = at.stage.stage({ ...commandWith(tree), placed: [placedAt(path, digest)] }, at.room(), never)
+    const staging = at.stage.stage(
+      commandWith(undefined, { inputs: { root: tree, placed: [placedAt(path, digest)] } }),
+      at.room(),
+      never,
+    )
     await expect(staging).rejects.toMatchObject({ fault: { kind: 'invalid' } })
   }
   expect(existsSync('/tmp/stolen')).toBe(false)
@@ -62,7 +73,7 @@ test('a file cannot be placed through a symlink of the tree, nor over something'
 test('files that nobody has are told all at once, those apart from the room too', async () => {
   using at = await bench()
   const absent = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size: 4 }) as const
-  const wanted = { ...commandWith(undefined), placed: [placedAt('a', absent('a'))], apart: [absent('b')] }
+  const wanted = fedWith(commandWith(undefined, { inputs: { placed: [placedAt('a', absent('a'))] } }), absent('b'))
   await expect(at.stage.stage(wanted, at.room(), never)).rejects.toMatchObject({
     fault: { kind: 'missing', digests: [{ hash: absent('a').hash }, { hash: absent('b').hash }] },
   })
@@ -71,7 +82,7 @@ test('files that nobody has are told all at once, those apart from the room too'
 test('a path that leads out is refused before anything is fetched', async () => {
   using at = await bench()
   const digest = await putBlob(at.store, 'content')
-  const wanted = { ...commandWith(undefined), placed: [placedAt('../x', digest)] }
+  const wanted = commandWith(undefined, { inputs: { placed: [placedAt('../x', digest)] } })
   await expect(at.stage.stage(wanted, at.room(), never)).rejects.toThrow('leads out of the inputs')
   expect(at.asked).toEqual([])
 })

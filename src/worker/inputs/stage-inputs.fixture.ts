@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
-import type { Command, WantedPaths } from '../../model/command.ts'
+import type { CommandTask } from '../../model/command-task.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
+import { type ActionWish, actionTask } from '../tasks.fixture.ts'
 import { scratch } from '../trees.fixture.ts'
 import type { BlobSource } from './blob-source.ts'
 import { openFileCache } from './file-cache.ts'
@@ -15,23 +16,8 @@ import { storeSource } from './store-source.ts'
 export const bulk = threadPool(1)
 export const never = new AbortController().signal
 
-export const commandWith = (root: Digest | undefined, more: Partial<Command> = {}): Command => ({
-  argv: ['true'],
-  env: [],
-  workingDirectory: '',
-  inputs: { root, files: [], uris: [] },
-  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'tree', properties: [] },
-  platform: [],
-  image: undefined,
-  limits: {},
-  network: false,
-  cacheable: true,
-  ...more,
-})
-
-export const wanting = (paths: WantedPaths): Partial<Command> => ({
-  outputs: { paths, globs: [], directoryFormat: 'tree', properties: [] },
-})
+export const commandWith = (root: Digest | undefined, more: ActionWish = {}): CommandTask =>
+  actionTask({ inputs: { root }, ...more })
 
 interface Bench {
   readonly maxBytes?: number

@@ -13,11 +13,12 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { formatDigest } from '../../base/digest-text.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
+import { wanting } from '../tasks.fixture.ts'
 import { fileWith, link, program, putBlob, putTree, scratch, type TreeSpec } from '../trees.fixture.ts'
 import type { BlobSource } from './blob-source.ts'
 import { openFileCache } from './file-cache.ts'
 import { safePlacement } from './place-inputs.ts'
-import { bench, bulk, commandWith, never, wanting } from './stage-inputs.fixture.ts'
+import { bench, bulk, commandWith, never } from './stage-inputs.fixture.ts'
 import { inputStage } from './stage-inputs.ts'
 import { storeSource } from './store-source.ts'
 
@@ -143,10 +144,10 @@ describe('inline files', () => {
     const root = await putTree(at.store, { a: 'tree' })
     const files = [{ path: 'src/main.py', contents: Buffer.from('print(1)'), executable: true }]
     const room = at.room()
-    using _held = await at.stage.stage(commandWith(root, { inputs: { root, files, uris: [] } }), room, never)
+    using _held = await at.stage.stage(commandWith(root, { inputs: { root, files } }), room, never)
     expect(readFileSync(join(room, 'src/main.py'), 'utf8')).toBe('print(1)')
     const over = [{ path: 'a', contents: Buffer.from('x'), executable: false }]
-    const clash = at.stage.stage(commandWith(root, { inputs: { root, files: over, uris: [] } }), at.room(), never)
+    const clash = at.stage.stage(commandWith(root, { inputs: { root, files: over } }), at.room(), never)
     await expect(clash).rejects.toMatchObject({ fault: { kind: 'invalid' } })
   })
 })
@@ -210,7 +211,7 @@ describe('the cache', () => {
     const root = await putTree(at.store, tree(3))
     abort.abort(new Error('enough'))
     await expect(at.stage.stage(commandWith(root), at.room(), abort.signal)).rejects.toThrow('enough')
-    const clash = { root, files: [{ path: 'f0', contents: Buffer.from('x'), executable: false }], uris: [] }
+    const clash = { root, files: [{ path: 'f0', contents: Buffer.from('x'), executable: false }] }
     await expect(at.stage.stage(commandWith(root, { inputs: clash }), at.room(), never)).rejects.toThrow()
     expect(at.cache.shelf.bytes).toBe(0)
   })

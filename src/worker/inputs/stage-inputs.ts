@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Command } from '../../model/command.ts'
-import type { PlacedFile } from '../../model/command-task.ts'
+import type { CommandTask, PlacedFile } from '../../model/command-task.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
-import { checkedPath } from '../checked-path.ts'
+import { checkedPath } from '../rooms/checked-path.ts'
 import type { BlobSource } from './blob-source.ts'
 import { type DirectoryCache, directoryCache } from './directory-cache.ts'
 import { fileFetch } from './fetch-files.ts'
@@ -25,26 +24,20 @@ export interface InputOptions {
   readonly directoryBytes: number
 }
 
-/** What a room is filled with: that of a command, and what only tasks of our own doors ask for. */
-export interface WantedInputs extends Pick<Command, 'inputs' | 'outputs' | 'workingDirectory'> {
-  readonly placed?: readonly PlacedFile[]
-  /** Blobs that are to be at hand, and not in the room. */
-  readonly apart?: readonly Digest[]
-  /** The working directory is made when no input does. */
-  readonly makesWorkingDirectory?: boolean
-}
+/** The parts of a task that a room is filled for. */
+export type StagedTask = Pick<CommandTask, 'inputs' | 'outputs' | 'workingDirectory' | 'stages' | 'action'>
 
 export interface StagedInputs extends Disposable {
-  /** Where a blob that was wanted apart lies; undefined for the empty one. */
+  /** The path of a blob that a stage reads; undefined for the empty one. */
   pathOf(digest: Digest): string | undefined
 }
 
 export interface InputStage {
   /**
-   * Fills an empty directory with the inputs of a command. What it took from the cache is held until the answer is
-   * disposed of. Throws `missing` with all blobs that are not there, and `invalid` for a tree that can be laid out nowhere.
+   * Fills an empty directory with the inputs of a task. The files that it takes from the cache are held until the result
+   * is disposed of. Throws `missing` with all blobs that are absent, and `invalid` for a tree that no worker can place.
    */
-  stage(wanted: WantedInputs, root: string, signal: AbortSignal): Promise<StagedInputs>
+  stage(task: StagedTask, root: string, signal: AbortSignal): Promise<StagedInputs>
 }
 
 const NO_INPUTS: InputPlan = { directories: [], files: [], symlinks: [], missing: [] }
@@ -54,18 +47,19 @@ export function inputStage(options: InputOptions): InputStage {
   const directories: DirectoryCache = directoryCache(source, options.directoryBytes)
   const fetch = fileFetch(options)
   return {
-    async stage(wanted, root, signal) {
-      const { inputs, outputs } = wanted
-      if (inputs.uris.length > 0)
-        throw new FaultError({ kind: 'invalid', what: 'inputs by URI are not staged here', why: 'unsupported' })
-      const start = checkedPath(wanted.workingDirectory, 'working directory')
+    async stage(task, root, signal) {
+      const { inputs, action } = task
+      const start = checkedPath(task.workingDirectory, 'working directory')
       const inline = inputs.files.map((file) => ({ ...file, path: checkedPath(file.path, 'input') }))
-      const placed = (wanted.placed ?? []).map(plannedFile)
-      const outputParents = wantedPathsOf(outputs.paths).flatMap((path) => parentOf(checkedPath(path, 'output', start)))
-      if (wanted.makesWorkingDirectory) outputParents.push(start)
+      const placed = inputs.placed.map(plannedFile)
+      const outputParents = outputPathsOf(task).flatMap((path) => parentOf(checkedPath(path, 'output', start)))
+      // An action's working directory must be among its inputs (REAPI, Command.working_directory).
+      if (action === undefined) outputParents.push(start)
       const plan =
         inputs.root === undefined ? NO_INPUTS : await planInputs(inputs.root, { cache: directories, rules }, signal)
-      const apart = (wanted.apart ?? []).map((digest) => ({ digest, executable: false }))
+      const apart = task.stages.flatMap(({ stdin }) =>
+        stdin?.kind === 'blob' ? [{ digest: stdin.digest, executable: false }] : [],
+      )
       const held = holdAll(cache, [...filesOf([...plan.files, ...placed], options), ...filesOf(apart, options)])
       try {
         const missing = [...plan.missing, ...(await fetch.bring(held.files, signal))]
@@ -81,14 +75,14 @@ export function inputStage(options: InputOptions): InputStage {
   }
 }
 
-/** Each room may belong to a user of its own; whoever made it gave it to that user. */
+/** Each room may belong to a user of its own, which `rooms` has made its owner. */
 function ownerOf(root: string): User {
   const { uid, gid } = statSync(root)
   return { uid, gid }
 }
 
-const wantedPathsOf = (paths: Command['outputs']['paths']): readonly string[] =>
-  paths.kind === 'any' ? paths.paths : [...paths.files, ...paths.directories]
+export const outputPathsOf = ({ outputs, action }: Pick<CommandTask, 'outputs' | 'action'>): readonly string[] =>
+  action === undefined ? outputs.paths : [...outputs.paths, ...action.outputFiles, ...action.outputDirectories]
 
 /** None for the root, which is there already. */
 function parentOf(path: string): string[] {

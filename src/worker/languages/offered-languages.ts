@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Language } from '../../model/language.ts'
-import { atOnce } from '../at-once.ts'
+import { atOnce } from '../rooms/at-once.ts'
 import type { LanguageReport } from './language-report.ts'
 import type { SelfTestResult, SelfTestResults } from './self-test-results.ts'
 import { type LanguageTrial, testLanguage } from './test-language.ts'

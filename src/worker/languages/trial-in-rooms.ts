@@ -1,23 +1,20 @@
+import type { Clock } from '../../base/clock.ts'
+import { toCommandResult } from '../../model/command-task.ts'
 import type { IsolationLevel } from '../../model/isolation.ts'
-import type { AttemptTools } from '../attempt.ts'
-import { attemptCommand } from '../command-task/attempt-command.ts'
+import type { Executor } from '../attempt/executor.ts'
 import type { LanguageTrial } from './test-language.ts'
 
 export interface TrialOptions {
-  readonly tools: AttemptTools
-  /** Unlike that of any other room of this worker. */
+  readonly executor: Executor
+  readonly clock: Clock
+  /** A name that is unique among the rooms of this machine. */
   readonly roomName: () => string
   readonly isolation: IsolationLevel
 }
 
-/** The way that every command task goes on this worker. */
-export const trialInRooms = ({ tools, roomName, isolation }: TrialOptions): LanguageTrial => ({
-  run: (task, signal) =>
-    attemptCommand(
-      { name: roomName(), task, queuedAt: undefined, hooks: {}, timeoutMs: undefined, begun: undefined },
-      tools,
-      signal,
-    ),
-  clock: tools.clock,
+/** Runs self-tests as every task runs on this worker. */
+export const trialInRooms = ({ executor, clock, roomName, isolation }: TrialOptions): LanguageTrial => ({
+  run: async (task, signal) => toCommandResult(await executor.execute({ name: roomName(), task, hooks: {} }, signal)),
+  clock,
   isolation,
 })

@@ -1,6 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
 import { foundStageFromJson, keptStageToJson } from '../../wire/workers/json/stage.ts'
-import type { StageResults } from '../command-task/stage-cache.ts'
+import type { StageResults } from '../attempt/executor.ts'
 import type { HttpAnswer, HttpCaller } from './http-caller.ts'
 
 export interface HttpStageOptions {

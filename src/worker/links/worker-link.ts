@@ -4,7 +4,7 @@ import type { LeaseMessage } from '../../wire/workers/lease.ts'
 import type { WorkerRegistration } from '../../wire/workers/registration.ts'
 import type { TaskNews } from '../../wire/workers/status.ts'
 import type { OrderWord, StopWord } from '../../wire/workers/stream.ts'
-import type { StageResults } from '../command-task/stage-cache.ts'
+import type { StageResults } from '../attempt/executor.ts'
 
 /** A worker's way to its server. It mends itself: whoever uses it need not know when it is broken. */
 export interface WorkerLink {

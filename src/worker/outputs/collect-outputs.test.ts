@@ -6,10 +6,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import type { Command, WantedOutputs, WantedPaths } from '../../model/command.ts'
+import type { CommandTask, TaskAction } from '../../model/command-task.ts'
 import type { Directory } from '../../model/directory.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { directoryFromProto, directoryToProto, treeFromProto } from '../../wire/reapi/directory.ts'
+import { actionTask, type Wanted, wanting } from '../tasks.fixture.ts'
 import { scratch } from '../trees.fixture.ts'
 import type { OutputBlob } from './blob-target.ts'
 import { type Collected, collectOutputs } from './collect-outputs.ts'
@@ -19,24 +20,18 @@ afterAll(() => bulk.close())
 const never = new AbortController().signal
 const rules = { mostNodes: 1000, mostBytes: 1 << 30, absoluteSymlinks: 'allowed' as const }
 
-function commandWanting(paths: WantedPaths, more: Partial<WantedOutputs> = {}, workingDirectory = ''): Command {
-  return {
-    argv: [],
-    env: [],
-    workingDirectory,
-    inputs: { root: undefined, files: [], uris: [] },
-    outputs: { paths, globs: [], directoryFormat: 'tree', properties: [], ...more },
-    platform: [],
-    image: undefined,
-    limits: {},
-    network: false,
-    cacheable: true,
-  }
+interface More extends Partial<Pick<TaskAction, 'directoryFormat' | 'properties'>> {
+  readonly globs?: readonly string[]
 }
 
-const any = (...paths: string[]): WantedPaths => ({ kind: 'any', paths })
-const collect = (root: string, command: Command, more = rules): Promise<Collected> =>
-  collectOutputs({ command, root, fn: 'sha256' }, { bulk, rules: more }, never)
+function commandWanting(wanted: Wanted, { globs = [], ...action }: More = {}, workingDirectory = ''): CommandTask {
+  const { outputs, action: typed } = wanting(wanted)
+  return actionTask({ workingDirectory, outputs: { ...outputs, globs }, action: { ...typed, ...action } })
+}
+
+const any = (...paths: string[]): Wanted => ({ kind: 'any', paths })
+const collect = (root: string, task: CommandTask, more = rules): Promise<Collected> =>
+  collectOutputs({ task, root }, { bulk, rules: more }, never)
 
 /** A room with these files in it. */
 function roomWith(files: Readonly<Record<string, string | Uint8Array>>) {

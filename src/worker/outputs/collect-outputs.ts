@@ -1,24 +1,42 @@
-import type { DigestFunction } from '../../base/digest.ts'
-import { invalid } from '../../base/fault.ts'
-import type { ActionResult, OutputDirectory, OutputFile, OutputSymlink } from '../../model/action-result.ts'
-import type { Command } from '../../model/command.ts'
+import type { Digest } from '../../base/digest.ts'
+import { FaultError, invalid } from '../../base/fault.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import type { OutputDirectory, OutputFile, OutputSymlink } from '../../model/action-result.ts'
+import type { CommandTask, TaskAction, TaskResult } from '../../model/command-task.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
-import { checkedPath } from '../checked-path.ts'
-import type { OutputBlob } from './blob-target.ts'
-import { type Collecting, collecting, type OutputRules } from './collecting.ts'
-import { filesMatching } from './matching-files.ts'
-import { outputDirectory } from './output-directory.ts'
-import { isExecutable, propertiesOf } from './output-properties.ts'
+import { treeToProto } from '../../wire/reapi/directory.ts'
+import { STREAMS_FOLDER } from '../../wire/tasks/command-task-rules.ts'
+import { checkedPath } from '../rooms/checked-path.ts'
+import { memoryBlob, type OutputBlob } from './blob-target.ts'
+import { directoryOfAll, type EncodedTree, encodeTree, parentsFirst } from './directory-messages.ts'
+import {
+  addBlob,
+  countNodes,
+  type Found,
+  type FoundDirectory,
+  type Gathering,
+  type GatherRules,
+  newGathering,
+  type OutputRules,
+  take,
+} from './gather-outputs.ts'
+import { matchingNodes } from './matching-nodes.ts'
 import { type Node, RoomFiles } from './room-files.ts'
 
-export type CollectedOutputs = Pick<
-  ActionResult,
-  'outputFiles' | 'outputDirectories' | 'outputSymlinks' | 'legacyFileSymlinks' | 'legacyDirectorySymlinks'
+export type TaskOutputs = Pick<
+  TaskResult,
+  | 'outputFiles'
+  | 'outputDirectories'
+  | 'outputSymlinks'
+  | 'legacyFileSymlinks'
+  | 'legacyDirectorySymlinks'
+  | 'outputsRoot'
+  | 'problem'
 >
 
 export interface Collected {
-  readonly outputs: CollectedOutputs
-  /** What they consist of; read from the room, so it must still be there. */
+  readonly outputs: TaskOutputs
+  /** The contents of the outputs. Large ones are read from the room, which must still be there. */
   readonly blobs: readonly OutputBlob[]
 }
 
@@ -28,103 +46,180 @@ export interface CollectOptions {
 }
 
 export interface CollectOrder {
-  readonly command: Command
-  /** Of the room, without symlinks in it. */
+  readonly task: Pick<CommandTask, 'fn' | 'workingDirectory' | 'outputs' | 'places' | 'action'>
+  /** The room's directory, without symlinks in its path. */
   readonly root: string
-  readonly fn: DigestFunction
 }
 
-/** What was asked of a path: anything at all, or one of the two that older clients tell apart. */
-type Expected = 'any' | 'file' | 'directory'
+export const NO_OUTPUTS: TaskOutputs = {
+  outputFiles: [],
+  outputDirectories: [],
+  outputSymlinks: [],
+  legacyFileSymlinks: [],
+  legacyDirectorySymlinks: [],
+  outputsRoot: undefined,
+  problem: undefined,
+}
 
 /**
- * Gathers what a command was to make, as the Remote Execution API has it: what is not there is left out, symlinks stay
- * symlinks, and a directory in the place of a file is the fault of who asked.
+ * Gathers the outputs that a task asks for. An output that does not exist is left out. When the commands left something
+ * that cannot be collected, the result states the problem; an ActionResult has no field for it, so for an action
+ * `invalid` is thrown.
  */
 export async function collectOutputs(
   order: CollectOrder,
+  options: CollectOptions,
+  signal: AbortSignal,
+): Promise<Collected> {
+  try {
+    return await gathered(order, options, signal)
+  } catch (error) {
+    const isTasks = error instanceof FaultError && error.fault.kind === 'invalid'
+    if (!isTasks || order.task.action !== undefined) throw error
+    return { outputs: { ...NO_OUTPUTS, problem: error.message }, blobs: [] }
+  }
+}
+
+async function gathered(
+  { task, root }: CollectOrder,
   { bulk, rules }: CollectOptions,
   signal: AbortSignal,
 ): Promise<Collected> {
-  const { command, root, fn } = order
-  const { outputs } = command
-  const files = new RoomFiles(root)
-  const parts = { fn, files, signal, bulk, rules, format: outputs.directoryFormat, properties: outputs.properties }
-  const here = new Gathering(collecting(parts))
-  const start = checkedPath(command.workingDirectory, 'working directory')
-  for (const [path, expected] of wantedOf(outputs.paths))
-    await here.gather(path, checkedPath(path, 'output', start), expected)
-  for (const path of filesMatching(outputs.globs, start, here.collecting)) {
-    await here.gather(path, start === '' ? path : `${start}/${path}`, 'any')
-  }
-  return { outputs: here.outputs(), blobs: [...here.collecting.blobs.values()] }
+  const { fn, action, outputs: wanted, places } = task
+  const mostBytes = Math.min(rules.mostBytes, wanted.mostBytes)
+  const files = new RoomFiles(root, places)
+  const limits = { ...rules, mostBytes }
+  const gathering = newGathering({ fn, files, bulk, rules: limits, wanted: rulesOf(task), signal })
+  const start = checkedPath(task.workingDirectory, 'working directory')
+  const outputs =
+    action === undefined ? await merged(gathering, wanted, start) : await separate(gathering, { action, wanted, start })
+  return { outputs, blobs: [...gathering.blobs.values()] }
 }
 
-function wantedOf(paths: Command['outputs']['paths']): Map<string, Expected> {
-  if (paths.kind === 'any') return new Map(paths.paths.map((path) => [path, 'any']))
-  return new Map([
-    ...paths.files.map((path): [string, Expected] => [path, 'file']),
-    ...paths.directories.map((path): [string, Expected] => [path, 'directory']),
+const MOST_PATH_CHARS = 1024 * 1024
+
+const rulesOf = ({ action, outputs: { mostFiles, symlinks } }: CollectOrder['task']): GatherRules =>
+  action === undefined
+    ? { mostFiles, mostPathChars: MOST_PATH_CHARS, symlinks, properties: [], reserved: STREAMS_FOLDER }
+    : { mostFiles, mostPathChars: UNLIMITED, symlinks: 'as-is', properties: action.properties, reserved: undefined }
+
+const UNLIMITED = Number.POSITIVE_INFINITY
+
+/** All files and symlinks under their full paths, and one Directory that holds them all. */
+async function merged(at: Gathering, wanted: CommandTask['outputs'], start: string): Promise<TaskOutputs> {
+  for (const path of wanted.paths) {
+    const node = at.files.look(checkedPath(path, 'output', start))
+    if (node !== undefined) await take(at, path, node)
+  }
+  for await (const { path, node } of matchingNodes(wanted.globs, start, at)) await take(at, path, node)
+  const found = [...at.found].sort(([one], [other]) => (one < other ? -1 : 1))
+  return {
+    ...NO_OUTPUTS,
+    outputFiles: found.flatMap(([path, node]) => (node.kind === 'file' ? [fileOf(path, node)] : [])),
+    outputSymlinks: found.flatMap(([path, node]) => (node.kind === 'symlink' ? [symlinkOf(path, node)] : [])),
+    outputsRoot: found.length === 0 ? undefined : storedTree(at, encodeTree(directoryOfAll(at.found), at.fn)),
+  }
+}
+
+/** The kind of node that the client asks for at a path. Clients since REAPI 2.1 accept any. */
+type Expected = 'any' | 'file' | 'directory'
+
+interface Separate {
+  readonly action: TaskAction
+  readonly wanted: CommandTask['outputs']
+  readonly start: string
+}
+
+/** Each path that the client named, as the Remote Execution API has it: a file, a directory or a symlink. */
+async function separate(at: Gathering, { action, wanted, start }: Separate): Promise<TaskOutputs> {
+  const asked = new Map<string, Expected>([
+    ...wanted.paths.map((path): [string, Expected] => [path, 'any']),
+    ...action.outputFiles.map((path): [string, Expected] => [path, 'file']),
+    ...action.outputDirectories.map((path): [string, Expected] => [path, 'directory']),
   ])
+  const into: Growing = {
+    outputFiles: [],
+    outputDirectories: [],
+    outputSymlinks: [],
+    legacyFileSymlinks: [],
+    legacyDirectorySymlinks: [],
+  }
+  const add = async (path: string, node: Node, expected: Expected): Promise<void> => {
+    mustBe(expected, path, kindOf(node, at))
+    const found = await take(at, path, node)
+    if (found.kind === 'file') into.outputFiles.push(fileOf(path, found))
+    else if (found.kind === 'directory') into.outputDirectories.push(outputDirectory(at, { path, found, action }))
+    else addSymlink(into, symlinkOf(path, found), { expected, leadsTo: kindOf(node, at) })
+  }
+  for (const [path, expected] of asked) {
+    countNodes(at, 1)
+    const node = at.files.look(checkedPath(path, 'output', start))
+    if (node !== undefined) await add(path, node, expected)
+  }
+  for await (const { path, node } of matchingNodes(wanted.globs, start, at))
+    if (!asked.has(path)) await add(path, node, 'any')
+  return { ...into, outputsRoot: undefined, problem: undefined }
 }
 
-class Gathering {
-  readonly collecting: Collecting
-  readonly #seen = new Set<string>()
-  readonly #files: OutputFile[] = []
-  readonly #directories: OutputDirectory[] = []
-  readonly #symlinks: OutputSymlink[] = []
-  readonly #fileSymlinks: OutputSymlink[] = []
-  readonly #directorySymlinks: OutputSymlink[] = []
-
-  constructor(here: Collecting) {
-    this.collecting = here
-  }
-
-  /** `path` is as it was asked for, and as it is told; `whole` is where it is. */
-  async gather(path: string, whole: string, expected: Expected): Promise<void> {
-    if (this.#seen.has(path)) return
-    this.#seen.add(path)
-    this.collecting.count(1)
-    const node = this.collecting.files.look(whole)
-    if (node === undefined) return
-    if (node.kind === 'symlink') this.#symlink(path, node, expected)
-    else if (expected !== 'any' && expected !== node.kind) throw unexpected(path, expected, node.kind)
-    else if (node.kind === 'file') await this.#file(path, node)
-    else this.#directories.push(await outputDirectory(path, node, this.collecting))
-  }
-
-  outputs(): CollectedOutputs {
-    return {
-      outputFiles: this.#files,
-      outputDirectories: this.#directories,
-      outputSymlinks: this.#symlinks,
-      legacyFileSymlinks: this.#fileSymlinks,
-      legacyDirectorySymlinks: this.#directorySymlinks,
-    }
-  }
-
-  async #file(path: string, node: Node): Promise<void> {
-    const digest = await this.collecting.addFile(node, path)
-    const executable = isExecutable(node.stats)
-    const properties = propertiesOf(node.stats, this.collecting.properties)
-    this.#files.push({ path, digest, executable, contents: undefined, properties })
-  }
-
-  /**
-   * Under the new name, and under the old ones for clients that only know those. Where an older client said what it
-   * wants, the link must lead to that, or nowhere.
-   */
-  #symlink(path: string, node: Extract<Node, { kind: 'symlink' }>, expected: Expected): void {
-    const leadsTo = this.collecting.files.targetKind(node.real)
-    if (expected !== 'any' && leadsTo !== undefined && leadsTo !== expected) throw unexpected(path, expected, leadsTo)
-    this.collecting.checkTarget(path, node.target)
-    const symlink = { path, target: node.target, properties: propertiesOf(node.stats, this.collecting.properties) }
-    if (expected === 'any') this.#symlinks.push(symlink)
-    const isDirectory = (expected === 'any' ? leadsTo : expected) === 'directory'
-    ;(isDirectory ? this.#directorySymlinks : this.#fileSymlinks).push(symlink)
-  }
+type Growing = {
+  readonly [K in Exclude<keyof TaskOutputs, 'outputsRoot' | 'problem'>]: TaskOutputs[K][number][]
 }
 
-const unexpected = (path: string, expected: Expected, found: string) =>
-  invalid(`the output ${JSON.stringify(path.slice(0, 200))} was to be a ${expected} and is a ${found}`)
+/** The kind of the node; for a symlink that of its target, undefined when that is nothing, or not in the room. */
+const kindOf = (node: Node, { files }: Gathering): 'file' | 'directory' | undefined =>
+  node.kind === 'symlink' ? files.targetKind(node.real) : node.kind
+
+function mustBe(expected: Expected, path: string, kind: 'file' | 'directory' | undefined): void {
+  if (expected !== 'any' && kind !== undefined && kind !== expected)
+    throw invalid(`the output ${JSON.stringify(path.slice(0, 200))} was to be a ${expected} and is a ${kind}`)
+}
+
+interface SymlinkUse {
+  readonly expected: Expected
+  readonly leadsTo: 'file' | 'directory' | undefined
+}
+
+/** Symlinks are reported in `output_symlinks`, and in the older fields for clients that only know those. */
+function addSymlink(into: Growing, symlink: OutputSymlink, { expected, leadsTo }: SymlinkUse): void {
+  if (expected === 'any') into.outputSymlinks.push(symlink)
+  const isDirectory = (expected === 'any' ? leadsTo : expected) === 'directory'
+  ;(isDirectory ? into.legacyDirectorySymlinks : into.legacyFileSymlinks).push(symlink)
+}
+
+const fileOf = (path: string, { digest, executable, properties }: Extract<Found, { kind: 'file' }>): OutputFile => ({
+  path,
+  digest,
+  executable,
+  contents: undefined,
+  properties,
+})
+
+const symlinkOf = (path: string, { target, properties }: Extract<Found, { kind: 'symlink' }>): OutputSymlink => ({
+  path,
+  target,
+  properties,
+})
+
+interface DirectoryOrder {
+  readonly path: string
+  readonly found: FoundDirectory
+  readonly action: TaskAction
+}
+
+/** A directory in the format that the client asks for: one Tree, a Directory message for each level, or both. */
+function outputDirectory(at: Gathering, { path, found, action }: DirectoryOrder): OutputDirectory {
+  const { directoryFormat: format } = action
+  const tree = encodeTree(found, at.fn)
+  const rootDigest = format === 'tree' ? undefined : storedTree(at, tree)
+  const hasTree = format !== 'directories'
+  const bytes = hasTree ? treeToProto({ root: tree.root.directory, children: parentsFirst(tree) }) : undefined
+  const treeDigest = bytes && digestOf(at.fn, bytes)
+  if (treeDigest !== undefined && bytes !== undefined) addBlob(at, memoryBlob(treeDigest, bytes))
+  return { path, treeDigest, topologicallySorted: hasTree, rootDigest }
+}
+
+/** Adds the Directory messages to the blobs, and returns the digest of the root. */
+function storedTree(at: Gathering, { root, below }: EncodedTree): Digest {
+  for (const { digest, bytes } of [...below.values(), root]) addBlob(at, memoryBlob(digest, bytes))
+  return root.digest
+}

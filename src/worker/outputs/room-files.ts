@@ -13,7 +13,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { RoomPlace } from '../../model/command-task.ts'
 import { INSIDE } from '../../runtimes/run/inside.ts'
-import { diskFault } from '../disk-fault.ts'
+import { diskFault } from '../rooms/disk-fault.ts'
 
 /**
  * Looks at what a command has left, as somebody who may read the whole machine and was left a path by somebody who may

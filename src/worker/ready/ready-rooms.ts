@@ -1,10 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Limits } from '../../model/command.ts'
+import { type Limits, strictest } from '../../model/command.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
 import type { Room, Run, Runtime } from '../../runtimes/run/runtime.ts'
-import { strictest } from '../attempt.ts'
-import { afterOthers, type OpenRoom, type Rooms } from '../rooms.ts'
+import { afterOthers, type OpenRoom, type Rooms } from '../rooms/rooms.ts'
 import { shellScript } from './shell-script.ts'
 import { WaitingShell } from './waiting-shell.ts'
 

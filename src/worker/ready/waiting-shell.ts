@@ -1,6 +1,6 @@
 import type { ProcessControl, Release, Run, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
-import type { OpenRoom } from '../rooms.ts'
+import type { OpenRoom } from '../rooms/rooms.ts'
 
 /** What it is started as: whatever it becomes is said later. */
 const SHELL = plainCommand({

@@ -1,19 +1,14 @@
 import { expect, test } from 'vitest'
-import type { WantedInputs } from '../inputs/stage-inputs.ts'
+import { type CommandWish, commandTaskOf } from '../../model/command-task.ts'
+import type { StagedTask } from '../inputs/stage-inputs.ts'
 import { layingCode } from './laying-code.ts'
 
 const file = (path: string) => ({ path, contents: Buffer.from('1'), executable: false })
-const wantedOf = (more: Partial<WantedInputs> = {}, files = [file('main.py')]): WantedInputs => ({
-  inputs: { root: undefined, files, uris: [] },
-  outputs: { paths: { kind: 'any', paths: [] }, globs: [], directoryFormat: 'directories', properties: [] },
-  workingDirectory: '',
-  placed: [],
-  apart: [],
-  ...more,
-})
+const wantedOf = (more: Partial<CommandWish> = {}, files = [file('main.py')]): StagedTask =>
+  commandTaskOf({ stages: [{ name: 'run', argv: ['python3'] }], inputs: { files }, ...more })
 
 /** What was done, in order, for these inputs in a room where somebody waits who can take them, or cannot. */
-async function doneFor(wanted: WantedInputs, root = '/warm', takes = true): Promise<readonly string[]> {
+async function doneFor(wanted: StagedTask, root = '/warm', takes = true): Promise<readonly string[]> {
   const done: string[] = []
   const waiting = {
     lays: ({ path }: { path: string }) => takes && path === 'main.py' && done.push('laid') > 0,
@@ -40,14 +35,16 @@ test.each([
   ['another file', wantedOf({}, [file('main.py'), file('b.py')])],
   ['a file of another name', wantedOf({}, [file('b.py')])],
   ['no file at all', wantedOf({}, [])],
-  ['a tree', wantedOf({ inputs: { root: digest, files: [file('main.py')], uris: [] } })],
-  ['input from the store', wantedOf({ apart: [digest] })],
-  ['a file from the store', wantedOf({ placed: [{ path: 'x', digest, executable: false, writable: false }] })],
-  ['another directory', wantedOf({ workingDirectory: 'deep' })],
+  ['a tree', wantedOf({ inputs: { root: digest, files: [file('main.py')] } })],
+  ['input from the store', wantedOf({ stages: [{ name: 'run', argv: ['python3'], stdin: { kind: 'blob', digest } }] })],
   [
-    'outputs that need a directory',
-    wantedOf({ outputs: { ...wantedOf().outputs, paths: { kind: 'any', paths: ['a/b'] } } }),
+    'a file from the store',
+    wantedOf({
+      inputs: { files: [file('main.py')], placed: [{ path: 'x', digest, executable: false, writable: false }] },
+    }),
   ],
+  ['another directory', wantedOf({ workingDirectory: 'deep' })],
+  ['outputs that need a directory', wantedOf({ outputs: { paths: ['a/b'] } })],
 ])('with %s all is laid out as ever, in an empty room', async (_, wanted) => {
   expect(await doneFor(wanted)).toEqual(['cleared', 'staged'])
 })

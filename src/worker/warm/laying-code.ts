@@ -1,37 +1,30 @@
 import type { InlineFile } from '../../model/command.ts'
-import type { InputStage, StagedInputs, WantedInputs } from '../inputs/stage-inputs.ts'
+import { type InputStage, outputPathsOf, type StagedInputs, type StagedTask } from '../inputs/stage-inputs.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
-/** Nothing was taken from a cache. */
+/** No file of the cache is held. */
 const NOTHING: StagedInputs = { pathOf: () => undefined, [Symbol.dispose]() {} }
 
 /**
- * Where an interpreter waits, the file of its code is there and open: a run that needs nothing else is laid out with one write. All
- * other inputs are laid out as ever, in an empty room.
+ * Writes the code of a task into the file that a waiting interpreter has open, when the task has no other input. All other
+ * inputs are placed as in any empty room.
  */
 export const layingCode = (
   inner: InputStage,
   waitingAt: (root: string) => Pick<WaitingRoom, 'lays' | 'clear'> | undefined,
 ): InputStage => ({
-  async stage(wanted, root, signal) {
+  async stage(task, root, signal) {
     const waiting = waitingAt(root)
-    const only = waiting && onlyFile(wanted)
+    const only = waiting && onlyFile(task)
     if (only !== undefined && waiting?.lays(only)) return NOTHING
     waiting?.clear()
-    return await inner.stage(wanted, root, signal)
+    return await inner.stage(task, root, signal)
   },
 })
 
-function onlyFile({
-  inputs,
-  outputs,
-  workingDirectory,
-  placed = [],
-  apart = [],
-}: WantedInputs): InlineFile | undefined {
-  const { root, files, uris } = inputs
-  const asked =
-    outputs.paths.kind === 'any' ? outputs.paths.paths : [...outputs.paths.files, ...outputs.paths.directories]
-  const others = files.length - 1 + uris.length + placed.length + apart.length + asked.length
-  return root === undefined && workingDirectory === '' && others === 0 ? files[0] : undefined
+function onlyFile(task: StagedTask): InlineFile | undefined {
+  const { root, files, placed } = task.inputs
+  const read = task.stages.filter(({ stdin }) => stdin?.kind === 'blob')
+  const others = files.length - 1 + placed.length + read.length + outputPathsOf(task).length
+  return root === undefined && task.workingDirectory === '' && others === 0 ? files[0] : undefined
 }

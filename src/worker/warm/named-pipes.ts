@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { FaultError } from '../../base/fault.ts'
 import type { Runtime } from '../../runtimes/run/runtime.ts'
 import { plainCommand } from '../plain-command.ts'
-import type { Rooms } from '../rooms.ts'
+import type { Rooms } from '../rooms/rooms.ts'
 
 export interface NamedPipesOptions {
   readonly rooms: Rooms

@@ -1,8 +1,7 @@
-import type { EnvVariable, Limits, PlatformProperty } from '../../model/command.ts'
+import { type EnvVariable, type Limits, type PlatformProperty, strictest } from '../../model/command.ts'
 import type { CommandStage, CommandTask } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY, type Language } from '../../model/language.ts'
 import type { Run } from '../../runtimes/run/runtime.ts'
-import { strictest } from '../attempt.ts'
 
 /**
  * All of a run that must be known when its interpreter is started: its words, limits and environment are laid on then and never

@@ -6,15 +6,16 @@ import { bareBy } from '../../runtimes/bare/bare.fixture.ts'
 import { realClock } from '../../runtimes/run/rooms.fixture.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
-import type { AttemptTools } from '../attempt.ts'
 import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
-import { sameUser } from '../room-users.ts'
-import { openRooms } from '../rooms.ts'
+import { sameUser } from '../rooms/room-users.ts'
+import { openRooms } from '../rooms/rooms.ts'
 import { putBlob, scratch } from '../trees.fixture.ts'
-import { attemptCommand, type CommandAttempt } from './attempt-command.ts'
+import type { AttemptTools } from './attempt-tools.ts'
+import { attemptCommand } from './executor.fixture.ts'
+import type { Attempt } from './executor.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
@@ -45,10 +46,9 @@ async function bench(more: Partial<AttemptTools> = {}) {
   return {
     store,
     cache,
-    go(wish: CommandWish, order: Partial<CommandAttempt> = {}, signal = never) {
-      const plain = { queuedAt: undefined, hooks: {}, timeoutMs: undefined, begun: undefined }
+    go(wish: CommandWish, order: Partial<Attempt> = {}, signal = never) {
       const name = `c-${process.pid}-${++attempts}`
-      return attemptCommand({ ...plain, name, task: commandTaskOf(wish), ...order }, tools, signal)
+      return attemptCommand({ name, hooks: {}, task: commandTaskOf(wish), ...order }, tools, signal)
     },
     async roomsLeft() {
       await rooms.cleared()

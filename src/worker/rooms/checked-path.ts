@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { invalid } from '../base/fault.ts'
+import { invalid } from '../../base/fault.ts'
 
 /**
  * A path that came from outside, from `start` on, as one from the root of the inputs without dots: it may climb, but

@@ -2,26 +2,29 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Digest } from '../base/digest.ts'
-import { digestOf } from '../base/hashing/hash-of.ts'
-import type { ExecutionTime } from '../model/action-result.ts'
-import type { Command } from '../model/command.ts'
-import { bareBy } from '../runtimes/bare/bare.fixture.ts'
-import { commandOf, realClock, shell, testWhere } from '../runtimes/run/rooms.fixture.ts'
-import type { RunHooks } from '../runtimes/run/runtime.ts'
-import type { BlobStore } from '../storage/blob-store.ts'
-import { threadPool } from '../storage/bulk/thread-pool.ts'
-import { memoryStore } from '../storage/memory-store.ts'
-import { type AttemptTools, attempt, strictest } from './attempt.ts'
-import { remoteTarget } from './cas/remote-target.ts'
-import { openFileCache } from './inputs/file-cache.ts'
-import { safePlacement, type User } from './inputs/place-inputs.ts'
-import { inputStage } from './inputs/stage-inputs.ts'
-import { storeSource } from './inputs/store-source.ts'
-import type { BlobTarget } from './outputs/blob-target.ts'
-import { sameUser } from './room-users.ts'
-import { openRooms } from './rooms.ts'
-import { program, putTree, scratch } from './trees.fixture.ts'
+import type { Digest } from '../../base/digest.ts'
+import { digestOf } from '../../base/hashing/hash-of.ts'
+import type { ExecutionTime } from '../../model/action-result.ts'
+import { strictest } from '../../model/command.ts'
+import type { StageResult } from '../../model/command-task.ts'
+import { bareBy } from '../../runtimes/bare/bare.fixture.ts'
+import { commandOf, realClock, shell, testWhere } from '../../runtimes/run/rooms.fixture.ts'
+import type { RunHooks } from '../../runtimes/run/runtime.ts'
+import type { BlobStore } from '../../storage/blob-store.ts'
+import { threadPool } from '../../storage/bulk/thread-pool.ts'
+import { memoryStore } from '../../storage/memory-store.ts'
+import { remoteTarget } from '../cas/remote-target.ts'
+import { openFileCache } from '../inputs/file-cache.ts'
+import { safePlacement, type User } from '../inputs/place-inputs.ts'
+import { inputStage } from '../inputs/stage-inputs.ts'
+import { storeSource } from '../inputs/store-source.ts'
+import type { BlobTarget } from '../outputs/blob-target.ts'
+import { sameUser } from '../rooms/room-users.ts'
+import { openRooms } from '../rooms/rooms.ts'
+import { type ActionWish, actionTask } from '../tasks.fixture.ts'
+import { program, putTree, scratch } from '../trees.fixture.ts'
+import type { AttemptTools } from './attempt-tools.ts'
+import { wholeExecutor } from './executor.fixture.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
@@ -61,18 +64,13 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
     inlineBytes: 1000,
   }
   let attempts = 0
-  const go = (argv: readonly string[], { command = {}, hooks = {}, signal = never }: Go = {}) =>
-    attempt(
-      {
-        name: `a-${process.pid}-${++attempts}`,
-        command: commandOf(argv, command),
-        fn: 'sha256',
-        queuedAt: undefined,
-        hooks,
-      },
-      tools,
-      signal,
-    )
+  const go = async (argv: readonly string[], { command = {}, hooks = {}, signal = never }: Go = {}) => {
+    const name = `a-${process.pid}-${++attempts}`
+    const task = actionTask({ argv, env: commandOf(argv).env, ...command })
+    const result = await wholeExecutor(tools).execute({ name, task, hooks }, signal)
+    const [end] = result.stages as [StageResult]
+    return { end, result }
+  }
   return {
     store,
     cache,
@@ -87,16 +85,14 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
 }
 
 interface Go {
-  readonly command?: Partial<Command>
+  readonly command?: ActionWish
   readonly hooks?: RunHooks
   readonly signal?: AbortSignal
 }
 
-const wanting = (...paths: string[]): Pick<Command, 'outputs'> => ({
-  outputs: { paths: { kind: 'any', paths }, globs: [], directoryFormat: 'tree', properties: [] },
-})
+const wanting = (...paths: string[]): ActionWish => ({ outputs: { paths } })
 
-const inputs = (root: Digest): Pick<Command, 'inputs'> => ({ inputs: { root, files: [], uris: [] } })
+const inputs = (root: Digest): ActionWish => ({ inputs: { root } })
 
 async function read(store: BlobStore, digest: Digest): Promise<string> {
   const pieces = await storeSource(store).read(digest, never)

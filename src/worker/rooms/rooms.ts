@@ -1,9 +1,9 @@
 import { chownSync, mkdirSync, renameSync } from 'node:fs'
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRemovedSmall } from '../runtimes/remove/remove-small.ts'
-import { removeTree } from '../runtimes/remove/remove-tree.ts'
-import type { Room } from '../runtimes/run/runtime.ts'
+import { isRemovedSmall } from '../../runtimes/remove/remove-small.ts'
+import { removeTree } from '../../runtimes/remove/remove-tree.ts'
+import type { Room } from '../../runtimes/run/runtime.ts'
 import { diskFault } from './disk-fault.ts'
 import type { RoomUsers } from './room-users.ts'
 

@@ -8,20 +8,22 @@ import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
 import { stageNameOf } from '../../wire/tasks/command-key.ts'
 import { commandResultFromProto, commandResultToProto } from '../../wire/tasks/command-task-result.ts'
-import type { AttemptTools } from '../attempt.ts'
 import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
-import { sameUser } from '../room-users.ts'
-import { openRooms } from '../rooms.ts'
+import { sameUser } from '../rooms/room-users.ts'
+import { openRooms } from '../rooms/rooms.ts'
 import { scratch } from '../trees.fixture.ts'
-import { attemptCommand } from './attempt-command.ts'
-import type { StageHooks } from './run-stages.ts'
-import type { StageResults } from './stage-cache.ts'
+import type { AttemptTools } from './attempt-tools.ts'
+import { attemptCommand } from './executor.fixture.ts'
+import type { StageHooks, StageResults } from './executor.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
+
+/** The tools of a worker, and the results that its server keeps. */
+type CacheTools = AttemptTools & { readonly results: StageResults }
 
 async function bench() {
   const folder = scratch()
@@ -53,14 +55,11 @@ async function bench() {
     forgetBlobs: () => {
       store = memoryStore()
     },
-    async go(task: CommandTask, more: Partial<AttemptTools> = {}, hooks: StageHooks = {}): Promise<CommandResult> {
+    async go(task: CommandTask, more: Partial<CacheTools> = {}, hooks: StageHooks = {}): Promise<CommandResult> {
+      const { results = resultsOf(task), ...tools } = more
       const name = `s-${process.pid}-${rounds}`
-      const order = { name, task, queuedAt: undefined, hooks, timeoutMs: undefined, begun: undefined }
-      return await attemptCommand(
-        order,
-        await toolsWith({ results: resultsOf(task), ...more }),
-        new AbortController().signal,
-      )
+      const never = new AbortController().signal
+      return await attemptCommand({ name, task, hooks, results }, await toolsWith(tools), never)
     },
     async [Symbol.asyncDispose]() {
       await bare.close()
@@ -119,7 +118,7 @@ test('one who asks for other limits finds it, too', async () => {
   expect(said(await at.go(taskOf({ stage: { limits: { wallMs: 7000 } } })), 1)).toBe(said(first, 1))
 })
 
-test.each<[string, Parameters<typeof taskOf>[0], Partial<AttemptTools>]>([
+test.each<[string, Parameters<typeof taskOf>[0], Partial<CacheTools>]>([
   ['another input', { source: 'two' }, {}],
   ['another word', { stage: { argv: ['/bin/sh', '-c', COMPILE, 'sh', 'that'] } }, {}],
   ['another variable', { stage: { env: [...env, { name: 'CFLAGS', value: '-O3' }] } }, {}],

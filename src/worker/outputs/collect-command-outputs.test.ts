@@ -5,16 +5,31 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import { type CommandTaskOutputs, commandTaskOf, type RoomPlace } from '../../model/command-task.ts'
+import {
+  type CommandOutputs,
+  type CommandTaskOutputs,
+  commandTaskOf,
+  type RoomPlace,
+  toCommandResult,
+} from '../../model/command-task.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { directoryFromProto } from '../../wire/reapi/directory.ts'
 import { scratch } from '../trees.fixture.ts'
-import { type CollectedCommandOutputs, collectCommandOutputs } from './collect-command-outputs.ts'
+import type { OutputBlob } from './blob-target.ts'
+import { collectOutputs } from './collect-outputs.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())
 const never = new AbortController().signal
+const NO_STREAM = { digest: undefined, raw: undefined }
+const NO_RUN = { exitCode: 0, stdout: NO_STREAM, stderr: NO_STREAM, stages: [], metadata: undefined }
 const rules = { mostNodes: 2000, mostBytes: 1 << 30, absoluteSymlinks: 'allowed' } as const
+
+/** The outputs as snippets and steps read them. */
+interface CollectedCommandOutputs {
+  readonly outputs: CommandOutputs
+  readonly blobs: readonly OutputBlob[]
+}
 
 /** A room with something in it, beside a file that no room has any business with. */
 function roomWith(fill: (at: (path: string) => string) => void) {
@@ -27,9 +42,14 @@ function roomWith(fill: (at: (path: string) => string) => void) {
     return join(root, path)
   })
   return {
-    collect(outputs: Partial<CommandTaskOutputs>, workingDirectory = '', places: readonly RoomPlace[] = []) {
+    async collect(
+      outputs: Partial<CommandTaskOutputs>,
+      workingDirectory = '',
+      places: readonly RoomPlace[] = [],
+    ): Promise<CollectedCommandOutputs> {
       const task = commandTaskOf({ stages: [{ name: 'run', argv: ['true'] }], outputs, workingDirectory, places })
-      return collectCommandOutputs({ task, root }, { bulk, rules }, never)
+      const collected = await collectOutputs({ task, root }, { bulk, rules }, never)
+      return { outputs: toCommandResult({ ...NO_RUN, ...collected.outputs }).outputs, blobs: collected.blobs }
     },
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   }

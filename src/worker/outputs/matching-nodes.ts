@@ -1,18 +1,19 @@
 import { join } from 'node:path'
-import type { Collecting } from '../outputs/collecting.ts'
-import { matchesGlob } from '../outputs/glob.ts'
-import type { Node } from '../outputs/room-files.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../rooms/turns.ts'
+import { countNodes, type Gathering } from './gather-outputs.ts'
+import { matchesGlob } from './glob.ts'
+import type { Node } from './room-files.ts'
 
 /**
- * What fits one of the patterns below a directory; no symlink is entered. A directory that fits is not looked into any
- * further, for it is taken whole. What does not fit may be anything, a socket included.
+ * Finds the nodes below a directory that match a pattern, without entering symlinks. A directory that matches is not
+ * searched, because it is taken whole. A node that does not match may be of any kind, such as a socket.
  */
 export async function* matchingNodes(
   globs: readonly string[],
   start: string,
-  { files, count, signal }: Collecting,
+  at: Gathering,
 ): AsyncGenerator<{ readonly path: string; readonly node: Node }> {
+  const { files, signal } = at
   const root = globs.length === 0 ? undefined : files.look(start)
   if (root?.kind !== 'directory') return
   const patterns = patternsOf(globs)
@@ -20,7 +21,7 @@ export async function* matchingNodes(
   const waiting = ['']
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const names = files.namesIn(join(root.real, folder), folder)
-    count(names.length)
+    countNodes(at, names.length)
     for (const name of names) {
       const path = folder === '' ? name : `${folder}/${name}`
       const real = join(root.real, path)
@@ -37,7 +38,7 @@ export async function* matchingNodes(
 }
 
 function patternsOf(globs: readonly string[]) {
-  // `**` alone means all files: what is in a directory is looked at one by one, and hidden files stay hidden.
+  // `**` alone means all files: each file of a directory is matched by itself, and hidden files stay hidden.
   const forDirectories = globs.filter((glob) => glob !== '**' && !glob.endsWith('/**'))
   const deepest = Math.max(...globs.map(depthOf))
   return {
@@ -47,7 +48,7 @@ function patternsOf(globs: readonly string[]) {
   }
 }
 
-/** How many names a path that fits can have. */
+/** The number of names in the longest path that can match. */
 function depthOf(glob: string): number {
   const names = glob.split('/')
   return names.includes('**') ? Number.POSITIVE_INFINITY : names.length

@@ -1,4 +1,4 @@
-import type { User } from './inputs/place-inputs.ts'
+import type { User } from '../inputs/place-inputs.ts'
 
 /**
  * The users that rooms belong to. The kernel counts pipe pages, message queues, inotify instances, pending signals and

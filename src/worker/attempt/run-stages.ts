@@ -1,70 +1,70 @@
 import { createReadStream } from 'node:fs'
+import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Command, Limits } from '../../model/command.ts'
+import { type Command, type Limits, strictest } from '../../model/command.ts'
 import type { CommandStage, CommandTask, StageInput, StageResult } from '../../model/command-task.ts'
-import type { Room, RunEnd, RunHooks, Runtime } from '../../runtimes/run/runtime.ts'
-import { type AttemptTools, strictest } from '../attempt.ts'
+import type { Room, RunEnd, Runtime } from '../../runtimes/run/runtime.ts'
 import type { StagedInputs } from '../inputs/stage-inputs.ts'
 import type { OutputBlob } from '../outputs/blob-target.ts'
-import type { LiveInput } from './live-input.ts'
-import { type FoundStage, keepStage } from './stage-cache.ts'
-import { stageStream } from './stage-stream.ts'
-
-/** What is told of a task while it runs: `stage` before each, and `started` once. */
-export interface StageHooks extends Omit<RunHooks, 'stdin' | 'reins'> {
-  readonly stage?: (name: string) => void
-  /** What somebody does to it while it runs; without it a stage that is to be typed to reads nothing. */
-  readonly input?: LiveInput
-}
+import { outputStream, type StreamRules } from '../outputs/output-stream.ts'
+import type { Attempt, StageHooks } from './executor.ts'
 
 export interface StagesOrder {
-  readonly task: CommandTask
+  readonly attempt: Attempt
   readonly room: Room
   readonly staged: StagedInputs
-  readonly hooks: StageHooks
-  /** For all stages together, from the start of the first. */
-  readonly timeoutMs: number | undefined
-  /** Of the first stage: what it makes is in the room already. */
-  readonly found?: FoundStage | undefined
 }
 
 export interface RanStages {
   readonly stages: readonly StageResult[]
-  /** What they printed, where it is too long for a result. */
+  /** Output of the stages that is stored as blobs. */
   readonly blobs: readonly OutputBlob[]
 }
 
-type StageTools = Pick<AttemptTools, 'runtime' | 'clock' | 'limits' | 'outputs' | 'target'> &
-  Pick<AttemptTools, 'results' | 'toolchainOf' | 'isolation'>
+export interface StageTools {
+  readonly runtime: Runtime
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly limits: Limits
+  readonly inlineBytes: number
+}
 
-/** Runs one stage after the other until one does not end well. Throws `cancelled` when the signal was aborted. */
+/** Runs one stage after the other until one does not exit with 0. Throws `cancelled` when the signal was aborted. */
 export async function runStages(order: StagesOrder, tools: StageTools, signal: AbortSignal): Promise<RanStages> {
-  const { task, hooks, timeoutMs } = order
+  const { task, hooks, timeoutMs, stageCache } = order.attempt
   const startedAt = tools.clock.monotonic()
+  const rules = streamRules(task, tools)
   const stages: StageResult[] = []
   const blobs: OutputBlob[] = []
   for (const stage of task.stages) {
     hooks.stage?.(stage.name)
-    if (stages.length === 0 && order.found !== undefined) {
-      stages.push(retold(order.found.result, hooks))
+    if (stages.length === 0 && stageCache?.found !== undefined) {
+      stages.push(replayed(stageCache.found.result, hooks))
       continue
     }
     const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (tools.clock.monotonic() - startedAt)
     const limits = strictest(strictest(stage.limits, wallWithin(leftMs)), tools.limits)
-    const told = stages.length === 0 ? hooks : { ...hooks, started: () => {} }
-    const end = await runStage(stage, { ...order, hooks: told, limits, runtime: tools.runtime }, signal)
-    const [stdout, stderr] = [stageStream(end.stdout, task.fn), stageStream(end.stderr, task.fn)]
+    const heard = stages.length === 0 ? hooks : { ...hooks, started: () => {} }
+    const end = await runStage(stage, { ...order, hooks: heard, limits, runtime: tools.runtime }, signal)
+    const [stdout, stderr] = [outputStream(end.stdout, rules), outputStream(end.stderr, rules)]
     blobs.push(...stdout.blobs, ...stderr.blobs)
     const result = stageResult(stage.name, end, { stdout: stdout.stream, stderr: stderr.stream })
     stages.push(result)
     if (end.cause !== 'ok') break
-    if (stage.cache !== undefined) await keepStage({ task, result, blobs, root: order.room.path }, tools, signal)
+    if (stage.cache !== undefined) await stageCache?.keep({ result, blobs, root: order.room.path }, signal)
   }
   return { stages, blobs }
 }
 
-/** As if it had run, in no time. */
-function retold(result: StageResult, hooks: StageHooks): StageResult {
+/** Output of a stage that is longer becomes a blob. */
+const INLINE_BYTES = 64 * 1024
+
+const streamRules = ({ fn, action }: CommandTask, { inlineBytes }: StageTools): StreamRules =>
+  action === undefined
+    ? { fn, inlineBytes: INLINE_BYTES, alwaysBlob: false, marksCut: false }
+    : { fn, inlineBytes, alwaysBlob: true, marksCut: true }
+
+/** Reports an earlier result as if the stage had run in no time. */
+function replayed(result: StageResult, hooks: StageHooks): StageResult {
   hooks.started?.()
   for (const stream of ['stdout', 'stderr'] as const) {
     const { inline } = result[stream]
@@ -73,17 +73,19 @@ function retold(result: StageResult, hooks: StageHooks): StageResult {
   return { ...result, usage: { wallMs: 0, cpuUserMs: 0, cpuSystemMs: 0, peakMemoryBytes: 0, how: 'counted' } }
 }
 
-/** One whose task has no time left is ended as soon as it has begun, like one that took too long. */
+/** A stage whose task has no time left ends with a timeout as soon as it has started. */
 const wallWithin = (leftMs: number | undefined): Limits =>
   leftMs === undefined ? {} : { wallMs: Math.max(1, Math.ceil(leftMs)) }
 
 interface StageRun extends StagesOrder {
+  readonly hooks: StageHooks
   readonly limits: Limits
   readonly runtime: Runtime
 }
 
 async function runStage(stage: CommandStage, run: StageRun, signal: AbortSignal): Promise<RunEnd> {
-  const { task, staged, hooks, limits, runtime } = run
+  const { attempt, staged, hooks, limits, runtime } = run
+  const { task } = attempt
   const room = task.places === undefined ? run.room : { ...run.room, places: task.places }
   const { entrypointAt } = stage
   const command: Command = {
@@ -117,23 +119,23 @@ async function runStage(stage: CommandStage, run: StageRun, signal: AbortSignal)
   return await runtime.run({ command, room, limits, entrypointAt, hooks: all }, signal)
 }
 
-/** Of one who is typed to. Where other output is cut, this ends: nobody wants to sit in front of a program that fell silent. */
+/** The output of an interactive stage is not cut: a stage that prints more than this is ended. */
 const LIVE_OUTPUT_BYTES = 16 * 1024 * 1024
 
-/** A program that is not there yet cannot read: what is given to it too early would be lost on the way. */
+/** Input that is written before the program has started would be lost. */
 async function* inputOnce(begun: Promise<void>, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   await begun
   yield* input
 }
 
-/** A blob is read from the worker's cache, where it was checked and is held. */
+/** A blob is read from the worker's cache, which verified it and holds it. */
 function inputOf(input: Exclude<StageInput, { kind: 'live' }>, staged: StagedInputs): AsyncIterable<Uint8Array> {
   if (input.kind === 'inline') return once(input.bytes)
   const path = staged.pathOf(input.digest)
   return path === undefined ? once(new Uint8Array()) : piecesOf(path)
 }
 
-/** Opened by who reads it: a stage that cannot be started never does. */
+/** The file is opened by the first read: a stage that cannot be started never reads. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path)
 }

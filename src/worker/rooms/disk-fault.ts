@@ -1,4 +1,4 @@
-import { FaultError } from '../base/fault.ts'
+import { FaultError } from '../../base/fault.ts'
 
 /** What the caller's own words have brought about, and no other worker could do better. */
 const CALLERS: ReadonlySet<string> = new Set([

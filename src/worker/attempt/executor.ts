@@ -1,0 +1,69 @@
+import type { ExecutionTime } from '../../model/action-result.ts'
+import type { CommandOutputFile, CommandTask, StageResult, TaskResult } from '../../model/command-task.ts'
+import type { RunHooks } from '../../runtimes/run/runtime.ts'
+import type { OutputBlob } from '../outputs/blob-target.ts'
+import type { OpenRoom } from '../rooms/rooms.ts'
+import type { LiveInput } from './live-input.ts'
+
+/**
+ * Runs one attempt of a task, from a room to a result whose blobs are stored. A command that fails has a result; a fault
+ * is thrown when there is none: `cancelled` when the signal was aborted.
+ */
+export interface Executor {
+  execute(attempt: Attempt, signal: AbortSignal): Promise<TaskResult>
+}
+
+/** An attempt. Decorators of the executor set the optional fields. */
+export interface Attempt {
+  /** The name of its room, unique on this machine. */
+  readonly name: string
+  readonly task: CommandTask
+  readonly hooks: StageHooks
+  /** Milliseconds since 1970. */
+  readonly queuedAt?: number | undefined
+  /** For all stages together. */
+  readonly timeoutMs?: number | undefined
+  /** The attempt was sent before a slot was free: its first stage starts when this resolves. */
+  readonly begun?: Promise<void> | undefined
+  /** The server's results of the first stage, for this task. */
+  readonly results?: StageResults | undefined
+  /** A room that is prepared for this task. */
+  readonly room?: OpenRoom | undefined
+  readonly stageCache?: AttemptStageCache | undefined
+  /** Records the time at which a part of the attempt begins or ends. */
+  readonly note?: ((name: ExecutionTime) => void) | undefined
+}
+
+/** Calls during an attempt: `stage` before each stage, and `started` once. */
+export interface StageHooks extends Omit<RunHooks, 'stdin' | 'reins'> {
+  readonly stage?: (name: string) => void
+  /** The input that a client sends while the task runs; without it an interactive stage reads nothing. */
+  readonly input?: LiveInput
+}
+
+/** Results of the first stage of one attempt's task, kept by the server. The conditions are those of this worker. */
+export interface StageResults {
+  get(conditions: string): Promise<Uint8Array | undefined>
+  put(conditions: string, result: Uint8Array): Promise<void>
+}
+
+export interface AttemptStageCache {
+  /** An earlier result of the first stage. */
+  readonly found: FoundStage | undefined
+  /** Keeps the result of the first stage, when it exited with 0 and before another stage runs in its room. */
+  keep(ran: RanStage, signal: AbortSignal): Promise<void>
+}
+
+export interface FoundStage {
+  readonly result: StageResult
+  /** The files that it made, to be placed with the inputs. */
+  readonly files: readonly CommandOutputFile[]
+}
+
+export interface RanStage {
+  readonly result: StageResult
+  /** Output of the stage that is too long for a result. */
+  readonly blobs: readonly OutputBlob[]
+  /** The directory of the room. */
+  readonly root: string
+}

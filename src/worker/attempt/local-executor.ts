@@ -1,0 +1,128 @@
+import type { Clock } from '../../base/clock.ts'
+import { FaultError } from '../../base/fault.ts'
+import type { Limits } from '../../model/command.ts'
+import type { CommandTask, StageResult, TaskResult } from '../../model/command-task.ts'
+import type { Room, Runtime } from '../../runtimes/run/runtime.ts'
+import { usageToAuxiliary } from '../../wire/tasks/execution-usage.ts'
+import type { InputStage, StagedInputs } from '../inputs/stage-inputs.ts'
+import type { BlobTarget } from '../outputs/blob-target.ts'
+import { type Collected, type CollectOptions, collectOutputs, NO_OUTPUTS } from '../outputs/collect-outputs.ts'
+import { storeAtLast } from '../outputs/persistent-store.ts'
+import type { OpenRoom, Rooms } from '../rooms/rooms.ts'
+import type { Attempt, Executor } from './executor.ts'
+import { runStages } from './run-stages.ts'
+
+export interface LocalTools {
+  readonly rooms: Rooms
+  readonly inputs: InputStage
+  readonly runtime: Runtime
+  readonly outputs: CollectOptions
+  readonly target: BlobTarget
+  readonly clock: Clock
+  /** The upper limits of this worker, for every task. */
+  readonly limits: Limits
+  /** Standard output and error of an action are in its result up to this length. */
+  readonly inlineBytes: number
+}
+
+/** Prepares a room, runs the stages, collects the outputs and reports the result. The room is removed on every exit. */
+export const localExecutor = (tools: LocalTools): Executor => ({
+  async execute(attempt, signal) {
+    const { task, begun, note = () => {} } = attempt
+    try {
+      await using room = attempt.room ?? (await openRoom(attempt, tools, signal))
+      note('inputFetchStart')
+      using staged = await prepare(attempt, { tools, room }, signal)
+      note('inputFetchCompleted')
+      if (begun !== undefined) await passing(begun, signal)
+      note('executionStart')
+      const ran = await runStages({ attempt, room, staged }, tools, signal)
+      note('executionCompleted')
+      note('outputUploadStart')
+      const collected = await collect({ task, room, stages: ran.stages }, tools, signal)
+      await storeAtLast([...collected.blobs, ...ran.blobs], tools, signal)
+      note('outputUploadCompleted')
+      return report(task, ran.stages, collected)
+    } catch (error) {
+      throw signal.aborted ? cancelled(error) : error
+    }
+  },
+})
+
+async function openRoom({ name }: Attempt, { runtime, rooms }: LocalTools, signal: AbortSignal): Promise<OpenRoom> {
+  signal.throwIfAborted()
+  runtime.expect()
+  return await rooms.open(name)
+}
+
+interface Here {
+  readonly tools: LocalTools
+  readonly room: Room
+}
+
+function prepare({ task, stageCache }: Attempt, { tools, room }: Here, signal: AbortSignal): Promise<StagedInputs> {
+  const { found } = stageCache ?? {}
+  if (found === undefined) return tools.inputs.stage(task, room.path, signal)
+  const placed = [...task.inputs.placed, ...found.files.map((file) => ({ ...file, writable: true }))]
+  return tools.inputs.stage({ ...task, inputs: { ...task.inputs, placed } }, room.path, signal)
+}
+
+/** Resolves when the attempt has its slot; rejects when the signal is aborted. */
+async function passing(begun: Promise<void>, signal: AbortSignal): Promise<void> {
+  await Promise.race([begun, aborted(signal)])
+  signal.throwIfAborted()
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+interface Ran {
+  readonly task: CommandTask
+  readonly room: Room
+  readonly stages: readonly StageResult[]
+}
+
+/** For an action that failed, outputs are collected on a best-effort basis. */
+async function collect({ task, room, stages }: Ran, tools: LocalTools, signal: AbortSignal): Promise<Collected> {
+  try {
+    return await collectOutputs({ task, root: room.path }, tools.outputs, signal)
+  } catch (error) {
+    const isTasks = error instanceof FaultError && error.fault.kind === 'invalid'
+    if (stages.at(-1)?.cause !== 'ok' && isTasks) return { outputs: NO_OUTPUTS, blobs: [] }
+    throw error
+  }
+}
+
+const NO_STREAM = { digest: undefined, raw: undefined }
+
+function report(task: CommandTask, stages: readonly StageResult[], { outputs }: Collected): TaskResult {
+  const last = stages.at(-1) as StageResult
+  const virtualDurationMs = stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)
+  const metadata = { worker: '', times: {}, virtualDurationMs, auxiliary: [] }
+  if (task.action === undefined) {
+    const hasSucceeded = last.cause === 'ok' && outputs.problem === undefined
+    const exitCode = hasSucceeded ? 0 : last.exitCode || 1
+    return { exitCode, ...outputs, stdout: NO_STREAM, stderr: NO_STREAM, metadata, stages }
+  }
+  return {
+    exitCode: last.exitCode,
+    ...outputs,
+    stdout: streamOf(last.stdout),
+    stderr: streamOf(last.stderr),
+    metadata: { ...metadata, auxiliary: [usageToAuxiliary(last.usage)] },
+    stages,
+  }
+}
+
+const streamOf = ({ digest, inline }: StageResult['stdout']): TaskResult['stdout'] => ({
+  digest,
+  raw: inline?.length === 0 ? undefined : inline,
+})
+
+const cancelled = (cause: unknown): FaultError =>
+  cause instanceof FaultError && cause.fault.kind === 'cancelled'
+    ? cause
+    : new FaultError({ kind: 'cancelled', what: 'the attempt was cancelled' }, cause)

@@ -1,0 +1,41 @@
+import { type CommandTask, type CommandWish, commandTaskOf, type TaskAction } from '../model/command-task.ts'
+
+const digest = { fn: 'sha256', hash: 'a'.repeat(64), size: 1 } as const
+const NOTHING = new Uint8Array()
+
+/** The parts of an action that its digest stands for, without outputs of an older client. */
+export const ACTION: TaskAction = {
+  digest,
+  commandDigest: digest,
+  messages: { action: NOTHING, command: NOTHING },
+  outputFiles: [],
+  outputDirectories: [],
+  directoryFormat: 'tree',
+  properties: [],
+}
+
+export interface ActionWish extends Partial<Omit<CommandWish, 'stages' | 'action'>> {
+  readonly argv?: readonly string[]
+  readonly env?: CommandTask['stages'][number]['env']
+  readonly limits?: CommandTask['stages'][number]['limits']
+  readonly action?: Partial<TaskAction>
+}
+
+/** A task as the Remote Execution API has it: one stage, and outputs that only the worker limits. */
+export const actionTask = ({ argv = ['true'], env = [], limits = {}, action, ...more }: ActionWish = {}): CommandTask =>
+  commandTaskOf({
+    ...more,
+    stages: [{ name: 'run', argv, env, limits }],
+    outputs: { mostFiles: Number.MAX_SAFE_INTEGER, mostBytes: Number.MAX_SAFE_INTEGER, ...more.outputs },
+    action: { ...ACTION, ...action },
+  })
+
+/** Outputs by path; of older clients by kind. */
+export type Wanted =
+  | { readonly kind: 'any'; readonly paths: readonly string[] }
+  | { readonly kind: 'typed'; readonly files: readonly string[]; readonly directories: readonly string[] }
+
+export const wanting = (wanted: Wanted): ActionWish =>
+  wanted.kind === 'any'
+    ? { outputs: { paths: wanted.paths } }
+    : { action: { outputFiles: wanted.files, outputDirectories: wanted.directories } }
