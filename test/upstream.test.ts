@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { type Log, silentLog } from '../src/base/log.ts'
-import { actionResult } from '../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../src/check/reapi/probe/actions.ts'
 import type { Blob } from '../src/check/reapi/probe/blob.ts'
 import { STATUS } from '../src/grpc/status.ts'
 import { createAuthority } from '../src/testing/certificates.ts'
@@ -39,7 +39,7 @@ describe('a server behind another', () => {
       contents: Buffer.alloc(0),
       nodeProperties: undefined,
     }
-    const made = actionResult({ outputFiles: [output], stdoutRaw: Buffer.from('done') })
+    const made = resultFrom({ outputFiles: [output], stdoutRaw: Buffer.from('done') })
     await there.api.updateResult({ actionDigest: action.digest, actionResult: made })
 
     const unknown = here.blob()
@@ -96,7 +96,7 @@ describe('a server behind another', () => {
     const blobs = [here.blob(1000), here.blob(6 * MiB)]
     await here.put(blobs[0] as (typeof blobs)[0])
     await here.write(blobs[1] as (typeof blobs)[0])
-    await here.api.updateResult({ actionDigest: blobs[0]?.digest, actionResult: actionResult({ exitCode: 0 }) })
+    await here.api.updateResult({ actionDigest: blobs[0]?.digest, actionResult: resultFrom({ exitCode: 0 }) })
     expect(hashesOf(await there.missing(blobs))).toEqual([])
     expect((await there.api.getResult(blobs[0]?.digest)).exitCode).toBe(0)
   })
@@ -106,7 +106,7 @@ describe('a server behind another', () => {
     const behind = await startBehind(first.grpc)
     const one = clientOf(behind.grpc, 'one')
     const action = one.blob().digest
-    await clientOf(first.grpc, 'one').api.updateResult({ actionDigest: action, actionResult: actionResult({}) })
+    await clientOf(first.grpc, 'one').api.updateResult({ actionDigest: action, actionResult: resultFrom({}) })
     expect((await refusal(clientOf(behind.grpc, 'two').api.getResult(action))).code).toBe(STATUS.notFound)
     expect((await one.api.getResult(action)).exitCode).toBe(0)
 
@@ -178,7 +178,7 @@ describe('a server behind another', () => {
 test('an instance whose results are read-only says so, and refuses them in clear words', async () => {
   const server = await startBehind(undefined, { WINDLASS_STORAGE_ACTION_CACHE_READ_ONLY_INSTANCES: 'fixed' })
   const fixed = clientOf(server.grpc, 'fixed')
-  const update = { actionDigest: fixed.blob().digest, actionResult: actionResult({}) }
+  const update = { actionDigest: fixed.blob().digest, actionResult: resultFrom({}) }
   const { cacheCapabilities } = await fixed.api.capabilities()
   expect(cacheCapabilities?.actionCacheUpdateCapabilities?.updateEnabled).toBe(false)
   expect(await refusal(fixed.api.updateResult(update))).toMatchObject({

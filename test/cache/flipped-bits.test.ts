@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { actionResult } from '../../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
 import type { Blob } from '../../src/check/reapi/probe/blob.ts'
 import { GrpcError, STATUS } from '../../src/grpc/status.ts'
 import { type Random, randomFrom, seedOfRun } from '../../src/testing/random-source.ts'
@@ -103,7 +103,7 @@ describe(`bits that flip on disk (WINDLASS_SEED=${seed})`, () => {
     const output = first.blob(9 * MiB)
     await first.write(output)
     const action = first.blob()
-    const made = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
+    const made = resultFrom({ outputFiles: [{ path: 'out', digest: output.digest }] })
     await first.api.updateResult({ actionDigest: action.digest, actionResult: made })
     await server.stop()
     const solo = filesIn(folder).find((path) => path.endsWith('.blob')) as string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { prepareHashing } from '../../src/base/hashing/create-hasher.ts'
-import { actionResult } from '../../src/check/reapi/probe/actions.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { digestFn, refusal } from './cache-client.ts'
 import { clientOf, ownFolder, serverIn } from './in-process.ts'
@@ -47,7 +47,7 @@ describe('spaces', () => {
     const { digest } = of('').blob()
     const names = ['', 'other', 'apart', 'team/one', 'team/two']
     for (const name of ['other', 'team/one']) {
-      const made = actionResult({ executionMetadata: { worker: name } })
+      const made = resultFrom({ executionMetadata: { worker: name } })
       await of(name).api.updateResult({ actionDigest: digest, actionResult: made })
     }
     const found = await Promise.all(
@@ -70,7 +70,7 @@ describe('spaces', () => {
     const output = apart.blob()
     const { digest } = apart.blob()
     await usual.put(output)
-    const made = actionResult({ outputFiles: [{ path: 'out', digest: output.digest }] })
+    const made = resultFrom({ outputFiles: [{ path: 'out', digest: output.digest }] })
     await apart.api.updateResult({ actionDigest: digest, actionResult: made })
     expect((await refusal(apart.api.getResult(digest))).code).toBe(STATUS.notFound)
     await apart.put(output)
@@ -99,7 +99,7 @@ describe('the digest function that goes without saying', () => {
     expect(await client.missing([small, large])).toEqual([])
     expect(Buffer.compare(await client.read(large), large.bytes)).toBe(0)
     const { digest } = client.blob()
-    await client.api.updateResult({ actionDigest: digest, actionResult: actionResult({}) })
+    await client.api.updateResult({ actionDigest: digest, actionResult: resultFrom({}) })
     expect((await client.api.getResult(digest)).exitCode).toBe(0)
   })
 

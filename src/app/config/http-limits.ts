@@ -3,8 +3,8 @@ import { proxyList } from '../../doors/http/server/caller-address.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../doors/http/server/listen.ts'
 import type { RateLimits } from '../../doors/http/server/rate-limits.ts'
 import { SOCKET_LIMITS, type SocketLimits } from '../../doors/http/server/socket-limits.ts'
-import type { Rate, RequestRate } from '../../doors/http/server/token-bucket.ts'
-import { configField, live, field } from './field.ts'
+import type { RequestRate } from '../../doors/http/server/token-bucket.ts'
+import { configField, live } from './field.ts'
 
 const count = (standard: number) => z.int().min(1).max(1_000_000_000).default(standard)
 const rate = (standard: number) => z.number().min(0).max(1_000_000).default(standard)

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { StoreMeter, StoreVerb } from '../../storage/metered.ts'
-import type { PackFigures } from '../../storage/packs/pack-store.ts'
-import { DurationHistogram, Durations } from './durations.ts'
+import type { PackFigures } from '../../storage/packs/reclaim-admin.ts'
+import { DurationHistogram } from './durations.ts'
 import { expose } from './exposition.ts'
 
 const VERBS: readonly StoreVerb[] = ['missing', 'readMany', 'read', 'writeMany', 'write']

@@ -1,4 +1,4 @@
-import { checkResult, type ResultCheckOptions } from '../../storage/result-check.ts'
+import { checkResult, type ResultCheckOptions } from '../../storage/verification/result-check.ts'
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'
 
 /** A result must not be empty on the wire; one that says nobody made it is said to come from here. */

@@ -1,8 +1,9 @@
 import type { Digest } from '../../base/digest.ts'
+import { type CommandTask, isCommandOrigin } from '../../model/command-task.ts'
 import { actionFromProto, commandFromProto } from '../reapi/execution-action.ts'
 import { taskOfAction } from '../reapi/execution-command.ts'
 import { actionSpecFromProto, actionSpecToProto } from './action-spec.ts'
-import { type CommandTask, commandTaskFromProto, commandTaskToProto, isCommandOrigin } from '../../model/command-task.ts'
+import { commandTaskFromProto, commandTaskToProto } from './command-task.ts'
 
 /**
  * The spec is the encoded form of a task in the journal and in leases. An action is encoded as the client's own messages

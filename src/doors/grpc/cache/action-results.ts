@@ -2,7 +2,6 @@ import { FaultError } from '../../../base/fault.ts'
 import type { UnaryMethod } from '../../../grpc/service.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
-import { checkResult, type ResultCheckOptions } from '../../../storage/verification/result-check.ts'
 import {
   type GetActionResultRequest,
   readGetActionResultRequest,

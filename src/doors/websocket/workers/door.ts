@@ -1,7 +1,6 @@
 import type { WebSocket } from 'ws'
 import { FaultError } from '../../../base/fault.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
-import type { LocalWorkerDesk } from '../../../engine/worker-desk.ts'
 import type { WebSocketRoute } from '../../http/server/web-sockets.ts'
 import { UnreadableMessage, workerMessage } from './request.ts'
 import { closeReason, SocketWorker, type SocketWorkersTools, type WebSocketWorkersOptions } from './session.ts'

@@ -1,6 +1,6 @@
 import type { Stager } from '../../../stagers/stager.ts'
-import type { Outcome, StepOutcome } from '../../../workflow/run/state.ts'
-import type { StepEnded, SubmissionRun, WorkflowRun } from './run-workflow.ts'
+import type { StepOutcome } from '../../../workflow/run/state.ts'
+import type { StepEnded, WorkflowRun } from './run-workflow.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
 import type { PlainBlobs } from './tree-blobs.ts'
 

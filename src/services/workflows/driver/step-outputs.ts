@@ -1,6 +1,6 @@
 import { type FaultError, invalid } from '../../../base/fault.ts'
 import { digestOf } from '../../../base/hashing/hash-of.ts'
-import { type Stager, BLOB_STORE } from '../../../stagers/stager.ts'
+import { BLOB_STORE, type Stager } from '../../../stagers/stager.ts'
 import type { CommandLineTool } from '../../../workflow/process/process.ts'
 import type { ToolCall } from '../../../workflow/run/drive.ts'
 import { collectToolOutputs } from '../../../workflow/tool/collect.ts'

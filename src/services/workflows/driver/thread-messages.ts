@@ -1,8 +1,8 @@
 import type { Digest } from '../../../base/digest.ts'
 import type { Fault } from '../../../base/fault.ts'
 import type { StagedNode } from '../../../stagers/stager.ts'
-import type { Outcome, StepOutcome } from '../../../workflow/run/state.ts'
-import type { StepEnded, SubmissionRun, WorkflowRun } from './run-workflow.ts'
+import type { StepOutcome } from '../../../workflow/run/state.ts'
+import type { StepEnded, WorkflowRun } from './run-workflow.ts'
 import type { StepTask } from './step-grid.ts'
 
 /** What a thread that drives submissions hears. */
