@@ -1,15 +1,23 @@
 import { defineConfig } from 'vitest/config'
+import { unitTests } from './src/testing/unit/unit-tests.ts'
 
-export default defineConfig({
+/** `npm run test:unit` is `vitest run --mode unit`: the tests that start no process, no thread and no server. */
+const unit = () => ({
+  include: unitTests(import.meta.dirname),
+  setupFiles: './src/testing/unit/unit-guard.ts',
+  isolate: false, // starting a process for each file would take half of the time
+})
+
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: './src/testing/leave-nothing.ts',
-    // Whoever starts a worker wants it to work, and not to try two dozen languages first; tests of those say so.
+    // A worker tests two dozen languages when it starts; tests that need those set this variable themselves.
     env: { WINDLASS_WORKER_LANGUAGES: ',' },
-    // Limits for what hangs, not for what is slow: the tests must pass on a machine with a load of 20.
+    // Limits for hanging tests, not for slow ones: tests must pass on a machine with a load of 20.
     testTimeout: 120_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', './src/testing/run-reporter.ts'],
+    ...(mode === 'unit' ? unit() : { include: ['src/**/*.test.ts', 'test/**/*.test.ts'] }),
   },
-})
+}))
