@@ -39,7 +39,7 @@ const capsOf = (path: string): Caps =>
     : { file: 400, function: 60 }
 
 const isEntry = (path: string): boolean =>
-  path === 'src/cli/main.ts' || isTest(path) || /^[^/]+\.config\.ts$/.test(path)
+  path === 'src/cli/main.ts' || path === 'src/app/client/public.ts' || isTest(path) || /^[^/]+\.config\.ts$/.test(path)
 
 const seesTheMachine = (path: string): boolean =>
   /^(src\/app|bin)\//.test(path) || isTest(path) || /\.config\.ts$/.test(path)

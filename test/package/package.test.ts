@@ -1,16 +1,29 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { version } from '../src/app/process/version.ts'
+import { version } from '../../src/app/process/version.ts'
+import { linksOf, readPages } from '../../src/testing/pages/page.ts'
 
 /** The package as people get it: packed, installed in an empty folder, and run by its name. */
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'windlass-package-'))
 const home = join(folder, 'home')
 const windlass = join(folder, 'app/node_modules/.bin/windlass')
@@ -52,10 +65,21 @@ describe('the package', () => {
         'languages/python.toml',
       ]),
     )
-    expect(files.filter((name) => /(^src|\.test\.|\.fixture\.|\.ts$|^dist\/testing|contract\.js$)/.test(name))).toEqual(
-      [],
-    )
+    expect(
+      files.filter((name) => /(^src|\.test\.|\.fixture\.|(?<!\.d)\.ts$|^dist\/testing|contract\.js$)/.test(name)),
+    ).toEqual([])
     accessSync(join(inPackage, 'bin/windlass'), constants.X_OK)
+  })
+
+  test('links only to files that it holds', () => {
+    const files = readdirSync(inPackage, { recursive: true, encoding: 'utf8' })
+    const lost = readPages(inPackage, files).flatMap((page) =>
+      linksOf(page)
+        .filter(({ path }) => path.startsWith('..') || !existsSync(join(inPackage, path)))
+        .map(({ path }) => `${page.path}: ${path}`),
+    )
+    expect(files.filter((name) => name.endsWith('.md')).length).toBeGreaterThan(20)
+    expect(lost).toEqual([])
   })
 
   test('says its version', async () => {
@@ -63,7 +87,7 @@ describe('the package', () => {
   })
 
   test('explains its settings as this version does', async () => {
-    const { explainConfig } = await import('../src/app/config/explain.ts')
+    const { explainConfig } = await import('../../src/app/config/explain.ts')
     expect(await run(folder, windlass, 'config', '--explain')).toBe(explainConfig())
   })
 
@@ -104,3 +128,56 @@ describe('the package', () => {
     },
   )
 })
+
+/** `windlass/client` as another project uses it: installed, compiled with strict settings, run against a real grid. */
+describe('windlass/client', () => {
+  const project = join(folder, 'app/project')
+
+  test('compiles in a strict project, the examples of its documentation included', async () => {
+    cpSync(join(import.meta.dirname, 'project'), project, { recursive: true })
+    const examples = [...publicSource().matchAll(/^ \* ```ts\n(.*?)^ \* ```$/gms)].map(([, lines = '']) => lines)
+    expect(examples).toHaveLength(3)
+    examples.forEach((lines, i) => {
+      const body = lines.replaceAll(/^ \* ?/gm, '').replace(/^import .*\n/, '')
+      const imports = "import { connectGrid } from 'windlass/client'\n"
+      writeFileSync(join(project, `example-${i}.ts`), `${imports}export async function example() {\n${body}}\n`)
+    })
+    const types = ['--typeRoots', join(root, 'node_modules/@types')]
+    await run(project, join(root, 'node_modules/.bin/tsc'), ...types)
+  })
+
+  test('uploads, runs a command, a snippet and a workflow, and reports what failed', async () => {
+    const inputs = join(folder, 'inputs')
+    mkdirSync(inputs)
+    chmodSync(folder, 0o755) // commands may run as another user
+    const languages = { WINDLASS_WORKER_LANGUAGES: 'bash' }
+    const flags = ['up', '--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0', '--data', join(folder, 'grid'), '--json']
+    const up = spawn(windlass, flags, {
+      cwd: folder,
+      env: { ...env, ...languages },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = once(up, 'close')
+    try {
+      const [line] = await once(createInterface({ input: up.stdout }), 'line')
+      const program = [join(project, 'out/main.js'), `grpc://${JSON.parse(line).grpc}`, inputs]
+      expect(JSON.parse(await run(project, process.execPath, ...program))).toEqual({
+        read: 'some bytes',
+        folder: 'sha256',
+        command: { exitCode: 3, stdout: 'a\nb\ntyped\n', stderr: 'loud\n', outputs: ['sorted.txt'] },
+        output: 'a\nb\n',
+        timeout: 'timeout',
+        snippet: { status: 'completed', output: '42\n' },
+        refused: 400,
+        unreached: 'unavailable',
+        workflow: 'COMPLETED',
+        workers: 1,
+      })
+    } finally {
+      up.kill('SIGTERM')
+      await ended
+    }
+  })
+})
+
+const publicSource = (): string => readFileSync(join(root, 'src/app/client/public.ts'), 'utf8')
