@@ -1,36 +1,11 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { ambient, explicitAny } from './testing/tidy/code-rules.ts'
-import { cycles, generatedElsewhere, orphans, outOfReach, type Reach } from './testing/tidy/import-rules.ts'
+import { cycles, generatedElsewhere, orphans, outOfReach } from './testing/tidy/import-rules.ts'
 import { bannedWords, barrels, emptyFolders, emptyNames } from './testing/tidy/name-rules.ts'
+import { REACH } from './testing/tidy/reach.ts'
 import { isTest, listFiles, readSources } from './testing/tidy/read-tree.ts'
 import { type Caps, oversized, sizeReport } from './testing/tidy/size-rules.ts'
-
-/** Who may import whom. A folder not named on the right is out of reach; adding an arrow is a reviewed change. */
-const GROUND = ['base', 'model']
-const ARROWS = {
-  base: [],
-  model: ['base'],
-  grpc: [], // knows nothing of Windlass, not even its ground
-  scheduler: GROUND,
-  workflow: GROUND,
-  runtimes: GROUND,
-  'cwl-runner': [...GROUND, 'workflow', 'runtimes'],
-  wire: GROUND,
-  storage: [...GROUND, 'wire', 'grpc'],
-  stagers: [...GROUND, 'storage'],
-  engine: [...GROUND, 'scheduler', 'storage'],
-  languages: GROUND,
-  // `doors` only until doors/command-tasks has moved into services/execution
-  services: [...GROUND, 'engine', 'storage', 'stagers', 'workflow', 'languages', 'wire', 'doors'],
-  worker: [...GROUND, 'languages', 'runtimes', 'stagers', 'storage', 'wire', 'grpc'],
-  doors: [...GROUND, 'engine', 'languages', 'services', 'storage', 'wire', 'grpc'],
-  client: [...GROUND, 'wire', 'grpc'],
-  check: [...GROUND, 'client', 'wire', 'grpc'],
-  cli: [...GROUND, 'languages', 'client', 'check', 'workflow', 'cwl-runner', 'app'],
-}
-const ALL = [...Object.keys(ARROWS), 'app']
-const REACH: Reach = { ...ARROWS, app: ALL, testing: ALL } // and only tests import testing
 
 /** Hard only at the extremes; what is aimed at is a third of it. Hot paths are allowed to be plain. */
 const capsOf = (path: string): Caps =>
