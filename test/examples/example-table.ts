@@ -20,7 +20,7 @@ export interface How {
 const APT = 'it downloads Debian packages by the hundred; test/languages/build.test.ts builds a system'
 const SYSTEM = 'it needs a whole system with R in a folder; test/languages/build.test.ts uses a small one'
 const SERVES = { serves: true } as const
-const ONE_AREA = { more: " --only 'capabilities.*'" } // test/reapi-conformance.test.ts runs all of it
+const ONE_AREA = { more: " --only 'capabilities.*'" } // test/reapi/reapi-conformance.test.ts runs all of it
 
 export const HOW: Readonly<Record<string, How>> = {
   'windlass up': SERVES,

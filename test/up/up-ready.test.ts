@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { describeWith } from '../src/testing/require.ts'
-import { startUp, type UpProcess } from './workers/up-process.ts'
-import { ownFolder } from './workers/worker-here.ts'
+import { describeWith } from '../../src/testing/require.ts'
+import { startUp, type UpProcess } from '../workers/up-process.ts'
+import { ownFolder } from '../workers/worker-here.ts'
 
 /** A language whose self-test takes as long as a large compiler's. */
 const SLOW = `
@@ -115,7 +115,7 @@ const languagesAt = async (up: UpProcess): Promise<string[]> =>
 
 /** The number that the Judge0 door gives to a language of the operator's own. */
 async function judge0Id(): Promise<number> {
-  const { idOf } = await import('../src/doors/http/judge0/language-ids.ts')
+  const { idOf } = await import('../../src/doors/http/judge0/language-ids.ts')
   return idOf('slow')
 }
 

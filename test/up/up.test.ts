@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runWindlass } from '../bench/cache/peers/windlass.ts'
-import { windlass } from './workers/worker-process.ts'
+import { runWindlass } from '../../bench/cache/peers/windlass.ts'
+import { windlass } from '../workers/worker-process.ts'
 
 test('windlass up runs commands on this machine, and never as root', { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-up-'))

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
-import { describeWith } from '../src/testing/require.ts'
-import { ownFolder } from './workers/worker-here.ts'
-import { type Ran, windlass } from './workers/worker-process.ts'
+import { describeWith } from '../../src/testing/require.ts'
+import { ownFolder } from '../workers/worker-here.ts'
+import { type Ran, windlass } from '../workers/worker-process.ts'
 
-const WINDLASS = resolve(import.meta.dirname, '../bin/windlass')
+const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
 /** The settings files of expbuild, with folders and a port of this test. */
 const serverFile = (folder: string): string => `# expbuild-server.toml

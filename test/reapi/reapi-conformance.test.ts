@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
-import { loadConfig } from '../src/app/config/load.ts'
-import { systemClock } from '../src/app/process/clock.ts'
-import { startServer } from '../src/app/server/server.ts'
-import { startWorker } from '../src/app/worker/worker.ts'
-import { silentLog } from '../src/base/log.ts'
+import { loadConfig } from '../../src/app/config/load.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
+import { startServer } from '../../src/app/server/server.ts'
+import { startWorker } from '../../src/app/worker/worker.ts'
+import { silentLog } from '../../src/base/log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-conformance-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const FREE = { WINDLASS_SERVER_ADDRESS: '127.0.0.1:0', WINDLASS_SERVER_HTTP_ADDRESS: '127.0.0.1:0' }
-const WINDLASS = resolve(import.meta.dirname, '../bin/windlass')
+const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
 interface Row {
   readonly id: string

@@ -1,17 +1,17 @@
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../src/app/process/clock.ts'
-import { type GrpcHealth, grpcHealth } from '../src/doors/grpc/health/door.ts'
-import { reflection } from '../src/doors/grpc/reflection/door.ts'
-import { createServer, type GrpcServer } from '../src/grpc/server/server.ts'
-import type { Service } from '../src/grpc/service.ts'
-import { descriptorSet } from '../src/wire/admin/descriptor-set.ts'
-import { healthListFromProto, healthRequestToProto, servingFromProto } from '../src/wire/admin/health.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
+import { type GrpcHealth, grpcHealth } from '../../src/doors/grpc/health/door.ts'
+import { reflection } from '../../src/doors/grpc/reflection/door.ts'
+import { createServer, type GrpcServer } from '../../src/grpc/server/server.ts'
+import type { Service } from '../../src/grpc/service.ts'
+import { descriptorSet } from '../../src/wire/admin/descriptor-set.ts'
+import { healthListFromProto, healthRequestToProto, servingFromProto } from '../../src/wire/admin/health.ts'
 import {
   type ReflectionQuestion,
   reflectionRequestToProto,
   reflectionResponseFromProto,
-} from '../src/wire/admin/reflection.ts'
+} from '../../src/wire/admin/reflection.ts'
 
 /** Health and reflection through our engine, as an independent client meets them. */
 let server: GrpcServer

@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { type Log, silentLog } from '../src/base/log.ts'
-import { resultFrom } from '../src/check/reapi/probe/actions.ts'
-import type { Blob } from '../src/check/reapi/probe/blob.ts'
-import { STATUS } from '../src/grpc/status.ts'
-import { createAuthority } from '../src/testing/certificates.ts'
-import { refusal } from './cache/cache-client.ts'
-import { clientOf, dataDir, startBehind, startUpstream } from './upstream/grid.ts'
+import { type Log, silentLog } from '../../src/base/log.ts'
+import { resultFrom } from '../../src/check/reapi/probe/actions.ts'
+import type { Blob } from '../../src/check/reapi/probe/blob.ts'
+import { STATUS } from '../../src/grpc/status.ts'
+import { createAuthority } from '../../src/testing/certificates.ts'
+import { refusal } from '../cache/cache-client.ts'
+import { clientOf, dataDir, startBehind, startUpstream } from './grid.ts'
 
 const MiB = 1024 * 1024
 
@@ -195,7 +195,7 @@ test('an instance whose results are read-only says so, and refuses them in clear
 const hashesOf = (blobs: readonly Blob[]): string[] => blobs.map(({ digest }) => digest.hash)
 
 async function check(address: string, ...flags: string[]): Promise<{ passed: number; failed: number }> {
-  const windlass = resolve(import.meta.dirname, '../bin/windlass')
+  const windlass = resolve(import.meta.dirname, '../../bin/windlass')
   const all = ['check', 'reapi', '--target', `grpc://${address}`, '--deadline', '60', '--json', ...flags]
   const { stdout } = await promisify(execFile)(windlass, all, { maxBuffer: 16 * MiB })
   return JSON.parse(stdout).summary

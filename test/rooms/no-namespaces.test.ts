@@ -1,11 +1,11 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { seccompFilter } from '../src/runtimes/sandbox/seccomp/filter.ts'
-import { describeWith } from '../src/testing/require.ts'
-import { startUp } from './workers/up-process.ts'
-import { ownFolder } from './workers/worker-here.ts'
-import { windlass } from './workers/worker-process.ts'
+import { seccompFilter } from '../../src/runtimes/sandbox/seccomp/filter.ts'
+import { describeWith } from '../../src/testing/require.ts'
+import { startUp } from '../workers/up-process.ts'
+import { ownFolder } from '../workers/worker-here.ts'
+import { windlass } from '../workers/worker-process.ts'
 
 /** The whole machine as it is, minus the right to make user namespaces. */
 function hardenedKernel(): string[] {

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../src/app/process/clock.ts'
-import { createChannel } from '../src/grpc/client/channel.ts'
-import { type Authority, createAuthority } from '../src/testing/certificates.ts'
-import { healthRequestToProto, servingFromProto } from '../src/wire/admin/health.ts'
-import { ownFolder } from './workers/worker-here.ts'
-import { windlass } from './workers/worker-process.ts'
+import { systemClock } from '../../src/app/process/clock.ts'
+import { createChannel } from '../../src/grpc/client/channel.ts'
+import { type Authority, createAuthority } from '../../src/testing/certificates.ts'
+import { healthRequestToProto, servingFromProto } from '../../src/wire/admin/health.ts'
+import { ownFolder } from '../workers/worker-here.ts'
+import { windlass } from '../workers/worker-process.ts'
 
-const WINDLASS = resolve(import.meta.dirname, '../bin/windlass')
+const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 
 test('a server takes new certificates and settings without losing a connection', { timeout: 120_000 }, async () => {
   const folder = ownFolder()
