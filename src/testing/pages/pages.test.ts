@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -52,6 +52,16 @@ test('the front page names every page of the guide', () => {
   const [front] = pages.filter(({ path }) => path === 'README.md')
   const linked = new Set(front && linksOf(front).map(({ path }) => path))
   expect(guide.map(({ path }) => path).filter((path) => !linked.has(path))).toEqual([])
+})
+
+test('CONTRIBUTING maps every folder of code to its tests, and every folder of tests to code', () => {
+  const [page] = pages.filter(({ path }) => path === 'CONTRIBUTING.md')
+  const map = page?.text.split('## Tests')[1]?.split('\n## ')[0] ?? ''
+  const folders = ['src', 'test'].flatMap((top) =>
+    readdirSync(join(ROOT, top), { withFileTypes: true }).map(({ name }) => `${top}/${name}`),
+  )
+  const lost = folders.filter((path) => path !== 'src/tidy.test.ts' && !map.includes(`\`${path}/\``))
+  expect(lost).toEqual([])
 })
 
 test('flags in examples are those of the command', async () => {
