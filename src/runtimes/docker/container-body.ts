@@ -21,6 +21,8 @@ export interface ContainerSpec {
   readonly network: Pick<ContainerNetwork, 'mode' | 'files'> | undefined
   /** The filter of system calls: as it is for Docker, the path of its file for Podman. */
   readonly seccomp: string
+  /** The file of the init that its command cannot reach; the engine's own init is used when undefined. */
+  readonly init: string | undefined
   /** The control group to make its own in, where that is ours to say. */
   readonly groupParent: string | undefined
 }
@@ -47,8 +49,9 @@ const MASKED = [
 ]
 /** An engine takes no less. */
 const LEAST_MEMORY_BYTES = 6 << 20
-/** The program that buries the dead and starts the command. */
+/** The init, which reaps orphans and starts the command. */
 const OWN_PROCESSES = 1
+const INIT = '/.windlass-init'
 
 /** A container in the words of the Engine API: nothing in it is the client's but argv, environment, working directory, image and places. */
 export function containerBody(order: ContainerSpec): object {
@@ -57,7 +60,7 @@ export function containerBody(order: ContainerSpec): object {
   const hasInput = hooks.stdin !== undefined
   return {
     Image: image.source,
-    Entrypoint: begun(order),
+    Entrypoint: order.init === undefined ? begun(order) : [INIT, '--', ...begun(order)],
     Cmd: [],
     Env: [...containerEnv(order)].map(([name, value]) => `${name}=${value}`),
     WorkingDir: pathShown(cwd, room),
@@ -103,7 +106,7 @@ function hostConfig(order: ContainerSpec): object {
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges', ...(facts.hasSeccomp ? [`seccomp=${order.seccomp}`] : [])],
     MaskedPaths: MASKED,
-    Init: true,
+    Init: order.init === undefined,
     IpcMode: 'private',
     ...(facts.cgroupVersion === 2 ? { CgroupnsMode: 'private' } : {}),
     ShmSize: SHM_BYTES,
@@ -121,7 +124,7 @@ function hostConfig(order: ContainerSpec): object {
 }
 
 /** As a structure: a path may have a colon in it. */
-function mounts({ run: { room }, network }: ContainerSpec): object[] {
+function mounts({ run: { room }, network, init }: ContainerSpec): object[] {
   const closed = readOnlyPaths(room)
   const isClosed = closed.includes(room.path)
   const bind = (Source: string, Target: string, ReadOnly: boolean): object => ({
@@ -135,6 +138,7 @@ function mounts({ run: { room }, network }: ContainerSpec): object[] {
     ...(isClosed ? [] : closed.map((path) => bind(path, pathInside(path, room), true))),
     ...(room.tmp === undefined ? [] : [bind(room.tmp, INSIDE.tmp, false)]),
     ...(network?.files ?? []).map(({ from, to }) => bind(from, to, true)),
+    ...(init === undefined ? [] : [bind(init, INIT, true)]),
     ...shownPlaces(room).map(({ path, at, writable }) => bind(path, at, !writable)),
   ]
 }

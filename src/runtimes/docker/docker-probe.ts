@@ -3,21 +3,28 @@ import type { KeptLimits, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import type { DockerOptions } from './docker-options.ts'
 import type { EngineFacts } from './engine.ts'
 
+interface ReadyEngine {
+  readonly facts: EngineFacts
+  readonly groups: object | undefined
+  readonly init: string | undefined
+}
+
 export interface DockerProbe {
   readonly runtime: Runtime
-  readonly ready: () => Promise<{ readonly facts: EngineFacts; readonly groups: object | undefined }>
+  readonly ready: () => Promise<ReadyEngine>
   readonly options: DockerOptions
 }
 
 /** Whether there is an engine, and what it can do; and, if there is an image for commands that name none, whether a container of it is as it should be. */
 export async function probeOf({ runtime, ready, options }: DockerProbe): Promise<RuntimeProbe> {
   try {
-    const { facts, groups } = await ready()
+    const engine = await ready()
+    const { facts } = engine
     if (facts.os !== 'linux') throw new Error(`the engine runs containers of ${facts.os} only`)
     const tried =
       options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, secured(facts, options))
     const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
-    const notes = [facts.words, ...(tried === undefined ? [] : [tried]), ...shortfalls(facts, groups !== undefined)]
+    const notes = [facts.words, ...(tried === undefined ? [] : [tried]), ...shortfalls(engine)]
     // Without a filter a container is its namespaces and no more, whatever files are in it.
     return {
       works: true,
@@ -60,12 +67,13 @@ const keptLimits = ({ limits }: EngineFacts): KeptLimits => ({
   cpus: limits.cpus ? 'all' : 'not',
 })
 
-const shortfalls = ({ limits, hasSeccomp }: EngineFacts, hasGroups: boolean): readonly string[] =>
+const shortfalls = ({ facts: { limits, hasSeccomp }, groups, init }: ReadyEngine): readonly string[] =>
   [
     !hasSeccomp && 'the engine does not filter system calls',
     !limits.memory && 'memory is looked at now and then: a burst in between is not seen',
     limits.memory && !limits.swap && 'the engine cannot keep containers from swap',
     !limits.pids && 'the number of processes is not limited',
     !limits.cpus && 'a share of processors cannot be laid down',
-    !hasGroups && 'processor time and memory are sampled',
+    init === undefined && 'a command can write to the memory of process 1: no docker-init or catatonit was found',
+    groups === undefined && 'processor time and memory are sampled',
   ].filter((note) => note !== false)

@@ -25,6 +25,7 @@ import { probeOf } from './docker-probe.ts'
 import { type ContainerEngine, type EngineFacts, engineBy } from './engine.ts'
 import { engineImages } from './engine-images.ts'
 import { engineSocket } from './engine-socket.ts'
+import { placeInit } from './init-program.ts'
 import { onceMade } from './once-made.ts'
 import { pauseProgram } from './pause-program.ts'
 
@@ -44,6 +45,8 @@ interface Kit {
   readonly groups: ContainerGroups | undefined
   /** The file of a program that waits. */
   readonly pause: string | undefined
+  /** The file of an init that commands cannot reach. */
+  readonly init: string | undefined
 }
 
 /** For control groups, whose last process may take a moment to end. */
@@ -110,7 +113,7 @@ async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<Ru
   const { command, room, limits, hooks } = run
   const { clock, worker, env, networks, machineNetwork = 'host' } = options
   const user = room.user ?? options.user
-  const { facts, groups } = kit
+  const { facts, groups, init } = kit
   const isUncounted = limits.memoryBytes !== undefined && !facts.limits.memory
   const seccomp = isUncounted ? kit.seccompWithoutIpc : kit.seccomp
   const order = orderOf(run, options)
@@ -119,7 +122,7 @@ async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<Ru
   const name = `windlass-${shortName(worker)}-${room.name}`
   const asked = { engine, networks, machineNetwork, name, image: image.source, labels, pause: kit.pause }
   await using network = command.network ? await containerNetwork(asked) : undefined
-  const body = containerBody({ run, cwd, image, facts, labels, env, user, network, seccomp, groupParent })
+  const body = containerBody({ run, cwd, image, facts, labels, env, user, network, seccomp, groupParent, init })
   const tree = groups?.around(room.name, order.limits)
   const plan = {
     ...order,
@@ -181,6 +184,7 @@ async function makeKit(
     facts,
     groups,
     pause,
+    init: await placeInit(folder, facts.isPodman ? 'podman' : 'docker'),
     prlimit: await firstRunnable('prlimit'),
     seccomp: await profileOf('seccomp.json', ROOM_RULES),
     seccompWithoutIpc: await profileOf('seccomp-without-ipc.json', [...ROOM_RULES, ...SYSTEM_V_RULES]),
