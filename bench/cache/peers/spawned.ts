@@ -23,7 +23,8 @@ export interface Command {
   readonly folder: string
 }
 
-const LONGEST_START_MS = 30_000
+/** `up` is ready when its worker is, after up to 20 seconds of work on an idle machine. */
+const LONGEST_START_MS = 300_000
 const LONGEST_STOP_MS = 20_000
 
 export function spawnServer({ program, args, folder }: Command): Spawned {
