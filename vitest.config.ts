@@ -14,8 +14,8 @@ export default defineConfig(({ mode }) => ({
     // A worker tests two dozen languages when it starts; tests that need those set this variable themselves.
     env: { WINDLASS_WORKER_LANGUAGES: ',' },
     // Limits for hanging tests, not for slow ones: tests must pass on a machine with a load of 20.
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', './src/testing/run-reporter.ts'],
     ...(mode === 'unit' ? unit() : { include: ['src/**/*.test.ts', 'test/**/*.test.ts'] }),

@@ -156,7 +156,7 @@ export function directoryWith(files: Readonly<Record<string, string>>): string {
 }
 
 /** Until it is so; the time is only there so that a failing test ends. */
-export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 30_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 120_000): Promise<void> {
   const end = systemClock.monotonic() + mostMs
   while (!(await isSo())) {
     if (systemClock.monotonic() > end) throw new Error('it did not come about')

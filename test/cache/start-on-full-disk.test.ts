@@ -19,7 +19,7 @@ let server: ServerProcess | undefined
 let worker: ChildProcess | undefined
 
 async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = performance.now() + 60_000; !(await isSo()); ) {
+  for (const end = performance.now() + 120_000; !(await isSo()); ) {
     if (performance.now() > end) throw new Error(`${what}: ${server?.log()}`)
     await new Promise((done) => setTimeout(done, 50))
   }

@@ -29,7 +29,7 @@ describeWith(['ccache', 'gcc'], 'ccache, with the server as its remote storage',
   test.each([
     ['without an instance', ''],
     ['for an instance', '/team/linux'],
-  ])('one machine compiles and the next one gets the object file, %s', { timeout: 120_000 }, async (_, path) => {
+  ])('one machine compiles and the next one gets the object file, %s', async (_, path) => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-ccache-'))
     try {
       await using running = await runWindlass(join(folder, 'server'))

@@ -93,12 +93,10 @@ test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
   (signal) => interrupt({ args: [VITEST, 'run', 'test/abuse/many-connections.test.ts'], signal, until: SERVER }),
 )
 
-test('server, worker and spawner of the run with clients are gone after SIGTERM', { timeout: 240_000 }, () =>
-  interrupt({ args: ['test/clients/run.ts', '--only', 'Bazel'], signal: 'SIGTERM', until: /spawner/ }),
-)
+test('server, worker and spawner of the run with clients are gone after SIGTERM', () =>
+  interrupt({ args: ['test/clients/run.ts', '--only', 'Bazel'], signal: 'SIGTERM', until: /spawner/ }))
 
 describeWith('bazel', 'Bazel', () => {
-  test('its server, a JVM apart from its client, is gone after SIGTERM', { timeout: 240_000 }, () =>
-    interrupt({ args: [VITEST, 'run', 'test/clients/bazel.test.ts'], signal: 'SIGTERM', until: /\bbazel\(/ }),
-  )
+  test('its server, a JVM apart from its client, is gone after SIGTERM', () =>
+    interrupt({ args: [VITEST, 'run', 'test/clients/bazel.test.ts'], signal: 'SIGTERM', until: /\bbazel\(/ }))
 })

@@ -9,7 +9,7 @@ const examples = await helpExamples(ROOT)
 let grid: ExampleGrid
 beforeAll(async () => {
   grid = await exampleGrid()
-}, 120_000)
+})
 afterAll(() => grid?.close(), 60_000)
 
 test('every row of the tables is used, and no address of somebody else is left', () => {
@@ -58,7 +58,7 @@ async function runningTask(cwd: string): Promise<string> {
 }
 
 describe('every example of every --help works as it is printed', () => {
-  test.for(examples)('%s', { timeout: 240_000 }, async (example, context) => {
+  test.for(examples)('%s', async (example, context) => {
     const how = HOW[example] ?? {}
     if (how.skip !== undefined) {
       context.task.meta.skipReason = how.skip

@@ -33,7 +33,7 @@ async function smallStore() {
   }
 }
 
-test('however much is uploaded meanwhile, what a queued action reads is still there', { timeout: 60_000 }, async () => {
+test('however much is uploaded meanwhile, what a queued action reads is still there', async () => {
   const { blobs, pass } = await smallStore()
   const instance = { ...memoryInstance(), blobs, uploads: blobs }
   const grid = await executionGrid({ instance, engine: { scheduler: { noWorkerGraceMs: 1e9 } } })

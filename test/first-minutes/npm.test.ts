@@ -36,7 +36,7 @@ async function reasonToSkip(): Promise<string | undefined> {
 let skipReason: string | undefined
 beforeAll(async () => {
   skipReason = await reasonToSkip()
-}, 60_000)
+})
 
 async function cloneOfHead(into: string): Promise<void> {
   const dirty = await ran(['git', 'status', '--porcelain'], { cwd: ROOT })

@@ -9,7 +9,7 @@ let env: Record<string, string>
 beforeAll(async () => {
   grid = await serving(['up', '--data', './grid', ...FREE_PORTS], { cwd })
   env = { WINDLASS_SERVER: `grpc://${grid.ready.grpc}`, PATH: `${ROOT}/bin:${process.env.PATH}` }
-}, 90_000)
+})
 afterAll(async () => {
   await grid.stop()
   remove()
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const sh = (script: string) => ran(['sh', '-c', script], { cwd, env })
 
-describe('windlass run reads standard input when it is piped', { timeout: 60_000 }, () => {
+describe('windlass run reads standard input when it is piped', () => {
   test('from a pipe', async () => {
     const counted = await sh("printf 'b\\na\\nb\\n' | windlass run -- sort")
     expect(counted, grid.err()).toMatchObject({ code: 0, out: 'a\nb\nb\n' })
@@ -43,7 +43,7 @@ describe('windlass run reads standard input when it is piped', { timeout: 60_000
   })
 })
 
-test("the README's example of windlass run works in the clone", { timeout: 60_000 }, async () => {
+test("the README's example of windlass run works in the clone", async () => {
   const readme = (await ran(['cat', 'README.md'], { cwd: ROOT })).out
   const example = /^bin\/(windlass run [^#\n]*)/m.exec(readme)?.[1]?.trim() ?? ''
   expect(example).toMatch(/^windlass run --input \. -- /)

@@ -67,16 +67,15 @@ describe('the worker of windlass up connects', () => {
     expect(grid.err()).toContain('"registered"')
   }
 
-  test('to a server whose certificate a CA signed', { timeout: 90_000 }, () => runs(settings('here')))
-  test('to one whose certificate names another host', { timeout: 90_000 }, () => runs(settings('named')))
-  test('with the trust and the identity that [worker.tls] names', { timeout: 90_000 }, () =>
+  test('to a server whose certificate a CA signed', () => runs(settings('here')))
+  test('to one whose certificate names another host', () => runs(settings('named')))
+  test('with the trust and the identity that [worker.tls] names', () =>
     runs(
       settings(
         'here',
         `client_ca_file = "${cwd}/ca.pem"\n[worker.tls]\nca_file = "${cwd}/ca.pem"\ncert_file = "${cwd}/me.pem"\nkey_file = "${cwd}/me.key"\n`,
       ),
-    ),
-  )
+    ))
 })
 
 describe('every command that dials takes the same flags and addresses', () => {
@@ -86,7 +85,7 @@ describe('every command that dials takes the same flags and addresses', () => {
     plain = await serving(['up', '--data', './plain', '--slots', '2', ...FREE_PORTS], { cwd })
     const probes = `client_ca_file = "${cwd}/ca.pem"\n[http]\nhealth_address = "127.0.0.1:0"\n`
     secure = await serving(['server', ...settings('here', probes)], { cwd })
-  }, 90_000)
+  })
   afterAll(async () => {
     await plain?.stop()
     await secure?.stop()
@@ -108,33 +107,25 @@ describe('every command that dials takes the same flags and addresses', () => {
       : [first, ...flags, ...words]
   }
 
-  test.each(Object.keys(commands))(
-    '%s, by gRPC and HTTP addresses, by flag and by WINDLASS_SERVER',
-    { timeout: 90_000 },
-    async (name) => {
-      const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
-      const argv = commands[name] ?? []
-      const addresses = [`grpc://127.0.0.1:${grpc}`, `http://127.0.0.1:${grpc}`, `http://127.0.0.1:${http}`]
-      for (const address of addresses)
-        expect(await windlass(withFlags(argv, ['--server', address]), { cwd }), address).toMatchObject({ code: 0 })
-      const env = { WINDLASS_SERVER: addresses.at(-1) }
-      expect(await windlass(argv, { cwd, env })).toMatchObject({ code: 0 })
-    },
-  )
+  test.each(Object.keys(commands))('%s, by gRPC and HTTP addresses, by flag and by WINDLASS_SERVER', async (name) => {
+    const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
+    const argv = commands[name] ?? []
+    const addresses = [`grpc://127.0.0.1:${grpc}`, `http://127.0.0.1:${grpc}`, `http://127.0.0.1:${http}`]
+    for (const address of addresses)
+      expect(await windlass(withFlags(argv, ['--server', address]), { cwd }), address).toMatchObject({ code: 0 })
+    const env = { WINDLASS_SERVER: addresses.at(-1) }
+    expect(await windlass(argv, { cwd, env })).toMatchObject({ code: 0 })
+  })
 
-  test.each(['workers', 'cas stat', 'check'])(
-    '%s, over mutual TLS, by either port',
-    { timeout: 60_000 },
-    async (name) => {
-      const [grpc, http] = [port(secure.ready.grpc), port(secure.ready.http)]
-      for (const address of [`grpcs://127.0.0.1:${grpc}`, `https://localhost:${grpc}`, `https://127.0.0.1:${http}`]) {
-        const argv = withFlags(commands[name] ?? [], ['--server', address, ...MUTUAL])
-        expect(await windlass(argv, { cwd }), address).toMatchObject({ code: 0 })
-      }
-    },
-  )
+  test.each(['workers', 'cas stat', 'check'])('%s, over mutual TLS, by either port', async (name) => {
+    const [grpc, http] = [port(secure.ready.grpc), port(secure.ready.http)]
+    for (const address of [`grpcs://127.0.0.1:${grpc}`, `https://localhost:${grpc}`, `https://127.0.0.1:${http}`]) {
+      const argv = withFlags(commands[name] ?? [], ['--server', address, ...MUTUAL])
+      expect(await windlass(argv, { cwd }), address).toMatchObject({ code: 0 })
+    }
+  })
 
-  test('what is wrong about an address is named', { timeout: 90_000 }, async () => {
+  test('what is wrong about an address is named', async () => {
     const [grpc, http] = [port(plain.ready.grpc), port(plain.ready.http)]
     const [tlsGrpc, tlsHttp] = [port(secure.ready.grpc), port(secure.ready.http)]
     const says = async (flags: readonly string[], words: string): Promise<void> =>

@@ -19,7 +19,7 @@ export type Way = (typeof WAYS)[number]
 /** Of each worker; the example has them written into it. */
 export const SLOTS = 4
 const LANGUAGES = ['python', 'javascript', 'bash', 'c']
-const START_MS = 60_000
+const START_MS = 300_000
 
 const SERVER = {
   EXECUTION_SCHEDULER_LEASE_DURATION_SECONDS: '20',

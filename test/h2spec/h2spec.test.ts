@@ -16,7 +16,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ s
 }
 
 describeWith('go', 'the gRPC port of the server', () => {
-  test('h2spec finds no fault, in the clear and over TLS', { timeout: 240_000 }, async ({ skip }) => {
+  test('h2spec finds no fault, in the clear and over TLS', async ({ skip }) => {
     const { status, output } = await run([], process.env)
     const isRequired = (process.env.WINDLASS_REQUIRE ?? '').split(/, */).includes('go')
     // Go is there, but what it would build is out of its reach.

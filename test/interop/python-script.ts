@@ -9,7 +9,7 @@ import { MAX_MESSAGE_BYTES, MAX_METADATA_BYTES } from './conversation.ts'
 export const PYTHON = 'python3-grpcio'
 
 /** For a script that does not end with its input. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 120_000
 
 export interface PythonScript {
   /** One line as JSON. */

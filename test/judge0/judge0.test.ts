@@ -115,9 +115,7 @@ describeWith('bwrap', 'Judge0', () => {
     const tokens = made.body.map(({ token }: { token: string }) => token).join(',')
     const shown = async () =>
       (await get(`/submissions/batch?tokens=${tokens}&base64_encoded=true&fields=stdout,status_id`)).submissions
-    await expect
-      .poll(shown, { timeout: 20_000 })
-      .toEqual(['one', 'two'].map((word) => ({ stdout: coded(`${word} é\n`), status_id: 3 })))
+    await expect.poll(shown).toEqual(['one', 'two'].map((word) => ({ stdout: coded(`${word} é\n`), status_id: 3 })))
   })
 
   test('a callback is put when all runs are over, and put again when it is not taken', async () => {
@@ -137,7 +135,7 @@ describeWith('bwrap', 'Judge0', () => {
       number_of_runs: 2,
       callback_url,
     })
-    await expect.poll(() => heard.length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => heard.length).toBe(2)
     expect(heard[0]).toEqual(heard[1])
     expect(heard[0]?.method).toBe('PUT')
     expect(JSON.parse(heard[0]?.body ?? '')).toMatchObject({

@@ -30,9 +30,7 @@ async function receiver() {
 
 const [BASH, SECRET] = [46, 'of the server']
 
-test('a callback outlives a server that is killed: before the end of its task, and between two tries', {
-  timeout: 120_000,
-}, async () => {
+test('a callback outlives a server that is killed: before the end of its task, and between two tries', async () => {
   const { heard, ready, url: callback_url } = await receiver()
   const server = await serverProcess(ownFolder(), {
     WINDLASS_SNIPPETS_CALLBACKS_TO_PRIVATE_ADDRESSES: 'true',
@@ -50,14 +48,14 @@ test('a callback outlives a server that is killed: before the end of its task, a
     return ((await response.json()) as { token: string }).token
   }
   const over = await submit('echo over')
-  await expect.poll(() => heard.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => heard.length).toBe(1)
   const open = await submit('sleep 1; echo open')
   await server.kill()
   ready.now = true
 
   await server.again()
-  await expect.poll(() => taken(heard, over), { timeout: 30_000 }).toBeDefined()
-  await expect.poll(() => taken(heard, open), { timeout: 30_000 }).toBeDefined()
+  await expect.poll(() => taken(heard, over)).toBeDefined()
+  await expect.poll(() => taken(heard, open)).toBeDefined()
   for (const [token, printed] of [
     [over, 'over\n'],
     [open, 'open\n'],

@@ -20,7 +20,7 @@ function install(folder: string): string | undefined {
 }
 
 describeWith(['bwrap', 'python3'], "Judge0's Python SDK", () => {
-  test('runs code here as it does on Judge0', { timeout: 180_000 }, async ({ skip }) => {
+  test('runs code here as it does on Judge0', async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-judge0-sdk-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const problem = install(folder)

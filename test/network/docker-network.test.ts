@@ -28,9 +28,7 @@ describe(
       return Buffer.from(end.stdout.bytes).toString()
     }
 
-    test('has one of its own, without routes to private addresses or the machine, and no rights over it', {
-      timeout: 120_000,
-    }, async () => {
+    test('has one of its own, without routes to private addresses or the machine, and no rights over it', async () => {
       const own = ownAddresses().filter((address) => /^\d/.test(address) && !address.startsWith('127.'))
       await using by = dockerBy(engine.socketPath, IMAGE)
       const networks = translatedNetworks({
@@ -56,7 +54,7 @@ describe(
       )
     })
 
-    test('has the network of the machine only where the operator sets that', { timeout: 120_000 }, async () => {
+    test('has the network of the machine only where the operator sets that', async () => {
       const here = await printedBy('ip -o link | grep -c tap0; true', { networks: hostNetworks() })
       expect(here).toBe('0\n')
       await expect(printedBy('true', { networks: noNetworks('mode is "off"') })).rejects.toMatchObject({

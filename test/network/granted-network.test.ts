@@ -56,9 +56,7 @@ describeWith(
   ['bwrap', 'slirp4netns', 'ip', 'network namespaces of root', 'python3'],
   'a task that asks for the network',
   () => {
-    test('gets none through any door unless the operator grants it, and learns of the setting', {
-      timeout: 240_000,
-    }, async () => {
+    test('gets none through any door unless the operator grants it, and learns of the setting', async () => {
       const grid = await gridOn(await twoHosts(), '')
       const { status, json } = await run(grid)
       expect([status, json]).toMatchObject([
@@ -79,9 +77,7 @@ describeWith(
       expect([old.code, old.output], old.all).toEqual([0, tried(() => false)])
     })
 
-    test('gets one by a grant that reaches neither its host nor private addresses that are not listed', {
-      timeout: 240_000,
-    }, async () => {
+    test('gets one by a grant that reaches neither its host nor private addresses that are not listed', async () => {
       const settings = `[execution.network]\nallow = ["rest", "cwl@"]\nreach = ["${PEER.otherPrivate}"]\n`
       const grid = await gridOn(await twoHosts(), settings)
       const allowed = tried((address) => address === PEER.public || address === PEER.otherPrivate)

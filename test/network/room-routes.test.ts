@@ -87,7 +87,7 @@ describeWith(
       )
     })
 
-    test('is gone when the worker is killed, with every process that made it', { timeout: 120_000 }, async () => {
+    test('is gone when the worker is killed, with every process that made it', async () => {
       const { grid } = await twoHosts()
       const script = 'import time\nopen("begun", "w").close()\ntime.sleep(600)'
       const request: RoomRequest = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script }
@@ -101,7 +101,7 @@ describeWith(
       await until(() => below.every((each) => !existsSync(`/proc/${each}`) || isDead(each)))
     })
 
-    test('is refused with the reason where /dev/net/tun is closed to the worker', { timeout: 120_000 }, async () => {
+    test('is refused with the reason where /dev/net/tun is closed to the worker', async () => {
       const request = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script: '' } as const
       const { problem } = await inRoom(await twoHosts(), 'ordinary user without /dev/net/tun', request)
       expect(problem).toContain('/dev/net/tun cannot be opened by this user')

@@ -76,5 +76,5 @@ async function startLanguages(grid: TestGrid, names: readonly string[]): Promise
   onTestFinished(() => worker.stop())
   const offers = (name: string): boolean =>
     grid.engine.workers.list().some(({ properties }) => properties.some(({ value }) => value === name))
-  await until(() => names.every(offers), 60_000)
+  await until(() => names.every(offers))
 }

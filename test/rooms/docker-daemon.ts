@@ -70,7 +70,7 @@ export async function ready(child: ChildProcess, place: Place, name: string): Pr
 }
 
 async function answering(socketPath: string, child: ChildProcess, name: string): Promise<void> {
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < 3000; round++) {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
     if (await ping(socketPath)) return
     await pause(100)

@@ -13,7 +13,7 @@ describe('a worker with the docker backend', why === undefined ? {} : { skip: tr
   })
   afterAll(() => engine?.stop())
 
-  test('runs actions in the image of its settings, and carries their outputs out', { timeout: 60_000 }, async () => {
+  test('runs actions in the image of its settings, and carries their outputs out', async () => {
     const grid = await startGrid()
     await workerHere(grid.address, {
       WINDLASS_WORKER_BACKEND: 'docker',

@@ -22,7 +22,7 @@ export interface Suspects {
 
 /** What is left on the machine of an attack that is over; empty when nothing is. Dying takes a moment. */
 export async function leftBehind(suspects: Suspects): Promise<string[]> {
-  for (let round = 0; round < 50 && look(suspects).length > 0; round++) await pause(20)
+  for (let round = 0; round < 1500 && look(suspects).length > 0; round++) await pause(20)
   return look(suspects)
 }
 

@@ -14,9 +14,7 @@ const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 const USER = 65_529
 
 describeWith(['bwrap', 'setpriv'], 'a worker without root', () => {
-  test('a task that closes its streams to everybody harms no later task, nor the end of the worker', {
-    timeout: 120_000,
-  }, async () => {
+  test('a task that closes its streams to everybody harms no later task, nor the end of the worker', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-user-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
     chmodSync(folder, 0o755)

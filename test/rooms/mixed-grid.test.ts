@@ -28,7 +28,7 @@ describe('a grid of unlike workers', why === undefined ? {} : { skip: true, meta
   const plainWorker = (grid: WholeGrid) =>
     grid.worker({ WINDLASS_WORKER_WORKER_ID: 'plain', WINDLASS_WORKER_MAX_CONCURRENT_TASKS: '1' })
 
-  test('runs each command where it can run, with an image or without', { timeout: 120_000 }, async () => {
+  test('runs each command where it can run, with an image or without', async () => {
     const grid = await wholeGrid()
     await dockerWorker(grid)
     await plainWorker(grid)
@@ -45,7 +45,7 @@ describe('a grid of unlike workers', why === undefined ? {} : { skip: true, meta
     ])
   })
 
-  test('tries another worker when one finds out late that it cannot run a command', { timeout: 120_000 }, async () => {
+  test('tries another worker when one finds out late that it cannot run a command', async () => {
     // As often as it takes the other worker to start.
     const retry = { MAX_RETRIES: '1000', FIRST_DELAY_SECONDS: '0.1', MAX_DELAY_SECONDS: '0.5' }
     const grid = await wholeGrid(prefixed('WINDLASS_EXECUTION_RETRY_', retry))

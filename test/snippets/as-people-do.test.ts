@@ -20,7 +20,7 @@ async function asked({ httpUrl }: CodeServer, path: string, init: RequestInit = 
 }
 
 describeWith('bwrap', 'somebody', () => {
-  test('writes in every script there is, and gets every byte back', { timeout: 60_000 }, async () => {
+  test('writes in every script there is, and gets every byte back', async () => {
     const server = await grid()
     const stdin = 'ünï 漢字 👩‍👩‍👧\u0000\r\n'
     const metadata = { 'naïve key': '日本', emoji: '🎉' }
@@ -39,7 +39,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(data).toMatchObject({ result: { output: every } })
   })
 
-  test('pastes from Windows, or nothing at all', { timeout: 60_000 }, async () => {
+  test('pastes from Windows, or nothing at all', async () => {
     const { client } = await grid()
     const python = await client.run({ language: 'python', code: 'x = 1\r\nif x:\r\n  print(x)\r\n' })
     expect(python).toMatchObject({ status: 'completed', result: { output: '1\n' } })
@@ -50,7 +50,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(nothing).toMatchObject({ status: 'failed', failure: { message: 'compile exited with 1' } })
   })
 
-  test('prints without end, and is told what is missing', { timeout: 60_000 }, async () => {
+  test('prints without end, and is told what is missing', async () => {
     const { client } = await grid()
     const code = 'for i in range(300000): print(f"{i:07}")'
     const { status, result } = await client.run({ language: 'python', code, resourceLimit: { output: '8KiB' } })
@@ -61,7 +61,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(result?.output).toBe(whole.slice(0, at) + whole.slice(at + bytes))
   })
 
-  test('sends a thousand files, and has those back that links lead to', { timeout: 60_000 }, async () => {
+  test('sends a thousand files, and has those back that links lead to', async () => {
     const server = await grid()
     const files = Array.from({ length: 999 }, (_, i) => ({ name: `in/${i % 37}/${i}.txt`, content: `${i}` }))
     const code = [
@@ -92,7 +92,7 @@ describeWith('bwrap', 'somebody', () => {
     expect(stolen.failure?.message).toContain('out.txt')
   })
 
-  test('cancels twice, and what is over; and runs again what failed', { timeout: 60_000 }, async () => {
+  test('cancels twice, and what is over; and runs again what failed', async () => {
     const server = await grid()
     const { client } = server
     const { taskId } = await client.submit({ language: 'bash', code: 'sleep 60' })
@@ -107,7 +107,7 @@ describeWith('bwrap', 'somebody', () => {
     expect((await asked(server, `${TASKS}/${failed.taskId}/cancel?wiat=1s`, { method: 'POST' })).code).toBe(40007)
   })
 
-  test('misspells a filter, and hears of it', { timeout: 60_000 }, async () => {
+  test('misspells a filter, and hears of it', async () => {
     const server = await grid()
     const wrong = ['status=', 'status=failed,', 'language=', 'metadata=x', 'limit=501', 'cursor=1.5.6', 'wait=3s']
     for (const query of wrong) {

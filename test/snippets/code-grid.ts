@@ -75,7 +75,7 @@ export async function offering({ client }: CodeServer, names: readonly string[])
   })
 }
 
-async function until(isSo: () => boolean | Promise<boolean>, mostMs = 30_000): Promise<void> {
+async function until(isSo: () => boolean | Promise<boolean>, mostMs = 120_000): Promise<void> {
   const end = performance.now() + mostMs
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error('it did not come about')

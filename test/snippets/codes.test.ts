@@ -36,7 +36,7 @@ function asker(url: string, heard: Set<number>) {
 const TASKS = '/api/v1/tasks'
 const HELLO = { language: 'bash', code: 'echo hello' }
 
-test('the table has the codes that are answered, and those only', { timeout: 120_000 }, async () => {
+test('the table has the codes that are answered, and those only', async () => {
   const heard = new Set<number>()
   const server = await codeServer(ownFolder(), undefined, {
     WINDLASS_LIMITS_MAX_OPEN_TASKS_PER_INSTANCE: '2',

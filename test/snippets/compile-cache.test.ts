@@ -63,15 +63,15 @@ const NAMES: [string, string][] = [
 ]
 
 describeWith(['bwrap', 'g++'], 'C++', () => {
-  test('the same program with other input is not compiled again', { timeout: 120_000 }, async () => {
+  test('the same program with other input is not compiled again', async () => {
     await compilesOnce(await gridWith('c++'), DOUBLING, NUMBERS)
   })
 
-  test('nor by a worker that speaks HTTP', { timeout: 120_000 }, async () => {
+  test('nor by a worker that speaks HTTP', async () => {
     await compilesOnce(await gridWith('c++', 'http'), DOUBLING, NUMBERS)
   })
 
-  test('nor after a restart of the server', { timeout: 120_000 }, async () => {
+  test('nor after a restart of the server', async () => {
     const folder = ownFolder()
     const before = await gridWith('c++', 'grpc', folder)
     expect(stagesOf(await before.client.run({ ...DOUBLING, stdin: '1' }))).toEqual(COMPILED)
@@ -82,7 +82,7 @@ describeWith(['bwrap', 'g++'], 'C++', () => {
 })
 
 describeWith(['bwrap', 'esbuild'], 'TypeScript', () => {
-  test('is made into something once', { timeout: 120_000 }, async () => {
+  test('is made into something once', async () => {
     await compilesOnce(await gridWith('typescript'), GREETING, NAMES)
   })
 })

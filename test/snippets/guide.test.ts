@@ -11,7 +11,7 @@ import { codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guide/code.md'), 'utf8')
 
 describeWith(['bwrap', 'curl'], 'the guide', () => {
-  test('its first command answers as it stands there', { timeout: 60_000 }, async () => {
+  test('its first command answers as it stands there', async () => {
     const server = await codeServer(ownFolder())
     await codeWorker(server, ['python'])
     await offering(server, ['python'])

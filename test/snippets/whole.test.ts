@@ -10,9 +10,7 @@ async function codeGrid() {
   return server
 }
 
-test('programs are run from a request to their result, as the API and the client have it', {
-  timeout: 60_000,
-}, async () => {
+test('programs are run from a request to their result, as the API and the client have it', async () => {
   const { client, httpUrl } = await codeGrid()
 
   const hello = await client.run({
@@ -70,7 +68,7 @@ test('programs are run from a request to their result, as the API and the client
   expect(response.status).toBe(415) // what a web page could send without asking
 })
 
-test('what a program prints is there while it runs, and it can be stopped', { timeout: 60_000 }, async () => {
+test('what a program prints is there while it runs, and it can be stopped', async () => {
   const { client } = await codeGrid()
   const { taskId } = await client.submit({ language: 'bash', code: 'echo first; sleep 60; echo never' })
   const events: TaskEvent[] = []
@@ -84,7 +82,7 @@ test('what a program prints is there while it runs, and it can be stopped', { ti
   expect(events.at(-1)).toMatchObject({ event: 'end', task: { taskId, status: 'cancelled' } })
 })
 
-test('a reader goes on where it was when the server is started again', { timeout: 60_000 }, async () => {
+test('a reader goes on where it was when the server is started again', async () => {
   const folder = ownFolder()
   const first = await codeServer(folder)
   await codeWorker(first)

@@ -10,7 +10,7 @@ import { startWorkflowServer, type WorkflowServer } from './workflow-server.ts'
 const why = whyNoDocker()
 const skipping = why === undefined ? {} : { skip: true, meta: { skipReason: why } }
 
-describe('steps in containers, by way of a server', { timeout: 120_000, ...skipping }, () => {
+describe('steps in containers, by way of a server', skipping, () => {
   let engine: RunningEngine
   let server: WorkflowServer
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('steps in containers, by way of a server', { timeout: 120_000, ...skipp
         DOCKER_HOST: `unix://${engine.socketPath}`,
       },
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     await server?.stop()
     await engine?.stop()

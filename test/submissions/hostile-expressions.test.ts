@@ -9,7 +9,7 @@ beforeAll(async () => {
     WINDLASS_CWL_MAX_SUBMISSION_EXPRESSION_SECONDS: '2',
   }
   server = await startWorkflowServer({ workers: 1, env })
-}, 60_000)
+})
 afterAll(() => server?.stop())
 
 const requirements = { InlineJavascriptRequirement: {} }

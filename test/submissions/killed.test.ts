@@ -32,9 +32,7 @@ function workflow(port: number) {
   }
 }
 
-test('a server that is killed in the middle of a run loses nothing, and runs nothing twice', {
-  timeout: 120_000,
-}, async () => {
+test('a server that is killed in the middle of a run loses nothing, and runs nothing twice', async () => {
   const home = await callingHome()
   const server = await startWorkflowServer({ workers: WORKERS, slots: SLOTS, env: CALLS_MAY_LEAVE })
   onTestFinished(() => server.stop())

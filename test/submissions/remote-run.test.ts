@@ -9,7 +9,7 @@ import { startWorkflowServer, type WorkflowServer } from './workflow-server.ts'
 let server: WorkflowServer
 beforeAll(async () => {
   server = await startWorkflowServer({ env: CALLS_MAY_LEAVE })
-}, 60_000)
+})
 afterAll(() => server?.stop())
 
 async function runThere(at: string, ...words: readonly string[]) {
@@ -23,7 +23,7 @@ const file = (glob: string): object => ({ type: 'File', outputBinding: { glob } 
 const input = { inputs: { text: 'File' }, words: ['$(inputs.text.path)'] }
 const job = JSON.stringify({ text: { class: 'File', location: 'data.txt' } })
 
-describe('windlass cwl run --server', { timeout: 60_000 }, () => {
+describe('windlass cwl run --server', () => {
   test('sends inputs, runs the tool on a worker, and brings outputs back', async () => {
     const tool = shellTool('tr a-z A-Z <"$1" >big.txt; pwd >where', {
       ...input,
@@ -136,7 +136,7 @@ async function untilOver(id: string): Promise<object> {
   return JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? '{}')
 }
 
-describe('the interface for submissions', { timeout: 60_000 }, () => {
+describe('the interface for submissions', () => {
   const echo = JSON.parse(
     shellTool('echo "$1" >out', {
       inputs: { word: 'string' },

@@ -42,37 +42,31 @@ function startWorker(flags: readonly string[]) {
 
 const WAITING = 'waiting for the server'
 
-test.each(['grpc', 'http'] as const)(
-  'a worker over %s may be started before its server',
-  {
-    timeout: 120_000,
-  },
-  async (protocol) => {
-    const [grpc, http] = [await freePort(), await freePort()]
-    const url = `http://127.0.0.1:${protocol === 'grpc' ? grpc : http}`
-    const worker = startWorker(['--protocol', protocol, '--server-url', url])
-    // The languages are tested while it waits.
-    await until(() => worker.logged(WAITING) > 0 && worker.logged('languages that this worker offers') > 0, 60_000)
-    expect(worker.out()).toBe('')
+test.each(['grpc', 'http'] as const)('a worker over %s may be started before its server', async (protocol) => {
+  const [grpc, http] = [await freePort(), await freePort()]
+  const url = `http://127.0.0.1:${protocol === 'grpc' ? grpc : http}`
+  const worker = startWorker(['--protocol', protocol, '--server-url', url])
+  // The languages are tested while it waits.
+  await until(() => worker.logged(WAITING) > 0 && worker.logged('languages that this worker offers') > 0)
+  expect(worker.out()).toBe('')
 
-    const addresses = { grpc: `127.0.0.1:${grpc}`, http: `127.0.0.1:${http}` }
-    const server = await serverProcess(ownFolder(), { WINDLASS_SNIPPETS_ALLOW_BARE: 'true' }, addresses)
-    await until(() => worker.out().includes('"ready":true'), 60_000)
-    await until(async () => (await server.client.languages()).some(({ name }) => name === 'bash'), 60_000)
-    expect(worker.logged(WAITING)).toBe(1)
+  const addresses = { grpc: `127.0.0.1:${grpc}`, http: `127.0.0.1:${http}` }
+  const server = await serverProcess(ownFolder(), { WINDLASS_SNIPPETS_ALLOW_BARE: 'true' }, addresses)
+  await until(() => worker.out().includes('"ready":true'))
+  await until(async () => (await server.client.languages()).some(({ name }) => name === 'bash'))
+  expect(worker.logged(WAITING)).toBe(1)
 
-    // A restart of the server is one more wait, and logged once more.
-    await server.kill()
-    await until(() => worker.logged(WAITING) === 2, 60_000)
-    const again = await server.again()
-    await until(async () => (await again.client.languages()).some(({ name }) => name === 'bash'), 60_000)
-    expect(worker.logged(WAITING)).toBe(2)
-  },
-)
+  // A restart of the server is one more wait, and logged once more.
+  await server.kill()
+  await until(() => worker.logged(WAITING) === 2)
+  const again = await server.again()
+  await until(async () => (await again.client.languages()).some(({ name }) => name === 'bash'))
+  expect(worker.logged(WAITING)).toBe(2)
+})
 
-test('a worker that waits for its server ends at once when it is told to', { timeout: 60_000 }, async () => {
+test('a worker that waits for its server ends at once when it is told to', async () => {
   const worker = startWorker(['--server-url', `http://127.0.0.1:${await freePort()}`])
-  await until(() => worker.logged(WAITING) > 0, 40_000)
+  await until(() => worker.logged(WAITING) > 0)
   worker.signal('SIGTERM')
   expect(await worker.gone).toBe(0)
 })

@@ -164,7 +164,7 @@ export async function submissionFor(blobs: BlobStore, wish: ActionWish): Promise
 }
 
 /** Until it is so; the time is only there so that a failing test ends. */
-export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 20_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 120_000): Promise<void> {
   const end = performance.now() + mostMs
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error('it did not come about')

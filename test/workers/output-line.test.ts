@@ -76,7 +76,7 @@ async function listening({ isUnknown = false }: Wish = {}) {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000
+  const end = performance.now() + 120_000
   while (!isSo()) {
     if (performance.now() > end) throw new Error('it did not come about')
     await new Promise((resolve) => setTimeout(resolve, 2))

@@ -61,5 +61,5 @@ export async function speakingWorker(grid: TestGrid, languages: readonly Languag
     grid.engine.workers
       .list()
       .some(({ properties }) => properties.some((each) => each.name === LANGUAGE_PROPERTY && each.value === name))
-  await until(() => languages.every(({ name }) => offers(name)), 60_000)
+  await until(() => languages.every(({ name }) => offers(name)))
 }

@@ -119,7 +119,7 @@ describe('directories', () => {
     // 240 MB of content: all of it in memory would show.
     expect(put.megabytes - base.megabytes).toBeLessThan(160)
     expect(got.megabytes - base.megabytes).toBeLessThan(160)
-  }, 120_000)
+  })
 })
 
 /** As a process of its own, with the most memory that it ever had. */

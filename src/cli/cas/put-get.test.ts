@@ -25,7 +25,7 @@ describe('files', () => {
     const back = fresh()
     expect((await cas(['get', digestOf(bytes), '-o', back])).code).toBe(0)
     expect(readFileSync(back).equals(bytes)).toBe(true)
-  }, 60_000)
+  })
 
   test('what is packed on its way is kept so, and comes back', async () => {
     const own = await runningServer(fresh())

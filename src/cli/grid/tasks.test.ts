@@ -186,5 +186,5 @@ describe('workers', () => {
     await until(() => isHeld)
     expect((await windlass(['workers', '--resume', 'w1'])).out).toBe('w1 takes tasks again\n')
     expect(await run).toMatchObject({ code: 0, out: 'late\n' })
-  }, 60_000)
+  })
 })

@@ -167,5 +167,5 @@ describeWith('script', 'a real terminal', () => {
     expect(picture).toContain('slots    ')
     expect(after).toMatch(/ icanon /)
     expect(after).toMatch(/ echo /)
-  }, 60_000)
+  })
 })

@@ -32,4 +32,4 @@ test('a server that is restarted meanwhile costs nothing but a note', async () =
   await restarted
   expect([code, out]).toEqual([7, 'begun\ndone\n'])
   expect(err).toMatch(/^windlass: .*; trying again\n/)
-}, 60_000)
+})

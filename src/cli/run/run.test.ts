@@ -190,7 +190,7 @@ describe('the program itself', () => {
     expect(seen.err).toMatch(/^windlass: cancelled operations\/[\w-]+\n$/)
     const id = seen.err.trim().split('/').at(-1) ?? ''
     await until(async () => JSON.parse((await windlass(['task', id, '--json'])).out).state === 'cancelled')
-  }, 60_000)
+  })
 
   test('bytes go through as they are', async () => {
     const { child, gone } = started('run', '-s', target(), ...sh(String.raw`printf '\377\000\n\200'`))
@@ -199,14 +199,14 @@ describe('the program itself', () => {
     child.stdout.setEncoding('latin1').on('data', (text: string) => pieces.push(Buffer.from(text, 'latin1')))
     expect(await gone).toBe(0)
     expect(Buffer.concat(pieces)).toEqual(Buffer.from([0xff, 0, 0x0a, 0x80]))
-  }, 60_000)
+  })
 
   test('when nobody reads any more, the task is cancelled', async () => {
     const { child, seen, gone } = started('run', '-s', target(), '--no-cache', '--no-stdin', '--', 'yes')
     child.stdout.once('data', () => child.stdout.destroy())
     expect(await gone).toBe(141)
     expect(seen.err).toMatch(/^windlass: cancelled /)
-  }, 60_000)
+  })
 
   test('help has examples and exit codes', async () => {
     const { seen, gone } = started('run', '--help')
@@ -217,5 +217,5 @@ describe('the program itself', () => {
       'windlass run -- echo hello',
     ])
       expect(seen.out).toContain(part)
-  }, 60_000)
+  })
 })

@@ -110,7 +110,7 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
       const { store: third } = await openOn(again.afterKill(), durability)
       await check(third, ledger, durability === 'power', `${hint}, closed and opened again`)
     }
-  }, 120_000)
+  }, 900_000)
 
   test(`the process may die at any write (WINDLASS_SEED=${seed})`, async () => {
     const whole = forgetfulFiles()
@@ -124,5 +124,5 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
       await check(store, ledger, true, `died at write ${cut} of ${whole.writes}`)
       await store.close()
     }
-  }, 120_000)
+  }, 900_000)
 })

@@ -337,5 +337,5 @@ describe.each(['power', 'process'] as const)('with durability %s', (durability) 
         expect((await bytesOf(store.space(0), digest))?.equals(bytes), `cut at write ${cut}`).toBe(true)
       }
     }
-  }, 120_000)
+  }, 900_000)
 })

@@ -105,7 +105,7 @@ test('a journal that says mostly what was overtaken is written anew, while work 
   expect((await again.values().get(names[0] as Buffer))?.toString()).toMatch(/round \d+ last/)
   expect((await again.values().get(names[49] as Buffer))?.toString()).toMatch(/round \d+ value 49/)
   expect(again.figures().blobs).toBe(50)
-}, 60_000)
+})
 
 test('blobs are read from packs that had to be closed because too many were open', async () => {
   const path = folder()
