@@ -1,11 +1,39 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { ambient, explicitAny } from './testing/tidy/code-rules.ts'
-import { cycles, generatedElsewhere, orphans, outOfReach } from './testing/tidy/import-rules.ts'
+import { crowdedFolders, importCycles } from './testing/tidy/cycle-rules.ts'
+import { cycles, generatedElsewhere, orphans, type Layers, outOfLayer, outOfReach } from './testing/tidy/import-rules.ts'
 import { bannedWords, barrels, emptyFolders, emptyNames } from './testing/tidy/name-rules.ts'
 import { REACH } from './testing/tidy/reach.ts'
 import { isTest, listFiles, readSources } from './testing/tidy/read-tree.ts'
 import { type Caps, oversized, sizeReport } from './testing/tidy/size-rules.ts'
+
+/** The same for the sub-folders of a folder, where they are layers; `.` is the folder itself. */
+const LAYERS: Record<string, Layers> = {
+  'src/scheduler': {
+    model: [],
+    shares: ['model'],
+    workers: ['model'],
+    queue: ['model', 'shares', 'workers'],
+    leases: ['model', 'shares', 'workers', 'queue'],
+    placement: ['model', 'shares', 'workers', 'queue', 'leases'],
+    '.': ['model', 'shares', 'workers', 'queue', 'leases', 'placement'],
+  },
+}
+
+/** Folders whose import cycles are not removed yet. */
+const CYCLES_NOT_YET = [
+  'src/app/server',
+  'src/cwl-runner',
+  'src/doors',
+  'src/engine',
+  'src/grpc',
+  'src/services',
+  'src/storage',
+  'src/worker',
+]
+/** Folders that still have more than 25 files. */
+const CROWDED_NOT_YET = ['src/doors/http/server', 'src/engine', 'src/grpc']
 
 /** Hard only at the extremes; what is aimed at is a third of it. Hot paths are allowed to be plain. */
 const capsOf = (path: string): Caps =>
@@ -35,8 +63,20 @@ test('folders import only what is in their reach', () => {
   expect(outOfReach(sources, REACH)).toEqual([])
 })
 
+test('sub-folders import only the layers below them', () => {
+  expect(outOfLayer(sources, LAYERS)).toEqual([])
+})
+
 test('no file leads back to itself', () => {
   expect(cycles(sources)).toEqual([])
+})
+
+test('no cycle among files or folders, imports of types included', () => {
+  expect(importCycles(sources, CYCLES_NOT_YET)).toEqual([])
+})
+
+test('no folder has more than 25 files, tests not counted', () => {
+  expect(crowdedFolders(paths, 25, CROWDED_NOT_YET)).toEqual([])
 })
 
 test('nothing is any', () => {

@@ -21,6 +21,30 @@ export const outOfReach = (files: readonly SourceFile[], reach: Reach): string[]
     })
   })
 
+/** The allowed imports between the sub-folders of one folder; `.` is the folder itself. */
+export type Layers = Readonly<Record<string, readonly string[]>>
+
+/** Each import between sub-folders of a layered folder must be in its table. Tests may import every layer. */
+export const outOfLayer = (files: readonly SourceFile[], layered: Readonly<Record<string, Layers>>): string[] =>
+  Object.entries(layered).flatMap(([folder, layers]) => {
+    const layerOf = (path: string): string | undefined => {
+      if (!path.startsWith(`${folder}/`)) return undefined
+      const inside = path.slice(folder.length + 1).split('/')
+      return inside.length > 1 ? inside[0] : '.'
+    }
+    return files.flatMap(({ path, imports }) => {
+      const from = layerOf(path)
+      if (from === undefined || isTest(path)) return []
+      const allowed = layers[from]
+      if (allowed === undefined) return [`${path}:1 ${folder}/${from}/ is not in the table of its layers`]
+      return imports.flatMap(({ target, line }) => {
+        const to = target === undefined ? undefined : layerOf(target)
+        if (to === undefined || to === from || allowed.includes(to)) return []
+        return [`${path}:${line} ${from} may not import ${to}`]
+      })
+    })
+  })
+
 /** Generated types stop where they are turned into our nouns. */
 export const generatedElsewhere = (files: readonly SourceFile[], allowed: RegExp): string[] =>
   files.flatMap(({ path, imports }) =>

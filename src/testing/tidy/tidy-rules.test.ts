@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ambient, explicitAny } from './code-rules.ts'
-import { cycles, generatedElsewhere, orphans, outOfReach } from './import-rules.ts'
+import { crowdedFolders, importCycles } from './cycle-rules.ts'
+import { cycles, generatedElsewhere, orphans, outOfLayer, outOfReach } from './import-rules.ts'
 import { bannedWords, barrels, emptyFolders, emptyNames } from './name-rules.ts'
 import { oversized } from './size-rules.ts'
 import { parseSource } from './source-file.ts'
@@ -54,6 +55,46 @@ describe('imports', () => {
     ])
     expect(cycles(tree({ ...ring, 'src/c.ts': `import type { A } from './a.ts'` }))).toEqual([])
     expect(cycles(tree({ ...ring, 'src/c.ts': `import { type A } from './a.ts'` }))).toHaveLength(1)
+  })
+
+  test('that form a cycle of types are found, among files and among folders', () => {
+    const files = tree({
+      'src/a/one.ts': `import type { Two } from './two.ts'`,
+      'src/a/two.ts': `import type { One } from './one.ts'\nimport '../b/three.ts'`,
+      'src/b/three.ts': `import { type One } from '../a/one.ts'`,
+      'src/b/three.test.ts': `import './c/four.ts'`,
+      'src/b/c/four.ts': `import '../three.ts'`,
+    })
+    expect(importCycles(files)).toEqual(['src/a/one.ts ↔ src/a/two.ts ↔ src/b/three.ts', 'src/a ↔ src/b'])
+    expect(importCycles(files, ['src/b'])).toEqual([])
+  })
+
+  test('of a folder and its sub-folder in both directions are a cycle', () => {
+    const files = tree({
+      'src/a/one.ts': `import './in/two.ts'`,
+      'src/a/in/two.ts': `import '../three.ts'`,
+      'src/a/three.ts': '',
+    })
+    expect(importCycles(files)).toEqual(['src/a ↔ src/a/in'])
+    expect(
+      importCycles(tree({ 'src/a/one.ts': `await import('./two.ts')`, 'src/a/two.ts': `import './one.ts'` })),
+    ).toEqual([])
+  })
+
+  test('of an upper layer are found', () => {
+    const layers = { 'src/a': { low: [], high: ['low'], '.': ['low', 'high'] } }
+    const files = tree({
+      'src/a/low/one.ts': `import type { Two } from '../high/two.ts'\nimport '../top.ts'\nimport '../../b/out.ts'`,
+      'src/a/high/two.ts': `import '../low/one.ts'`,
+      'src/a/low/one.test.ts': `import '../high/two.ts'`,
+      'src/a/top.ts': `import './high/two.ts'`,
+      'src/a/other/three.ts': '',
+    })
+    expect(outOfLayer(files, layers)).toEqual([
+      'src/a/low/one.ts:1 low may not import high',
+      'src/a/low/one.ts:2 low may not import .',
+      'src/a/other/three.ts:1 src/a/other/ is not in the table of its layers',
+    ])
   })
 
   test('of generated code are found', () => {
@@ -160,4 +201,10 @@ test('banned words are found in any text of the tree', () => {
   writeFileSync(join(folder, 'image.png'), 'forbidden')
   expect(bannedWords(folder, ['Makefile', 'image.png'], [/forbid+en/])).toEqual(['Makefile:2 says forbidden'])
   rmSync(folder, { recursive: true })
+})
+
+test('folders with too many files are found; tests are not counted', () => {
+  const paths = ['src/a/1.ts', 'src/a/2.ts', 'src/a/3.ts', 'src/b/1.ts', 'src/b/1.test.ts', 'src/b/2.ts']
+  expect(crowdedFolders(paths, 2)).toEqual(['src/a has 3 files'])
+  expect(crowdedFolders(paths, 2, ['src/a'])).toEqual([])
 })
