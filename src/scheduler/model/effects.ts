@@ -3,7 +3,7 @@ import type { FinalState } from '../../model/task-state.ts'
 import type { WorkerState } from '../../model/worker-state.ts'
 import type { Instant, Waiter } from './events.ts'
 
-/** Why a task was not taken in, for a door to put into its own words. */
+/** Why a task was refused. Each door maps this to its own error. */
 export type RefusalWhy = 'queue-full' | 'quota' | 'rate' | 'unknown-property' | 'duplicate' | 'invalid'
 
 /** Why a task ended without a result of its own. */
@@ -11,35 +11,35 @@ export type EndWhy =
   | 'result'
   | 'timeout'
   | 'cancelled'
-  /** Nothing fits it, and the grace time is over. */
+  /** No worker fits, and the grace time is over. */
   | 'no-worker'
-  /** It was lost together with more different workers than may be. */
+  /** It was lost with more than `maxLostWorkers` different workers. */
   | 'poison'
-  /** Grid faults, more often than may be. */
+  /** More than `maxRetries` grid faults. */
   | 'faults'
-  /** A fault of which it was said that it would come again wherever the task ran. */
+  /** A fault that would recur on every worker. */
   | 'hopeless'
-  /** How it ended could not be put on record: its result is lost, and only that it is over is known. */
+  /** The journal could not record the result: it is lost, and only the end of the task is known. */
   | 'unrecorded'
 
-/** Why a worker should end an attempt. A recalled one was only staged, and has gone elsewhere. */
+/** Why a worker must stop an attempt. A recalled attempt was only staged, and was leased to another worker. */
 export type StopWhy = 'cancelled' | 'timeout' | 'recalled' | 'superseded'
 
-/** What the shell is to do. Plain data: all that was decided, in order. */
+/** The decisions of an event, in order, as plain data for the engine to carry out. */
 export type Effect =
   | {
       readonly kind: 'refused'
       readonly task: string
       readonly why: RefusalWhy
       readonly what: string
-      /** Absent when asking again will not help. */
+      /** Absent when a retry would be refused, too. */
       readonly retryAfterMs?: number
     }
-  /** The submitted task is the same as `task`, which its waiter has joined; the submitted id is not used. */
+  /** The submission is identical to `task`; its waiter has joined that task, and its own id is not used. */
   | { readonly kind: 'merged'; readonly task: string; readonly submitted: string; readonly waiter: Waiter }
-  /** A merge made it more urgent. */
+  /** A merge raised its priority. */
   | { readonly kind: 'raised'; readonly task: string; readonly priority: number }
-  /** It waits for a slot: newly accepted (attempt 1), or again, with the grid faults that it has had so far. */
+  /** It waits for a slot: newly accepted (attempt 1), or again, with its number of grid faults. */
   | { readonly kind: 'queued'; readonly task: string; readonly attempt: number; readonly faults?: number }
   | {
       readonly kind: 'leased'
@@ -48,13 +48,13 @@ export type Effect =
       readonly fencing: Fencing
       readonly attempt: number
       readonly expiresAt: Instant
-      /** Stage its inputs, and start it only when told to `begin`. */
+      /** The worker stages the inputs, and starts the task only after `begin`. */
       readonly prefetch: boolean
     }
-  /** A slot is free for what the worker staged ahead. */
+  /** A slot is free for a staged task. */
   | { readonly kind: 'begin'; readonly task: string; readonly worker: string; readonly fencing: Fencing }
   | { readonly kind: 'started'; readonly task: string; readonly worker: string; readonly fencing: Fencing }
-  /** Queued again at `dueAt`, by a tick; or at once, when a `queued` follows. */
+  /** A tick queues it again at `dueAt`; or it is queued at once, and a `queued` effect follows. */
   | {
       readonly kind: 'retrying'
       readonly task: string
@@ -63,9 +63,9 @@ export type Effect =
       readonly lostWorkers: readonly string[]
       readonly dueAt: Instant
     }
-  /** Cancelled, and its worker has not yet confirmed. */
+  /** Cancelled; its worker has not confirmed yet. */
   | { readonly kind: 'stopping'; readonly task: string }
-  /** Tell the worker to end the attempt and clean up. */
+  /** The worker must stop the attempt and clean up. */
   | {
       readonly kind: 'stop'
       readonly task: string
@@ -79,11 +79,11 @@ export type Effect =
       readonly state: FinalState
       readonly why: EndWhy
       readonly what: string
-      /** The lease that it ended under, if it had one. */
+      /** The fencing number of its last lease, if it had one. */
       readonly fencing?: Fencing
     }
-  /** A report under a lease that is not the task's any more: to be recorded, and not applied. */
+  /** A report for an ended lease: it is recorded, not applied. */
   | { readonly kind: 'superseded'; readonly task: string; readonly worker: string; readonly fencing: Fencing }
   | { readonly kind: 'worker'; readonly worker: string; readonly state: WorkerState; readonly what: string }
-  /** Tell the worker. */
+  /** An order to the worker. */
   | { readonly kind: 'order'; readonly worker: string; readonly order: 'drain' | 'resume' | 'shutdown' | 'register' }

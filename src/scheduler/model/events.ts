@@ -4,56 +4,56 @@ import type { InstanceName } from '../../model/instance-name.ts'
 /** Milliseconds on the monotonic clock. */
 export type Instant = number
 
-/** What a task needs or a worker offers, by name. */
+/** A requirement of a task, or an offer of a worker. */
 export interface Property {
   readonly name: string
   readonly value: string
 }
 
-/** What is used up while a task runs. What is left out is not asked for, or not limited. */
+/** Amounts that a task reserves while it runs. An absent amount is not demanded, or not limited. */
 export interface ResourceAmounts {
   readonly cpu?: number
   readonly memoryBytes?: number
   readonly diskBytes?: number
 }
 
-/** What the scheduler knows of a task: enough to place it, and nothing of what it does. */
+/** The part of a task that the scheduler needs: enough to place it, and nothing about its command. */
 export interface TaskRequest {
   readonly task: string
   readonly instance: InstanceName
-  /** Who asked, for shares within the instance; empty is a name like any other. */
+  /** The client's invocation, for fair shares within the instance. The empty name is a valid name. */
   readonly invocation: string
-  /** Lower goes sooner; within its instance only. Held to −100…100. */
+  /** The lowest value is served first, within the instance only. Clamped to −100…100. */
   readonly priority: number
   /**
    * Everything that must match exactly: platform properties, runtime, language, labels, group. A worker fits when it
-   * offers every one of them. What only some kinds of worker can do (snippets, inputs by URI) is a property too.
+   * offers all of them. Abilities that only some kinds of worker have (snippets, inputs by URI) are properties, too.
    */
   readonly properties: readonly Property[]
   readonly demands: ResourceAmounts
-  /** Of a task that may be merged with an identical one of its instance; without it, it never is. */
+  /** The task may be merged with an identical one of its instance; without a key it is never merged. */
   readonly actionKey?: string
-  /** What a worker is better off for having had before, most telling first (input root, toolchain); four count. */
+  /** Inputs that a worker may have cached, the most significant first (input root, toolchain); the first four count. */
   readonly affinity?: readonly string[]
-  /** Of the command itself; the worker holds it to that, and we do when the worker does not. */
+  /** The command's time-out. The worker enforces it, and the scheduler does if the worker does not. */
   readonly timeoutMs?: number
-  /** How long it will take, when the caller knows better than our memory of its kind. */
+  /** The caller's estimate of the duration; without it the scheduler uses the learned one. */
   readonly estimateMs?: number
-  /** Must not run on a worker that may be taken away. */
+  /** Must not run on a preemptible worker. */
   readonly refusesPreemptible?: boolean
-  /** Somebody sits in front of it: never tried again. */
+  /** A user is connected to the run: it is never retried. */
   readonly interactive?: boolean
-  /** Grid faults that it survives, when that is not what the options say. */
+  /** The number of grid faults after which the task is still retried; overrides the option. */
   readonly maxRetries?: number
 }
 
-/** One attempt at a task, by the lease that allows it. */
+/** One attempt at a task, identified by its lease. */
 export interface Attempt {
   readonly task: string
   readonly fencing: Fencing
 }
 
-/** An operation, stream, submission: whatever would miss the task. The last one to leave takes the task with it. */
+/** An operation, stream or workflow that waits for the task. When the last waiter leaves, the task is cancelled. */
 export type Waiter = string
 
 export interface Submit extends TaskRequest {
@@ -61,20 +61,20 @@ export interface Submit extends TaskRequest {
   readonly waiter: Waiter
 }
 
-/** An unfinished task as the journal has it, after a restart. It is taken in without asking for admission. */
+/** An unfinished task of the journal, after a restart. It is accepted without an admission check. */
 export interface Restore extends TaskRequest {
   readonly kind: 'restore'
   readonly waiters: readonly Waiter[]
-  /** How long ago it was accepted: it keeps its place. */
+  /** The time since it was accepted: it keeps its place in the queue. */
   readonly ageMs: number
   /** Grid faults so far. */
   readonly faults: number
   readonly lostWorkers: readonly string[]
-  /** Granted and not known to have ended: its worker has `reconnectGraceMs` to come back with it. */
+  /** The lease that had not ended when the server stopped: its worker has `reconnectGraceMs` to register again. */
   readonly lease?: { readonly worker: string; readonly fencing: Fencing; readonly started: boolean }
-  /** Its cancellation was asked for. Without a lease it is cancelled at once. */
+  /** A client requested its cancellation. Without a lease it is cancelled at once. */
   readonly stopping?: boolean
-  /** It was waiting for its next try: so much of that is left. */
+  /** The rest of the delay until its next retry. */
   readonly retryInMs?: number
 }
 
@@ -82,33 +82,33 @@ export interface Register {
   readonly kind: 'register'
   readonly worker: string
   readonly slots: number
-  /** Further tasks that it stages ahead of a free slot. */
+  /** The number of further tasks that it stages ahead of a free slot. */
   readonly prefetch?: number
-  /** What it offers; one name may come with several values, and the value `*` is every value. */
+  /** Its offers; one name may have several values, and the value `*` matches every value. */
   readonly properties: readonly Property[]
   readonly resources: ResourceAmounts
-  /** May be taken away at short notice (spot). */
+  /** May be taken away at short notice (spot instance). */
   readonly preemptible?: boolean
-  /** Takes tasks only in answer to `ask`; other workers are sent them as slots fall free. */
+  /** Gets tasks only in answer to `ask`; other workers are sent tasks as slots become free. */
   readonly pulls?: boolean
-  /** What it still has from before. Leases of a known worker that are not listed lapse. */
+  /** The attempts that it still runs. Leases of a known worker that are not listed end. */
   readonly running?: readonly Attempt[]
-  /** Not admitted before its first heartbeat (it tests itself). */
+  /** Not admitted before its first heartbeat, because it tests itself. */
   readonly notReady?: boolean
 }
 
 export interface Heartbeat {
   readonly kind: 'heartbeat'
   readonly worker: string
-  /** All that the worker holds, prefetched ones too: those are renewed, the rest end. Without it all are renewed. */
+  /** All attempts of the worker, staged ones included: these are renewed, others end. Without it all are renewed. */
   readonly holds?: readonly Attempt[]
-  /** 0 idle … 1 full, as the worker itself measures its machine. */
+  /** From 0 (idle) to 1 (full), as the worker measures its machine. */
   readonly load?: number
-  /** It wants to be rid of its tasks and leave. */
+  /** The worker finishes its tasks and then leaves. */
   readonly draining?: boolean
 }
 
-/** How an attempt ended. Only a fault is the grid's: a command that exits with 1 has a result like any other. */
+/** How an attempt ended. Only a fault is a failure of the grid: a command that exits with 1 has a result. */
 export type AttemptEnd =
   | { readonly kind: 'result'; readonly succeeded: boolean }
   | { readonly kind: 'timeout' }
@@ -121,45 +121,45 @@ export interface FinishedReport extends Attempt {
   readonly outcome: AttemptEnd
 }
 
-/** Handed back unstarted, or never delivered: queued again, and nobody's fault. */
+/** The worker returns a task unstarted, or the task was not delivered: it is queued again without a fault. */
 export interface ReturnedReport extends Attempt {
   readonly kind: 'returned'
   readonly worker: string
   readonly what: string
-  /** It never got there: held against the worker, whereas handing back is not. */
+  /** The lease did not reach the worker: this counts against the health of the worker. */
   readonly undelivered?: boolean
-  /** The worker had no slot (or staging credit) for it: the server's count was wrong. Not an attempt. */
+  /** The worker had no slot (or staging place) for it: the server's count was wrong. Not an attempt. */
   readonly noSlot?: boolean
 }
 
 /**
- * Everything that can happen to the grid. Only a tick lets time run out: no lease, grace or wait ends in any other
- * event, so that after a stall the shell can hand in what was waiting before it sends the tick.
+ * All events. Only a tick lets deadlines pass: no lease, grace time or wait ends in another event. So after a stall, the
+ * engine can apply the events that were waiting before it sends the tick.
  */
 export type GridEvent =
   | { readonly kind: 'tick' }
   | Submit
   | Restore
-  /** One more waiter for a task that is there. */
+  /** Adds a waiter to an unfinished task. */
   | { readonly kind: 'join'; readonly task: string; readonly waiter: Waiter }
-  /** One waiter less; without any, the task is cancelled. */
+  /** Removes a waiter; a task without waiters is cancelled. */
   | { readonly kind: 'leave'; readonly task: string; readonly waiter: Waiter }
-  /** Ends the task whoever waits for it. */
+  /** Ends the task, even if it has waiters. */
   | { readonly kind: 'cancel'; readonly task: string; readonly what?: string }
   | Register
   | Heartbeat
-  /** A pulling worker waits for up to `tasks` of them; 0 takes that back. The first effects that lease it any answer it. */
+  /** A pulling worker requests up to `tasks` tasks; 0 withdraws the request. The first leases to it answer the request. */
   | { readonly kind: 'ask'; readonly worker: string; readonly tasks: number }
   | ({ readonly kind: 'started'; readonly worker: string } & Attempt)
   | FinishedReport
   | ReturnedReport
-  /** Its connection is gone, without a word: a short grace begins. */
+  /** The connection was lost: the worker has `disconnectGraceMs` to reconnect. */
   | { readonly kind: 'disconnected'; readonly worker: string }
-  /** It said goodbye: what it holds is queued again. */
+  /** The worker leaves: its tasks are queued again. */
   | { readonly kind: 'unregister'; readonly worker: string }
-  /** It is being taken away (spot): what it holds is queued again, and not held against the task. */
+  /** The worker is being taken away (spot instance): its tasks are queued again, without a fault. */
   | { readonly kind: 'preempted'; readonly worker: string }
-  /** No new tasks; told to shut down once it is empty, if so wished. */
+  /** The worker gets no new tasks; with `shutdown` it is told to shut down once it has none. */
   | { readonly kind: 'drain'; readonly worker: string; readonly shutdown?: boolean }
-  /** Takes a drain back. */
+  /** Ends a drain. */
   | { readonly kind: 'resume'; readonly worker: string }

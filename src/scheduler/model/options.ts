@@ -1,22 +1,22 @@
 import type { InstanceName } from '../../model/instance-name.ts'
 
-/** How a worker is chosen among those that fit and have a slot free, after affinity. */
+/** How a worker is chosen among those that fit and have a free slot. Affinity goes first. */
 export const STRATEGIES = ['random', 'round-robin', 'least-loaded', 'weighted', 'two-choices'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
-/** What one instance may have. Left out is unlimited. */
+/** The limits of one instance. An absent limit is unlimited. */
 export interface InstanceLimits {
-  /** Tasks of it that wait or run. */
+  /** Tasks that wait or run. */
   readonly unfinished?: number
-  /** New tasks a second, with a second's worth in one go. */
+  /** New tasks per second; the tasks of one second may arrive at once. */
   readonly perSecond?: number
-  /** Of the grid, relative to the other instances that want some; 1 unless said. */
+  /** The share of the grid relative to other instances with waiting tasks (default 1). */
   readonly weight?: number
-  /** Slots that it can always have: others leave as many free as it lacks of these. */
+  /** Slots that stay free for this instance while it uses fewer. */
   readonly reserved?: number
 }
 
-/** An instance that can always have so many slots. */
+/** An instance with reserved slots. */
 export interface Reserver {
   readonly name: InstanceName
   readonly slots: number
@@ -26,28 +26,28 @@ export const reserversIn = ({ limitsOf }: Pick<SchedulerOptions, 'limitsOf'>): r
   Object.entries(limitsOf).flatMap(([name, { reserved = 0 }]) => (reserved > 0 ? [{ name, slots: reserved }] : []))
 
 export interface RetryOptions {
-  /** How often a task is tried again after faults of the grid, and after ends that the two last settings name. */
+  /** The number of retries after grid faults, and after the ends that `onTimeout` and `onFailure` name. */
   readonly maxRetries: number
-  /** A task that was lost together with more workers than that is taken for the cause. */
+  /** A task that was lost with more workers than this fails: it probably caused the losses. */
   readonly maxLostWorkers: number
   readonly firstDelayMs: number
   readonly maxDelayMs: number
-  /** Try again what ran out of its own time. */
+  /** Retry a task after its time-out. */
   readonly onTimeout: boolean
-  /** Try again what ended with a result that is no success. */
+  /** Retry a task after a result that is not a success. */
   readonly onFailure: boolean
 }
 
 export interface SchedulerOptions {
-  /** Which start of the server this is; part of every fencing number, so it must never come again. */
+  /** The number of this start of the server. It is part of every fencing number, so it must be unique. */
   readonly epoch: number
-  /** When this start was, on the same clock as all events. */
+  /** When the server started, on the clock of the events. */
   readonly startedAt: number
-  /** Numbers from 0 up to 1, from a seed: the only chance in here. */
+  /** Random numbers in [0, 1) from a seed: the only source of randomness. */
   readonly random: () => number
   /** Property names that workers offered before this start. */
   readonly namesOffered: readonly string[]
-  /** Refuse a task at once when it asks for a property name that no worker has ever offered. */
+  /** Refuse a task with a property name that no worker has ever offered. */
   readonly refuseUnknownProperties: boolean
 
   readonly maxQueued: number
@@ -55,36 +55,37 @@ export interface SchedulerOptions {
   readonly limitsOf: Readonly<Record<InstanceName, InstanceLimits>>
 
   readonly leaseMs: number
-  /** A worker that was silent for so long is gone. */
+  /** A worker that sends nothing for this long is lost. */
   readonly heartbeatTimeoutMs: number
-  /** A worker that was silent for so long gets less work. */
+  /** A worker that sends nothing for this long is degraded. */
   readonly unhealthyAfterMs: number
-  /** How long a dropped connection has to come back. */
+  /** The time that a worker has to reconnect after a lost connection. */
   readonly disconnectGraceMs: number
-  /** How long the workers of before a restart have to come back with their tasks. */
+  /** The time that workers have to register again after a restart of the server. */
   readonly reconnectGraceMs: number
-  /** A lease so young may not have reached its worker: a heartbeat that does not list it does not end it. */
+  /** A younger lease may not have reached its worker yet: a heartbeat that does not list it does not end it. */
   readonly deliveryGraceMs: number
-  /** How long a worker has to confirm that it stopped. */
+  /** The time that a worker has to confirm that it stopped an attempt. */
   readonly stopGraceMs: number
-  /** How much later than its own time-out we end a task whose worker does not. */
+  /** How long after a task's time-out its lease ends if the worker does not report. */
   readonly timeoutGraceMs: number
+  /** How long a task waits for a worker that fits before it fails. */
   readonly noWorkerGraceMs: number
-  /** Another such grace for tasks that ask for a property, by `NAME=VALUE`, or by `NAME` for every value. */
+  /** Replaces `noWorkerGraceMs` for tasks with a property, by `NAME=VALUE`, or by `NAME` for every value. */
   readonly poolGraceMs: Readonly<Record<string, number>>
 
   readonly retry: RetryOptions
-  /** Waiting so long is worth one step of priority. */
+  /** Waiting this long is worth one step of priority. */
   readonly agingMs: number
-  /** A task for which no room falls free in so long has a worker kept for it. */
+  /** A worker is kept for a task that finds no space for this long. */
   readonly reserveAfterMs: number
 
   readonly strategy: Strategy
-  /** What `weighted` makes of a worker's load, infrastructure success rate and latency. */
+  /** The weights of the strategy `weighted`: load, success rate of the infrastructure, latency. */
   readonly weights: { readonly load: number; readonly success: number; readonly latency: number }
-  /** A worker that had the inputs before may be fuller than the best other by this part of its slots. */
+  /** By how much the load of a worker with cached inputs may exceed that of the best other worker. */
   readonly affinityLoadSlack: number
-  /** The part of its slots that a degraded worker gets; never less than one. */
+  /** The share of its slots that a degraded worker gets; at least one slot. */
   readonly degradedShare: number
   /** Whether the load that a worker reports can degrade it. */
   readonly degradeByLoad: boolean

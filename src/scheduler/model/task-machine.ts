@@ -1,23 +1,23 @@
 import type { TaskState } from '../../model/task-state.ts'
 
-/** What can happen to a task. */
+/** The moves between states of a task. */
 export type TaskMove =
   | 'enqueue'
-  /** The action cache had it. */
+  /** The action cache has the result. */
   | 'hit'
   | 'assign'
   | 'start'
   | 'finish'
-  /** Its own time was up. */
+  /** The task's time-out has passed. */
   | 'expire'
-  /** The attempt came to nothing, by a fault of the grid. */
+  /** The attempt failed by a fault of the grid. */
   | 'lapse'
-  /** The attempt was given back, and that is nobody's fault. */
+  /** The worker returned the task, without a fault. */
   | 'yield'
   | 'giveUp'
   | 'cancel'
 
-/** All states, and every way from one to another. What is not here cannot happen. */
+/** All states and all moves. A move that is not listed is a bug. */
 export const TASK_MOVES: Readonly<Record<TaskState, Readonly<Partial<Record<TaskMove, TaskState>>>>> = {
   pending: { enqueue: 'queued', hit: 'completed', cancel: 'cancelled' },
   queued: { assign: 'assigned', giveUp: 'failed', cancel: 'cancelled' },

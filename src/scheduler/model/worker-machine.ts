@@ -1,21 +1,21 @@
 import type { WorkerState } from '../../model/worker-state.ts'
 
-/** What can happen to a worker. */
+/** The moves between states of a worker. */
 export type WorkerMove =
   | 'register'
   | 'admit'
-  /** Its last slot is taken. */
+  /** Its last free slot is used. */
   | 'fill'
-  /** A slot fell free. */
+  /** A slot became free. */
   | 'free'
   | 'degrade'
   | 'recover'
   | 'drain'
   | 'resume'
-  /** It left, fell silent or was taken away. */
+  /** It left, timed out or was preempted. */
   | 'lose'
 
-/** A degraded worker is not also called busy: that it gets less work is what matters about it. */
+/** All states and all moves. DEGRADED hides BUSY: a degraded worker gets fewer tasks whether it is full or not. */
 export const WORKER_MOVES: Readonly<Record<WorkerState, Readonly<Partial<Record<WorkerMove, WorkerState>>>>> = {
   OFFLINE: { register: 'REGISTERING' },
   REGISTERING: { admit: 'ONLINE', drain: 'DRAINING', lose: 'OFFLINE' },
