@@ -24,7 +24,7 @@ describe('leases', () => {
     await grid.after(15_000)
     w2.heartbeat()
     await grid.after(6000)
-    expect(w1.heard).toEqual([expect.stringContaining('over: silent for')])
+    expect(w1.heard).toEqual([expect.stringContaining('over: no message for')])
     expect(w2.leases).toMatchObject([{ attempt: 2 }])
     // The first one comes back from the dead: nobody hears of its result.
     await expect(w1.finish()).resolves.toBe('superseded')

@@ -17,7 +17,7 @@ export function submitTask(grid: GridState, event: Submit): void {
   const refuse = (why: RefusalWhy, what: string) => {
     grid.effects.push({ kind: 'refused', task: event.task, why, what })
   }
-  if (grid.tasks.has(event.task)) return refuse('duplicate', `a task with the id ${event.task} is there already`)
+  if (grid.tasks.has(event.task)) return refuse('duplicate', `the task id ${event.task} is already in use`)
   const problem = amountsProblem(demandedAmounts(event.demands))
   if (problem !== undefined) return refuse('invalid', problem)
   const instance = instanceNamed(grid, event.instance)
@@ -65,7 +65,7 @@ export function joinTask(grid: GridState, { task: id, waiter }: { task: string; 
 
 export function leaveTask(grid: GridState, { task: id, waiter }: { task: string; waiter: Waiter }): void {
   const task = grid.tasks.get(id)
-  if (task !== undefined && removeWaiter(task, waiter)) cancelTask(grid, task, 'nobody waits for it any more')
+  if (task !== undefined && removeWaiter(task, waiter)) cancelTask(grid, task, 'no client waits for it')
 }
 
 /** Cancels a task: without a lease at once, otherwise its worker stops it first, and it can only end as cancelled. */

@@ -30,7 +30,7 @@ export function registerWorker(grid: GridState, event: Register): void {
   const listed = new Map(event.running?.map((attempt) => [attempt.task, attempt]))
   for (const task of [...had, ...awaited]) {
     if (keeps(grid, worker, { task, listed })) continue
-    const what = `worker ${worker.id} came back without it`
+    const what = `worker ${worker.id} reconnected without the task`
     if (leaseOf(grid, task)?.staged || awaited.includes(task)) yieldTask(grid, task, what)
     else failAttempt(grid, task, { what, lostWorker: worker.id })
   }

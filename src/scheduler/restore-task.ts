@@ -57,7 +57,7 @@ export function expireAwaited(grid: GridState, workerId: string): void {
   for (const task of [...(grid.awaited.get(workerId) ?? [])]) {
     const lease = leaseOf(grid, task)
     if (lease === undefined || lease.renewedAt + grid.options.reconnectGraceMs > grid.now) continue
-    const what = `worker ${workerId} did not come back after the restart`
+    const what = `worker ${workerId} did not reconnect after the restart`
     if (task.interactive) failAttempt(grid, task, { what })
     else yieldTask(grid, task, what)
   }

@@ -18,13 +18,13 @@ export function reviewWorker(grid: GridState, worker: Worker): void {
   const counted = grid.options.degradeByLoad ? health : { ...health, load: 0 }
   const what = healthProblem(counted, grid.now, degraded) ?? silence(grid, worker)
   if (what !== undefined && !degraded) moveWorker(grid, worker, { move: 'degrade', what })
-  else if (what === undefined && degraded) moveWorker(grid, worker, { move: 'recover', what: 'it does well again' })
+  else if (what === undefined && degraded) moveWorker(grid, worker, { move: 'recover', what: 'healthy again' })
   else return
   freeWorker(grid, worker)
 }
 
 const silence = ({ now, options }: GridState, { lastHeard }: Worker): string | undefined =>
-  now - lastHeard >= options.unhealthyAfterMs ? `it has said nothing for ${seconds(now - lastHeard)}` : undefined
+  now - lastHeard >= options.unhealthyAfterMs ? `no message for ${seconds(now - lastHeard)}` : undefined
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
@@ -53,7 +53,7 @@ function expireLease(grid: GridState, task: Task, lease: AttemptLease): void {
   }
   // The worker should have stopped the command and reported the time-out. It did not, so another worker is tried.
   const limit = seconds(task.timeoutMs ?? 0)
-  const what = `worker ${workerId} did not report the end of a task with a limit of ${limit}`
+  const what = `worker ${workerId} did not report the end of a task with a time-out of ${limit}`
   failAttempt(grid, task, { what, lostWorker: workerId })
 }
 

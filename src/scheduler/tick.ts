@@ -40,7 +40,7 @@ function reviewDueWorker(grid: GridState, worker: Worker): void {
   worker.lookAt = Number.POSITIVE_INFINITY
   if (lostAt(grid, worker) <= grid.now) {
     const silent = Math.round((grid.now - worker.lastHeard) / 1000)
-    const what = worker.disconnectedAt === undefined ? `silent for ${silent} s` : 'its connection did not come back'
+    const what = worker.disconnectedAt === undefined ? `no message for ${silent} s` : 'it did not reconnect'
     loseWorker(grid, worker, what)
     return
   }

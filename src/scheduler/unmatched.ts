@@ -14,12 +14,14 @@ export function unmatched(grid: GridState, { group, demand }: Task): string {
   const fitting = live.filter((one) => group.properties.every((property) => offersProperty(one, property)))
   if (fitting.length === 0) return `no worker offers all of ${group.properties.map(text).join(', ')}`
   const lasting = group.refusesPreemptible ? fitting.filter((one) => !one.preemptible) : fitting
-  if (lasting.length === 0) return 'every worker that fits may be taken away, which the task refuses'
-  return `no worker is large enough: ${describeAmounts(demand)} is asked for, ${largest(lasting, demand)}`
+  if (lasting.length === 0) return 'every worker that fits is preemptible, which the task refuses'
+  return `no worker is large enough: the task needs ${describeAmounts(demand)}, ${largest(lasting, demand)}`
 }
 
 const noWorker = (needed: readonly Property[]): string =>
-  needed.length === 0 ? 'no worker is there' : `no worker is there: ${needed.map(text).join(', ')} is needed`
+  needed.length === 0
+    ? 'no worker is registered'
+    : `no worker is registered; the task needs ${needed.map(text).join(', ')}`
 
 const text = ({ name, value }: Property): string => `${name}=${value}`
 
@@ -29,8 +31,8 @@ function largest(classes: readonly WorkerClass[], demand: Amounts): string {
     const most = Math.max(...totals.map((total) => total[name]))
     if (most < demand[name]) {
       const has = describeAmounts({ cpu: 0, memory: 0, disk: 0, [name]: most })
-      return has === '' ? `no worker has any ${name}` : `the most that a worker has is ${has}`
+      return has === '' ? `no worker has any ${name}` : `the largest worker has ${has}`
     }
   }
-  return 'and no worker has all of it'
+  return 'and no worker has all of these'
 }

@@ -15,7 +15,7 @@ export function explainTask(grid: GridState, id: string, now: Instant): string[]
   if (task === undefined) return []
   const lease = leaseOf(grid, task)
   const reasons = lease === undefined ? waiting(grid, task, now) : onWorker(grid, { state: task.state, lease }, now)
-  if (task.faults > 0) reasons.push(`${count(task.faults, 'earlier attempt')} came to nothing by faults of the grid`)
+  if (task.faults > 0) reasons.push(`${count(task.faults, 'earlier attempt')} failed by faults of the grid`)
   if (task.lostWorkers.length > 0) reasons.push(`lost with ${task.lostWorkers.join(', ')}`)
   return reasons
 }
@@ -29,15 +29,15 @@ function onWorker(grid: GridState, { lease, state }: Leased, now: Instant): stri
   const { workerId, worker, startedAt, grantedAt, staged } = lease
   if (worker === undefined) {
     const left = lease.renewedAt + grid.options.reconnectGraceMs - now
-    return [`${state}: worker ${workerId} has ${seconds(left)} to come back with it after the restart`]
+    return [`${state}: worker ${workerId} has ${seconds(left)} to reconnect after the restart`]
   }
-  if (state === 'stopping') return [`stopping: worker ${workerId} was told, and has not confirmed`]
+  if (state === 'stopping') return [`stopping: waiting for worker ${workerId} to confirm`]
   if (staged) return [`assigned: worker ${workerId} stages its inputs until a slot is free`]
   if (worker.disconnectedAt !== undefined)
     return [`${state}: worker ${workerId} lost its connection ${seconds(now - worker.disconnectedAt)} ago`]
   return [
     startedAt === undefined
-      ? `assigned: worker ${workerId} has it for ${seconds(now - grantedAt)} and has not begun`
+      ? `assigned: worker ${workerId} has it for ${seconds(now - grantedAt)} and has not started it`
       : `running: on worker ${workerId} for ${seconds(now - startedAt)}`,
   ]
 }
@@ -60,7 +60,7 @@ function fleetInWords({ group, demand }: Task): string {
   const narrow = there.length - full
   const parts: string[] = []
   if (full > 0) parts.push(full === there.length ? 'all busy' : `${full} busy`)
-  if (narrow > 0) parts.push(`${narrow} without enough room at present`)
+  if (narrow > 0) parts.push(`${narrow} without enough free resources`)
   return [`${count(there.length, 'worker')} ${verb}`, ...parts].join(', ')
 }
 
@@ -69,7 +69,7 @@ const isFull = ({ used, slots, pulls, asked }: Worker): boolean => used >= slots
 /** The tasks of the same instance that go first, and the other invocations and instances that share the workers. */
 function before(task: Task): string {
   const { invocationQueue } = task
-  if (invocationQueue === undefined) return 'it is about to be placed'
+  if (invocationQueue === undefined) return 'about to be placed'
   const { level } = invocationQueue
   let ahead = 0
   for (let one = task.queuePrevious; one !== undefined; one = one.queuePrevious) ahead++
@@ -77,9 +77,9 @@ function before(task: Task): string {
   const rank = rankOf(level)
   for (const other of instanceQueue.levels) if (other !== level && rankOf(other) < rank) ahead += other.queued
   const invocations = order.size - 1
-  const sharing = invocations > 0 ? `, beside ${count(invocations, 'other invocation')} that it takes turns with` : ''
+  const sharing = invocations > 0 ? `, alternating with ${count(invocations, 'other invocation')}` : ''
   const others = instanceQueue.pool.instanceQueues.size - 1
   const instances = others > 0 ? `; ${count(others, 'other instance')} wait${others === 1 ? 's' : ''} too` : ''
-  if (ahead === 0) return `it is the next of its invocation${sharing}${instances}`
-  return `${count(ahead, 'task')} of its instance ${ahead === 1 ? 'is' : 'are'} before it${sharing}${instances}`
+  if (ahead === 0) return `next of its invocation${sharing}${instances}`
+  return `${count(ahead, 'task')} of its instance ${ahead === 1 ? 'is' : 'are'} ahead of it${sharing}${instances}`
 }

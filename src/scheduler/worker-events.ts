@@ -14,7 +14,7 @@ export function loseWorker(grid: GridState, worker: Worker, what: string): void 
   removeWorker(grid, worker, what)
   for (const task of tasks) {
     if (leaseOf(grid, task)?.staged) yieldTask(grid, task, what)
-    else failAttempt(grid, task, { what: `worker ${worker.id} is gone: ${what}`, lostWorker: worker.id })
+    else failAttempt(grid, task, { what: `lost worker ${worker.id}: ${what}`, lostWorker: worker.id })
   }
 }
 
@@ -49,7 +49,7 @@ function renew(grid: GridState, worker: Worker, holds: readonly Attempt[] | unde
     if (held && claimed !== undefined) listed?.delete(task.id)
     // The lease may not have reached the worker when it sent this heartbeat.
     const mayBeInTransit = grid.now - lease.grantedAt < grid.options.deliveryGraceMs
-    if (!held && !mayBeInTransit) failAttempt(grid, task, { what: `worker ${worker.id} does not have it any more` })
+    if (!held && !mayBeInTransit) failAttempt(grid, task, { what: `worker ${worker.id} no longer runs it` })
   }
   if (listed !== undefined) stopUnknownAttempts(grid, worker, listed)
 }
@@ -57,14 +57,14 @@ function renew(grid: GridState, worker: Worker, holds: readonly Attempt[] | unde
 /** Stops new leases to the worker; its staged tasks are queued again. */
 export function drainWorker(grid: GridState, worker: Worker): void {
   if (isLive(worker)) ceaseLive(grid, worker)
-  moveWorker(grid, worker, { move: 'drain', what: 'it takes no new tasks' })
+  moveWorker(grid, worker, { move: 'drain', what: 'draining' })
   for (const task of heldTasks(grid, worker)) {
     const lease = leaseOf(grid, task)
     if (!lease?.staged) continue
     const { fencing } = lease
     awaitConfirmation(grid, lease)
     grid.effects.push({ kind: 'stop', task: task.id, worker: worker.id, fencing, why: 'recalled' })
-    yieldTask(grid, task, 'its worker is leaving')
+    yieldTask(grid, task, 'the worker is draining')
   }
   freeWorker(grid, worker)
 }
@@ -72,7 +72,7 @@ export function drainWorker(grid: GridState, worker: Worker): void {
 export function resumeWorker(grid: GridState, worker: Worker): void {
   if (worker.state !== 'DRAINING') return
   worker.shutdownWhenEmpty = false
-  moveWorker(grid, worker, { move: 'resume', what: 'it takes tasks again' })
+  moveWorker(grid, worker, { move: 'resume', what: 'it accepts tasks again' })
   becomeLive(grid, worker)
 }
 

@@ -92,14 +92,14 @@ function apply(grid: GridState, { outcome }: FinishedReport, { task, ranMs }: { 
   const { retry } = grid.options
   const again = () => task.faults < task.maxRetries && !task.interactive
   if (outcome.kind === 'fault') return failAttempt(grid, task, outcome)
-  if (outcome.kind === 'stopped') return failAttempt(grid, task, { what: 'its worker stopped it unasked' })
+  if (outcome.kind === 'stopped')
+    return failAttempt(grid, task, { what: 'the worker stopped the attempt without a request' })
   learnDuration(task.group, ranMs)
   if (outcome.kind === 'timeout') {
-    if (retry.onTimeout && again()) return failAttempt(grid, task, { what: 'its time was up' })
-    return finishTask(grid, task, { move: 'expire', why: 'timeout', what: 'its time was up', ranMs })
+    if (retry.onTimeout && again()) return failAttempt(grid, task, { what: 'the time-out has passed' })
+    return finishTask(grid, task, { move: 'expire', why: 'timeout', what: 'the time-out has passed', ranMs })
   }
-  if (!outcome.succeeded && retry.onFailure && again())
-    return failAttempt(grid, task, { what: 'it ended without success' })
+  if (!outcome.succeeded && retry.onFailure && again()) return failAttempt(grid, task, { what: 'the command failed' })
   return finishTask(grid, task, { move: 'finish', why: 'result', what: 'it has a result', ranMs })
 }
 

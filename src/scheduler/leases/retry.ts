@@ -52,11 +52,11 @@ export function retryAt(grid: LeaseState, task: Task, dueAt: number): void {
 /** Decided before the journal records anything: a finished task is never reopened. */
 function finalFault({ options }: LeaseState, task: Task, { what, final = false }: AttemptFailure) {
   if (final) return { why: 'hopeless', what } as const
-  if (task.interactive) return { why: 'faults', what: `${what}; an interactive run is not tried again` } as const
+  if (task.interactive) return { why: 'faults', what: `${what}; interactive runs are not retried` } as const
   if (task.lostWorkers.length > options.retry.maxLostWorkers)
-    return { why: 'poison', what: `it was lost with ${task.lostWorkers.join(' and ')}: ${what}` } as const
+    return { why: 'poison', what: `lost with ${task.lostWorkers.join(' and ')}: ${what}` } as const
   if (task.faults > task.maxRetries)
-    return { why: 'faults', what: `${what} (attempt ${task.attempt}, the last)` } as const
+    return { why: 'faults', what: `${what} (attempt ${task.attempt}, no retries left)` } as const
   return undefined
 }
 

@@ -29,7 +29,7 @@ export const sameAmounts = (one: Amounts, other: Amounts): boolean =>
 /** Describes an invalid demand; undefined for a valid one. */
 export function amountsProblem({ cpu, memory, disk }: Amounts): string | undefined {
   if (cpu >= 0 && memory >= 0 && disk >= 0) return undefined
-  return `cpu ${cpu}, memory ${memory}, disk ${disk} cannot be asked for`
+  return `invalid demand: cpu ${cpu}, memory ${memory}, disk ${disk}`
 }
 
 /** The exponent of the next lower power of two, plus 32 so that it is not negative: 0 is none, 127 is unlimited. */

@@ -19,7 +19,7 @@ export function rateRefusal(grid: QueueState, instance: InstanceAccount): Refusa
   }
   return {
     why: 'rate',
-    what: `instance "${instance.name}" may submit ${perSecond} tasks a second`,
+    what: `instance "${instance.name}" has reached its limit of ${perSecond} new tasks per second`,
     retryAfterMs: Math.ceil(((1 - instance.tokens) / perSecond) * 1000),
   }
 }
@@ -38,11 +38,15 @@ export function admissionRefusal(
 ): Refusal | undefined {
   const { maxQueued } = grid.options
   if (waitingTasks(grid) >= maxQueued) {
-    return { why: 'queue-full', what: `${maxQueued} tasks are waiting, as many as may`, retryAfterMs: drainMs(grid) }
+    return {
+      why: 'queue-full',
+      what: `queue full: ${waitingTasks(grid)} of ${maxQueued} tasks queued`,
+      retryAfterMs: drainMs(grid),
+    }
   }
   const { unfinished } = instance.limits
   if (unfinished !== undefined && instance.unfinished >= unfinished) {
-    const what = `instance "${instance.name}" has ${instance.unfinished} unfinished tasks, as many as it may`
+    const what = `instance "${instance.name}" has reached its limit of ${unfinished} unfinished tasks`
     return { why: 'quota', what, retryAfterMs: drainMs(grid) }
   }
   const unknown = unknownProperty(grid, request)

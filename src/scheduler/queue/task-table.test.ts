@@ -16,9 +16,7 @@ test('an id may come again when its task is finished, and so may an action key',
   const grid = story().worker('w1', linux)
   for (let i = 0; i < 3; i++) {
     grid.submits('again', { actionKey: 'k/1' })
-    expect(grid.submits('again', { actionKey: 'k/2' })).toShow(
-      'again  refused: a task with the id again is there already',
-    )
+    expect(grid.submits('again', { actionKey: 'k/2' })).toShow('again  refused: the task id again is already in use')
     grid.finishes('again')
     expect(grid.core.stateOf('again')).toBeUndefined()
   }

@@ -3,7 +3,7 @@ import { linux, story, windows } from './story.fixture.ts'
 
 test('a full queue refuses, and says when to come back', () => {
   const grid = story({ maxQueued: 1 }).submits('first').submits('second')
-  expect(grid).toShow('second  refused: 1 tasks are waiting, as many as may')
+  expect(grid).toShow('second  refused: queue full: 1 of 1 tasks queued')
   expect(grid.log.at(-1)).toMatchObject({ why: 'queue-full', retryAfterMs: expect.any(Number) })
 })
 
@@ -20,7 +20,7 @@ test('an instance has its quota of tasks that wait or run, and others are not to
     .submits('three', { instance: 'small' })
   expect(grid).toShow(`one    assigned to w1
                        two    queued
-                       three  refused: instance "small" has 2 unfinished tasks, as many as it may`)
+                       three  refused: instance "small" has reached its limit of 2 unfinished tasks`)
   expect(grid.submits('other', { instance: 'large' })).toShow('other  queued')
   expect(grid.finishes('one').submits('again', { instance: 'small' })).toShow('again  queued')
 })
@@ -30,7 +30,7 @@ test('an instance may submit so many tasks a second, and is told when the next m
     .submits('a')
     .submits('b')
     .submits('c')
-  expect(grid).toShow('c  refused: instance "" may submit 2 tasks a second')
+  expect(grid).toShow('c  refused: instance "" has reached its limit of 2 new tasks per second')
   expect(grid.log.at(-1)).toMatchObject({ why: 'rate', retryAfterMs: 500 })
   expect(grid.after('500ms').submits('d')).toShow('d  queued')
 })
@@ -55,14 +55,14 @@ test('after a start the grace counts from the start, however old the task is', (
   const grid = story({ startedAt: 0 }).restores('old', { ageMs: 1e9 })
   expect(grid.after('59s')).toShow('old  is not there')
   expect(grid.core.stateOf('old')).toBe('queued')
-  expect(grid.after('2s')).toShow('old  failed: no worker is there')
+  expect(grid.after('2s')).toShow('old  failed: no worker is registered')
 })
 
 test('when the last worker that fits goes, the grace begins', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('a').submits('b', { needs: linux }).after('5m')
   grid.happens({ kind: 'unregister', worker: 'w1' })
   expect(grid.after('59s')).toShow('b  queued')
-  expect(grid.after('2s')).toShow('b  failed: no worker is there')
+  expect(grid.after('2s')).toShow('b  failed: no worker is registered')
 })
 
 test('a property name that no worker ever offered is refused at once where that is set', () => {
@@ -81,7 +81,7 @@ test('a property that no worker ever offered is waited for: the first worker tha
   const never = story().worker('w1', linux).beats('w1').submits('train', { needs }).after('61s')
   expect(never).toShow('train  failed: no worker offers accelerator=a100')
   const empty = story().submits('train', { needs }).after('61s')
-  expect(empty).toShow('train  failed: no worker is there: accelerator=a100 is needed')
+  expect(empty).toShow('train  failed: no worker is registered; the task needs accelerator=a100')
 })
 
 test('a pool whose workers take long to start has a grace of its own', () => {
@@ -117,7 +117,7 @@ test('a task that is larger than every worker says so', () => {
     .submits('huge', { demands: { cpu: 7 } })
   expect(grid.submits('next', { demands: { cpu: 6 } }), 'and it is in nobody’s way').toShow('next  assigned to w1')
   expect(grid.after('61s')).toShow(
-    'huge  failed: no worker is large enough: cpu 7 is asked for, the most that a worker has is cpu 6',
+    'huge  failed: no worker is large enough: the task needs cpu 7, the largest worker has cpu 6',
   )
 })
 

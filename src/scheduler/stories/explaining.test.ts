@@ -5,16 +5,18 @@ test('a task that waits its turn says who is busy, and how many are before it', 
   const grid = story()
   for (const worker of ['w1', 'w2', 'w3']) grid.worker(worker, linux)
   for (let i = 0; i < 16; i++) grid.submits(`t${i}`)
-  expect(grid.core.why('t15', 0)).toEqual(['waiting: 3 workers fit, all busy; 12 tasks of its instance are before it'])
-  expect(grid.core.why('t3', 0)).toEqual(['waiting: 3 workers fit, all busy; it is the next of its invocation'])
+  expect(grid.core.why('t15', 0)).toEqual([
+    'waiting: 3 workers fit, all busy; 12 tasks of its instance are ahead of it',
+  ])
+  expect(grid.core.why('t3', 0)).toEqual(['waiting: 3 workers fit, all busy; next of its invocation'])
 })
 
 test('it says who else takes turns with it', () => {
   const grid = story().worker('w1', linux).submits('a').submits('b').submits('c', { invocation: 'other' })
   grid.submits('d', { instance: 'x' })
   expect(grid.core.why('b', 0)).toEqual([
-    'waiting: 1 worker fits, all busy; it is the next of its invocation, ' +
-      'beside 1 other invocation that it takes turns with; 1 other instance waits too',
+    'waiting: 1 worker fits, all busy; next of its invocation, ' +
+      'alternating with 1 other invocation; 1 other instance waits too',
   ])
 })
 
@@ -28,25 +30,25 @@ test('it says when there is a slot, but not enough room', () => {
     .worker('w1', linux, { slots: 4, resources: { cpu: 4 } })
     .submits('a', { demands: { cpu: 3 } })
   grid.submits('b', { demands: { cpu: 2 } })
-  expect(grid.core.why('b', 0)[0]).toContain('1 worker fits, 1 without enough room at present')
+  expect(grid.core.why('b', 0)[0]).toContain('1 worker fits, 1 without enough free resources')
 })
 
 test('it says where it is when it is out', () => {
   const grid = story().worker('w1', linux).submits('a')
-  expect(grid.core.why('a', 2000)).toEqual(['assigned: worker w1 has it for 2 s and has not begun'])
+  expect(grid.core.why('a', 2000)).toEqual(['assigned: worker w1 has it for 2 s and has not started it'])
   grid.starts('a')
   expect(grid.core.why('a', 3000)).toEqual(['running: on worker w1 for 3 s'])
   grid.happens({ kind: 'disconnected', worker: 'w1' })
   expect(grid.core.why('a', 4000)).toEqual(['running: worker w1 lost its connection 4 s ago'])
   grid.cancels('a')
-  expect(grid.core.why('a', 4000)).toEqual(['stopping: worker w1 was told, and has not confirmed'])
+  expect(grid.core.why('a', 4000)).toEqual(['stopping: waiting for worker w1 to confirm'])
 })
 
 test('it says what has gone wrong before', () => {
   const grid = story().worker('w1', linux).submits('a').fails('a')
   expect(grid.core.why('a', 0)).toEqual([
     'retrying: next attempt in 1 s',
-    '1 earlier attempt came to nothing by faults of the grid',
+    '1 earlier attempt failed by faults of the grid',
   ])
 })
 

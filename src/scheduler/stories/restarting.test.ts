@@ -12,7 +12,7 @@ test('a task that was out is not given to another while its worker may come back
   const grid = story({ epoch: 2 }).restores('compile', { lease }).worker('w2', linux).beats('w2')
   grid.after('29s')
   expect(grid.core.stateOf('compile')).toBe('running')
-  expect(grid.core.why('compile', grid.now)[0]).toContain('worker w1 has 1 s to come back')
+  expect(grid.core.why('compile', grid.now)[0]).toContain('worker w1 has 1 s to reconnect')
   expect(grid.after('2s')).toShow('compile  assigned to w2')
 })
 
@@ -94,7 +94,7 @@ test('the workers that it was lost with before the restart still count', () => {
     .restores('bomb', { faults: 3, lostWorkers: ['w0', 'w1', 'w3'] })
     .starts('bomb')
   grid.happens({ kind: 'disconnected', worker: 'w2' })
-  expect(grid.after('11s')).toShow('bomb  failed: it was lost with w0 and w1 and w3 and w2')
+  expect(grid.after('11s')).toShow('bomb  failed: lost with w0 and w1 and w3 and w2')
 })
 
 test('restored tasks are merged with like any other, and every waiter counts', () => {

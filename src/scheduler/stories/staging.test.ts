@@ -71,5 +71,5 @@ test('a drain can be taken back', () => {
 
 test('a task that only draining workers fit has nobody to wait for', () => {
   const grid = story().worker('w1', linux).beats('w1').happens({ kind: 'drain', worker: 'w1' }).submits('a')
-  expect(grid.after('61s')).toShow('a  failed: no worker is there')
+  expect(grid.after('61s')).toShow('a  failed: no worker is registered')
 })
