@@ -12,7 +12,7 @@ const NEVER = 1e12
 
 type Leased = Extract<Effect, { kind: 'leased' }>
 
-/** Plays tasks that take as long as they are said to, on workers that are never out of work. */
+/** Simulates tasks of given durations on workers that always have queued tasks. */
 class Simulation {
   readonly #core
   readonly #ends: { at: number; lease: Leased }[] = []
@@ -44,7 +44,7 @@ class Simulation {
     this.apply({ kind: 'submit', task, instance, invocation, priority, properties: [], demands, waiter: task })
   }
 
-  /** The next thing that happens: a task ends, or time runs out for something. Answers what ended. */
+  /** Advances to the next end of a task or the next timer. Returns the task that ended. */
   step(): Leased | undefined {
     const due = this.#core.nextDue() ?? Number.POSITIVE_INFINITY
     let first = this.#ends[0]
@@ -66,8 +66,8 @@ class Simulation {
 const LONGEST_MS = 4000
 
 /**
- * Bound: while two parties both have tasks waiting, what they were served differs by no more than what can be on the
- * workers at once and was not yet put right: the longest task, for every slot and one more, for each of the two.
+ * Bound: while two instances both have queued tasks, their usage differs by at most the uncorrected charges of the tasks
+ * that can run at once: the longest task, for every slot plus one, for each of the two.
  */
 const boundMs = (slots: number): number => 2 * (slots + 1) * LONGEST_MS
 
@@ -78,7 +78,7 @@ const shares = fc.record({
   level: fc.constantFrom('instance' as const, 'invocation' as const),
 })
 
-test('shares of parties that always want more are what they are entitled to, within the bound', () => {
+test('instances with constant demand get their shares, within the bound', () => {
   fc.assert(
     fc.property(shares, ({ workers, weights, seed, level }) => {
       const { below } = randomFrom(seed)
@@ -88,7 +88,7 @@ test('shares of parties that always want more are what they are entitled to, wit
       const served = weights.map(() => 0)
       let made = 0
       const submit = (i: number) => {
-        // Each party has a length of its own, so that estimates learned from all of them are wrong for each.
+        // Each instance has its own task duration, so that the learned estimate is wrong for each of them.
         const durationMs = 1 + below(Math.ceil(LONGEST_MS / (i + 1)))
         grid.submit(`${i}/${made++}/${durationMs}`, { ...party(i), durationMs })
       }
@@ -107,8 +107,8 @@ test('shares of parties that always want more are what they are entitled to, wit
   )
 })
 
-/** Bound: an instance that wants something gets it before every other one has had its bound's worth of the workers. */
-test('an instance with one small task is not kept waiting by how much the others have queued', () => {
+/** Bound: an idle instance with a new task is served before every other instance has used its bound. */
+test('the wait of an instance with one small task does not depend on the queues of others', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 4 }), fc.nat(), (others, workers, seed) => {
       const { below } = randomFrom(seed + 1)
@@ -127,8 +127,8 @@ test('an instance with one small task is not kept waiting by how much the others
   )
 })
 
-/** Bound: the time after which a worker is kept, and then the longest task that is still on it. */
-test('a large task is not kept waiting by a stream of small ones', () => {
+/** Bound: `reserveAfterMs`, and then the longest task that still runs on the kept worker. */
+test('a stream of small tasks does not delay a large one without limit', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 2, max: 8 }), fc.nat(), (workers, cpu, seed) => {
       const { below } = randomFrom(seed + 1)
@@ -154,8 +154,8 @@ test('a large task is not kept waiting by a stream of small ones', () => {
   )
 })
 
-/** Bound: `agingMs` for each step of priority, and then a turn. */
-test('a task of any priority goes when it has waited its steps', () => {
+/** Bound: `agingMs` for each step of priority, and then one task. */
+test('a task of any priority is served after it has aged', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), fc.nat(), (priority, seed) => {
       const { below } = randomFrom(seed + 1)

@@ -14,7 +14,7 @@ const grid = () => makeGridState({ ...DEFAULT_OPTIONS, epoch: 1, random: () => 0
 const nothing = { cpu: 0, memory: 0, disk: 0 }
 const ask = (value: string) => ({ properties: [{ name: 'image', value }], refusesPreemptible: false, demand: nothing })
 
-test('clients cannot fill the memory with signatures that nobody needs any more', () => {
+test('requirement groups without tasks are dropped when there are too many', () => {
   const state = grid()
   for (let i = 0; i < 2 * FEWEST_SWEPT.groups; i++) {
     groupFor(state, ask(`image-${i}`))
@@ -24,7 +24,7 @@ test('clients cannot fill the memory with signatures that nobody needs any more'
   expect(state.pools.size).toBeLessThanOrEqual(1)
 })
 
-test('a signature that a task still waits with is kept', () => {
+test('a requirement group with a queued task is kept', () => {
   const state = grid()
   const request = { instance: '', invocation: '', priority: 0, demands: {}, properties: ask('kept').properties }
   submitTask(state, { kind: 'submit', task: 'one', waiter: 'w', ...request })
@@ -33,13 +33,13 @@ test('a signature that a task still waits with is kept', () => {
   expect(state.tasks.get('one')?.group).toBe(groupFor(state, ask('kept')))
 })
 
-test('nor with the names of instances', () => {
+test('instances without tasks are dropped when there are too many', () => {
   const state = grid()
   for (let i = 0; i < 20_000; i++) instanceNamed(state, `instance-${i}`)
   expect(state.instances.size).toBeLessThanOrEqual(FEWEST_SWEPT.instances)
 })
 
-test('workers that offer something new each time they come do not pile up', () => {
+test('worker classes without workers are dropped when there are too many', () => {
   const state = grid()
   groupFor(state, ask('any'))
   for (let i = 0; i < 1000; i++) {

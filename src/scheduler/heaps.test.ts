@@ -4,7 +4,7 @@ import { KeyedHeap } from './keyed-heap.ts'
 import { type Heaped, LazyHeap } from './shares/lazy-heap.ts'
 import { UsageLedger } from './shares/usage-ledger.ts'
 
-test('a heap gives back what it was given, least key first', () => {
+test('a keyed heap returns its items in the order of their keys', () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), (keys) => {
       const heap = new KeyedHeap<number>()
@@ -16,7 +16,7 @@ test('a heap gives back what it was given, least key first', () => {
   )
 })
 
-/** Somebody who is served, in a ledger of the test's own. */
+/** An item with an account in the ledger. */
 class Party implements Heaped {
   readonly ledger: UsageLedger
   readonly number: number
@@ -46,7 +46,7 @@ function heapOf(served: readonly number[]): { heap: LazyHeap<Party>; parties: Pa
   return { heap, parties }
 }
 
-test('a lazy heap finds the least served although they are served and run dry behind its back', () => {
+test('a lazy heap finds the least usage although usage grows and items become empty without a call to the heap', () => {
   const changes = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 20 }), fc.boolean()))
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 10 }), changes, (served, grows) => {
@@ -63,19 +63,19 @@ test('a lazy heap finds the least served although they are served and run dry be
   )
 })
 
-test('of equals the one that was just served waits for the others', () => {
+test('among items with equal usage, the one that was just served waits for the others', () => {
   const { heap, parties } = heapOf([0, 0])
   for (let i = 0; i < 6; i++) heap.first()?.serve(1)
   expect(parties.map(({ served }) => served)).toEqual([3, 3])
 })
 
-test('the first few come in order, and stay', () => {
+test('the leading items are returned in order and stay in the heap', () => {
   const { heap } = heapOf([5, 1, 4, 2, 3])
   expect(heap.leading(3).map(({ served }) => served)).toEqual([1, 2, 3])
   expect(heap.leading(9).map(({ served }) => served)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('a ledger grows, and gives numbers out again that were given back', () => {
+test('a ledger grows, and reuses the numbers of closed accounts', () => {
   const ledger = new UsageLedger()
   const numbers = Array.from({ length: 3000 }, () => ledger.open())
   expect(new Set(numbers).size).toBe(3000)

@@ -6,7 +6,7 @@ import { STRATEGIES } from './model/options.ts'
 import { createScheduler } from './scheduler.ts'
 import { Witness } from './witness.fixture.ts'
 
-/** Runs longer when asked to. fast-check prints the seed of what fails. */
+/** `WINDLASS_LONG=1` raises the number of runs. fast-check prints the seed of a failure. */
 const RUNS = process.env.WINDLASS_LONG === '1' ? 2000 : 400
 
 const small = (most: number) => fc.nat({ max: most })
@@ -21,7 +21,7 @@ const outcome: fc.Arbitrary<AttemptEnd> = fc.oneof(
   fc.constant<AttemptEnd>({ kind: 'fault', what: 'for good', final: true }),
 )
 
-/** What may happen, by number: which task or worker is meant is seen when it happens. */
+/** Random steps. Their numbers are resolved to a task or worker when the step is applied. */
 const step = fc.oneof(
   {
     weight: 8,
@@ -99,7 +99,7 @@ const options = fc.record({
   onFailure: fc.boolean(),
 })
 
-/** A grid that is driven by steps and watched by a witness. */
+/** Applies steps to a scheduler, with a witness that checks the effects. */
 function driven({
   strategy,
   seed,
@@ -169,7 +169,7 @@ function performOnTask({ apply, witness }: Driven, one: Extract<Step, { which: n
   if (lease === undefined) return
   const attempt = { task: lease.task, worker: lease.worker, fencing: lease.fencing }
   if (one.do === 'finish') apply({ kind: 'finished', ...attempt, outcome: one.outcome })
-  // What is only staged is not begun before it may be.
+  // A staged task must not start before `begin`.
   if (one.do === 'start' && !witness.isStaged(lease.task)) apply({ kind: 'started', ...attempt })
   if (one.do === 'return') apply({ kind: 'returned', ...attempt, what: 'no thanks' })
   if (one.do === 'refuse') apply({ kind: 'returned', ...attempt, what: 'no slot', noSlot: true })
@@ -197,7 +197,7 @@ function submission(one: Extract<Step, { do: 'submit' }>): Submit {
 const registration = (one: Extract<Step, { do: 'register' }>, running: Register['running'] & object): Register => ({
   kind: 'register',
   worker: `w${one.worker}`,
-  // One that comes back with what it had has not shrunk meanwhile.
+  // A worker that registers again with its tasks has the same size.
   slots: one.lists ? 9 : one.slots,
   prefetch: one.pulls && !one.lists ? 0 : 9,
   properties: one.lists
@@ -213,7 +213,7 @@ const registration = (one: Extract<Step, { do: 'register' }>, running: Register[
   ...(one.lists ? { running } : {}),
 })
 
-/** Whatever is left gets workers that can run it, and all the time it needs. */
+/** Registers workers for all remaining tasks, and runs until they have ended. */
 function runOut({ apply, wait, witness }: Driven): void {
   for (let worker = 0; worker <= 4; worker++) apply({ kind: 'unregister', worker: `w${worker}` })
   for (const os of ['linux', 'windows']) {
@@ -238,7 +238,7 @@ function runOut({ apply, wait, witness }: Driven): void {
 
 const history = fc.tuple(options, fc.array(step, { minLength: 1, maxLength: 150, size: 'max' }))
 
-test('whatever happens: no task is lost, none is in two places, none that was cancelled is done, no worker has too much', () => {
+test('in random histories, no task is lost or leased twice, no cancelled task completes, and no worker is overloaded', () => {
   fc.assert(
     fc.property(history, ([chosen, steps]) => {
       tasks = 0
@@ -253,7 +253,7 @@ test('whatever happens: no task is lost, none is in two places, none that was ca
   )
 })
 
-test('the same history has the same effects', () => {
+test('the same events produce the same effects', () => {
   fc.assert(
     fc.property(history, ([chosen, steps]) => {
       const told = [0, 1].map(() => {

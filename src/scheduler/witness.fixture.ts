@@ -5,7 +5,7 @@ import { DEFAULT_OPTIONS } from './model/options.ts'
 
 type Leased = Extract<Effect, { kind: 'leased' }>
 
-/** What one task has come to, as told. */
+/** The state of one task, derived from the effects. */
 interface Account {
   readonly submitted: Submit
   lease: Leased | undefined
@@ -14,7 +14,7 @@ interface Account {
   cancelAsked: boolean
 }
 
-/** An attempt whose lease the server ended, and that its worker has not confirmed to have ended. */
+/** An attempt whose lease the server ended and whose end the worker has not confirmed. */
 interface Unconfirmed {
   readonly worker: string
   readonly fencing: string
@@ -22,11 +22,11 @@ interface Unconfirmed {
   readonly until: number
 }
 
-/** Believes nothing: follows every effect, and throws as soon as one cannot be. */
+/** Follows all effects, and throws on the first one that is inconsistent with the effects before it. */
 export class Witness {
   readonly tasks = new Map<string, Account>()
   readonly workers = new Map<string, Register>()
-  /** Every attempt that there ever was, for reports that come too late. */
+  /** All attempts so far, for late reports. */
   readonly attempts: (Attempt & { worker: string })[] = []
   readonly #fencings = new Set<string>()
   #lastCounter = 0
@@ -45,7 +45,7 @@ export class Witness {
       })
   }
 
-  /** It counts from when the scheduler says so: what it had under its old name goes first. */
+  /** The new registration counts from its `worker` effect on: the tasks of the old one are queued again before it. */
   registers(event: Register): void {
     this.#coming = event
   }
@@ -55,7 +55,7 @@ export class Witness {
     if (account !== undefined && account.end === undefined) account.cancelAsked = true
   }
 
-  /** A report under a number that is not the task's any more changes nothing about it. */
+  /** Checks that a report with an old fencing number does not change the task. */
   reports({ task, fencing }: Attempt, happens: () => void): void {
     const account = this.tasks.get(task)
     const before = account?.lease
@@ -64,7 +64,7 @@ export class Witness {
       throw new Error(`${task} was changed by a report under ${fencingText(fencing)}`)
   }
 
-  /** What a worker says of an attempt that it has no lease for, and what time says for one that says nothing. */
+  /** Removes the unconfirmed attempts that the event confirms or that have expired. */
   hears(event: GridEvent, now: number): void {
     const isOver = ({ worker, fencing, until }: Unconfirmed): boolean => {
       if (event.kind === 'tick') return until <= now
@@ -108,7 +108,7 @@ export class Witness {
     const account = this.tasks.get(effect.task)
     if (account === undefined) {
       if (effect.kind === 'stop' && effect.why === 'superseded') return
-      throw new Error(`${effect.kind} for ${effect.task}, which nobody asked for`)
+      throw new Error(`${effect.kind} for ${effect.task}, which was not submitted`)
     }
     if (account.end !== undefined && !(effect.kind === 'stop' && effect.why === 'superseded'))
       throw new Error(`${effect.kind} for ${effect.task}, which is ${account.end.state}`)
@@ -126,13 +126,14 @@ export class Witness {
       account.end = effect
       if (account.cancelAsked && effect.state !== 'cancelled')
         throw new Error(`${effect.task} was cancelled, and is ${effect.state}`)
-      if (!account.cancelAsked && effect.state === 'cancelled') throw new Error(`nobody cancelled ${effect.task}`)
+      if (!account.cancelAsked && effect.state === 'cancelled')
+        throw new Error(`${effect.task} ended as cancelled without a cancellation`)
     }
   }
 
   #awaitConfirmation({ lease, staged }: Account, { worker, fencing, why }: Extract<Effect, { kind: 'stop' }>): void {
     if (why === 'cancelled' || lease === undefined || !sameFencing(lease.fencing, fencing)) return
-    if (this.workers.get(worker)?.pulls) return // it says itself how many it has room for
+    if (this.workers.get(worker)?.pulls) return // a pulling worker counts its slots itself
     const until = this.#now + DEFAULT_OPTIONS.stopGraceMs
     this.#unconfirmed.push({ worker, fencing: fencingText(fencing), staged, until })
   }
@@ -140,10 +141,10 @@ export class Witness {
   #lease(account: Account, effect: Leased): void {
     const { task, worker, fencing } = effect
     if (account.lease !== undefined) throw new Error(`${task} is on ${account.lease.worker} and on ${worker}`)
-    if (account.cancelAsked) throw new Error(`${task} was cancelled, and is handed out`)
-    if (!this.workers.has(worker)) throw new Error(`${task} was given to ${worker}, which is not there`)
+    if (account.cancelAsked) throw new Error(`${task} was cancelled and is leased`)
+    if (!this.workers.has(worker)) throw new Error(`${task} was leased to ${worker}, which is not registered`)
     if (this.#fencings.has(fencingText(fencing)) || fencing.counter <= this.#lastCounter)
-      throw new Error(`the number ${fencingText(fencing)} is used again`)
+      throw new Error(`the fencing number ${fencingText(fencing)} is reused`)
     this.#fencings.add(fencingText(fencing))
     this.#lastCounter = fencing.counter
     this.attempts.push({ task, worker, fencing })
@@ -151,7 +152,7 @@ export class Witness {
     account.staged = effect.prefetch
   }
 
-  /** No worker has more than it offered, with what it may still run, nor what it does not offer. */
+  /** Checks that no worker has more attempts, unconfirmed ones included, than it offered, or tasks that do not fit it. */
   #countRoom(): void {
     const used = this.#usedRoom()
     for (const { worker, staged } of this.#unconfirmed) {
@@ -160,7 +161,7 @@ export class Witness {
     }
     for (const [id, sum] of used) {
       const worker = this.workers.get(id)
-      if (worker === undefined) throw new Error(`${id} is gone and still holds something`)
+      if (worker === undefined) throw new Error(`${id} is lost and still holds tasks`)
       if (sum.slots > worker.slots || sum.staged > (worker.prefetch ?? 0) || sum.cpu > (worker.resources.cpu ?? 1e9))
         throw new Error(`${id} has ${JSON.stringify(sum)}, and offers ${JSON.stringify(worker)}`)
     }

@@ -5,7 +5,7 @@ import type { AttemptLease } from './lease.ts'
 import { heldTasks } from './lease-state.ts'
 import { LeaseTable } from './lease-table.ts'
 
-test('the tasks that are held are listed, and the list stays as it is when one of them goes', () => {
+test('heldTasks returns a copy that does not change when a lease ends', () => {
   const held: HeldLeases = { firstHeld: undefined, lastHeld: undefined, firstStaged: undefined, staged: 0 }
   const tasks = ['one', 'two', 'three'].map((id) => ({ id }) as Task)
   const table = new LeaseTable()

@@ -19,13 +19,13 @@ test('every state of a task is reached from pending, and there are no others', (
   expect([...reachedFrom('pending', TASK_MOVES)].sort()).toEqual([...TASK_STATES].sort())
 })
 
-test('nothing follows a final state, and something follows every other', () => {
+test('only final states have no moves', () => {
   for (const [state, ways] of Object.entries(TASK_MOVES)) {
     expect(Object.keys(ways).length === 0, state).toBe(FINAL.includes(state))
   }
 })
 
-test('every state of a task leads to an end', () => {
+test('every state of a task leads to a final state', () => {
   for (const state of TASK_STATES) {
     const reached = reachedFrom(state, TASK_MOVES)
     expect(
@@ -51,7 +51,7 @@ test('every state of a worker is reached from OFFLINE, and OFFLINE from every st
   for (const state of WORKER_STATES) expect(reachedFrom(state, WORKER_MOVES).has('OFFLINE'), state).toBe(true)
 })
 
-test('a worker can be lost or drained in every state in which it is there', () => {
+test('a registered worker can be lost or drained in every state', () => {
   for (const state of WORKER_STATES.filter((one) => one !== 'OFFLINE')) {
     expect(WORKER_MOVES[state].lose, state).toBe('OFFLINE')
     expect(state === 'DRAINING' || WORKER_MOVES[state].drain === 'DRAINING', state).toBe(true)

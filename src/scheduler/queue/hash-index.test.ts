@@ -8,12 +8,12 @@ const numbersOf = (index: HashIndex, hash: number): number[] => {
   return found.sort((one, other) => one - other)
 }
 
-test('whatever is put in and taken out, what is there is found and nothing else, also among equal hashes', () => {
+test('the index finds exactly the entries that were added and not removed, also with equal hashes', () => {
   const seed = Math.floor(Math.random() * 2 ** 31)
   const { below, chance } = randomFrom(seed)
   const index = new HashIndex()
   const there = new Map<number, number>()
-  // Few hashes, many of them neighbours, and some at the far end: rows grow together and go round the end.
+  // Few hashes, many adjacent, and some at the end of the table: rows merge and wrap around.
   const hashOf = () => (chance(0.5) ? below(40) : chance(0.5) ? -1 - below(8) : below(2 ** 31))
   for (let i = 0; i < 20_000; i++) {
     if (chance(i < 10_000 ? 0.6 : 0.4) || there.size === 0) {
@@ -34,7 +34,7 @@ test('whatever is put in and taken out, what is there is found and nothing else,
   for (const [number, hash] of there) expect(numbersOf(index, hash), `seed ${seed}`).toContain(number)
 })
 
-test('taking out what is not there changes nothing', () => {
+test('removing an absent entry changes nothing', () => {
   const index = new HashIndex()
   index.add(7, 1)
   index.remove(7, 2)
@@ -42,11 +42,11 @@ test('taking out what is not there changes nothing', () => {
   expect(numbersOf(index, 7)).toEqual([1])
 })
 
-test('texts that differ in one place, in length or in order have hashes that differ, and so do two seeds', () => {
+test('texts that differ in one character, in length or in order have different hashes, and so do two seeds', () => {
   const texts = ['', 'a', 'b', 'aa', 'ab', 'ba', 'aab', 'aba', 'a\0', '\0a', 'ä', '語']
   const counted = Array.from({ length: 100_000 }, (_, i) => `task-${i}`)
   const hashes = new Set([...texts, ...counted].map((text) => textHash(text, 1)))
-  // Of so many, chance alone makes one pair equal or two.
+  // With this many hashes, one or two collisions are expected.
   expect(hashes.size).toBeGreaterThan(texts.length + counted.length - 10)
   expect(textHash('task', 1)).not.toBe(textHash('task', 2))
   const low = new Set(counted.map((text) => textHash(text, 1) & 0xffff))

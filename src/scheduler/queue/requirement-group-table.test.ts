@@ -16,30 +16,30 @@ const ask = (properties: string, { cpu = 1, refusesPreemptible = false } = {}) =
   demand: { cpu, memory: 0, disk: 0 },
 })
 
-test('what is asked for in another order, or a little more of it, is one lane', () => {
+test('requirements in another order, or with slightly larger amounts, are one group', () => {
   const grid = made()
-  const lane = groupFor(grid, ask('a=1 b=2 b=3', { cpu: 2 }))
-  expect(groupFor(grid, ask('b=3 b=2 a=1', { cpu: 3 }))).toBe(lane)
+  const group = groupFor(grid, ask('a=1 b=2 b=3', { cpu: 2 }))
+  expect(groupFor(grid, ask('b=3 b=2 a=1', { cpu: 3 }))).toBe(group)
   expect(grid.groups.size).toBe(1)
 })
 
-test('whatever differs in names, values, how often they come, size or what it refuses is another lane', () => {
+test('requirements that differ in names, values, count, size or refusal are different groups', () => {
   const grid = made()
   const texts = ['', 'a=1', 'a=', '=a1', 'a1=', '1=a', 'a=1 a=1', 'a=1 b=', 'a=1b =']
   const asks = [...texts.map((text) => ask(text)), ask('', { cpu: 2 }), ask('', { refusesPreemptible: true })]
-  const lanes = asks.map((one) => groupFor(grid, one))
-  expect(new Set(lanes).size).toBe(asks.length)
-  expect(asks.every((one, i) => groupFor(grid, one) === lanes[i])).toBe(true)
+  const groups = asks.map((one) => groupFor(grid, one))
+  expect(new Set(groups).size).toBe(asks.length)
+  expect(asks.every((one, i) => groupFor(grid, one) === groups[i])).toBe(true)
 })
 
-test('of ten thousand lanes the one that was taken out is not found, and all others are', () => {
+test('among ten thousand groups, removed ones are not found and all others are', () => {
   const grid = made()
-  const lanes = Array.from({ length: 10_000 }, (_, i) => groupFor(grid, ask(`image=${i}`)))
-  const gone = lanes.filter((_, i) => i % 7 === 3)
-  for (const lane of gone) grid.groups.delete(lane)
+  const groups = Array.from({ length: 10_000 }, (_, i) => groupFor(grid, ask(`image=${i}`)))
+  const gone = groups.filter((_, i) => i % 7 === 3)
+  for (const group of gone) grid.groups.delete(group)
   expect(grid.groups.size).toBe(10_000 - gone.length)
-  expect(lanes.filter((lane) => grid.groups.get(lane) === undefined)).toEqual(gone)
+  expect(groups.filter((group) => grid.groups.get(group) === undefined)).toEqual(gone)
   expect(new Set([...grid.groups.values()].map(describeRequirements)).size).toBe(grid.groups.size)
-  for (const lane of gone) grid.groups.add(lane)
-  expect(lanes.every((lane) => grid.groups.get(lane) === lane)).toBe(true)
+  for (const group of gone) grid.groups.add(group)
+  expect(groups.every((group) => grid.groups.get(group) === group)).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linux, story } from '../stories/story.fixture.ts'
 
-test('identical tasks of two instances are two tasks, and each has its own that are merged with it', () => {
+test('identical tasks are merged only within their instance', () => {
   const grid = story()
     .submits('a', { instance: 'one', actionKey: 'k/1' })
     .submits('b', { instance: 'two', actionKey: 'k/1' })
@@ -12,7 +12,7 @@ test('identical tasks of two instances are two tasks, and each has its own that 
                        d  merged into b`)
 })
 
-test('an id may come again when its task is finished, and so may an action key', () => {
+test('ids and action keys can be reused after the task is finished', () => {
   const grid = story().worker('w1', linux)
   for (let i = 0; i < 3; i++) {
     grid.submits('again', { actionKey: 'k/1' })
@@ -23,7 +23,7 @@ test('an id may come again when its task is finished, and so may an action key',
   expect(grid.count('merged')).toBe(0)
 })
 
-test('a report that names another task or worker than its lease has is recorded, and nothing comes of it', () => {
+test('a report with another task or worker than its lease is recorded and ignored', () => {
   const grid = story().worker('w1', linux).worker('w2', linux).submits('a').submits('b')
   const outcome = { kind: 'result', succeeded: true } as const
   const { fencing } = grid.attempt('a')
@@ -36,7 +36,7 @@ test('a report that names another task or worker than its lease has is recorded,
   expect([grid.core.stateOf('a'), grid.core.stateOf('b')]).toEqual(['assigned', 'assigned'])
 })
 
-test('a lease that ended is not found again when the next task has been given it', () => {
+test('a reused lease object is not found under its old fencing number', () => {
   const grid = story().worker('w1', linux).submits('a').submits('b')
   const first = grid.attempt('a')
   grid.finishes('a')

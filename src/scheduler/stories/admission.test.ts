@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { linux, story, windows } from './story.fixture.ts'
 
-test('a full queue refuses, and says when to come back', () => {
+test('a full queue refuses tasks, with a time to retry', () => {
   const grid = story({ maxQueued: 1 }).submits('first').submits('second')
   expect(grid).toShow('second  refused: queue full: 1 of 1 tasks queued')
   expect(grid.log.at(-1)).toMatchObject({ why: 'queue-full', retryAfterMs: expect.any(Number) })
 })
 
-test('a busy fleet never refuses', () => {
+test('busy workers are no reason to refuse a task', () => {
   const grid = story({ maxQueued: 5 }).worker('w1', linux).submits('runs')
   for (const task of ['a', 'b', 'c', 'd', 'e']) expect(grid.submits(task)).toShow(`${task}  queued`)
 })
 
-test('an instance has its quota of tasks that wait or run, and others are not touched by it', () => {
+test('the limit of unfinished tasks applies to each instance separately', () => {
   const grid = story({ limitsOf: { small: { unfinished: 2 } } }).worker('w1', linux)
   grid
     .submits('one', { instance: 'small' })
@@ -25,7 +25,7 @@ test('an instance has its quota of tasks that wait or run, and others are not to
   expect(grid.finishes('one').submits('again', { instance: 'small' })).toShow('again  queued')
 })
 
-test('an instance may submit so many tasks a second, and is told when the next may come', () => {
+test('the rate limit of an instance refuses tasks, with a time to retry', () => {
   const grid = story({ limits: { perSecond: 2 } })
     .submits('a')
     .submits('b')
@@ -35,37 +35,37 @@ test('an instance may submit so many tasks a second, and is told when the next m
   expect(grid.after('500ms').submits('d')).toShow('d  queued')
 })
 
-test('an instance whose name is a word of the language has no limits by accident', () => {
+test('an instance named like a property of Object.prototype has the default limits', () => {
   expect(story().submits('one', { instance: 'constructor' })).toShow('one  queued')
 })
 
-test('a task that nothing fits waits for a while, then fails and names what is not offered', () => {
+test('a task that no worker fits fails after the grace time, with the missing property', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('compile', { needs: windows })
   expect(grid.after('59s')).toShow('compile  queued')
   expect(grid.core.why('compile', grid.now)).toEqual(['waiting: no worker offers OSFamily=windows; fails in 1 s'])
   expect(grid.after('2s')).toShow('compile  failed: no worker offers OSFamily=windows')
 })
 
-test('a worker that comes within the grace gets it', () => {
+test('a worker that registers within the grace time gets the task', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('compile', { needs: windows }).after('50s')
   expect(grid.worker('w2', windows)).toShow('compile  assigned to w2')
 })
 
-test('after a start the grace counts from the start, however old the task is', () => {
+test('after a restart, the grace time counts from the start of the server', () => {
   const grid = story({ startedAt: 0 }).restores('old', { ageMs: 1e9 })
   expect(grid.after('59s')).toShow('old  is not there')
   expect(grid.core.stateOf('old')).toBe('queued')
   expect(grid.after('2s')).toShow('old  failed: no worker is registered')
 })
 
-test('when the last worker that fits goes, the grace begins', () => {
+test('the grace time begins when the last worker that fits leaves', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('a').submits('b', { needs: linux }).after('5m')
   grid.happens({ kind: 'unregister', worker: 'w1' })
   expect(grid.after('59s')).toShow('b  queued')
   expect(grid.after('2s')).toShow('b  failed: no worker is registered')
 })
 
-test('a property name that no worker ever offered is refused at once where that is set', () => {
+test('with refuseUnknownProperties, a property name that no worker ever offered is refused', () => {
   const grid = story({ refuseUnknownProperties: true })
     .worker('w1', linux)
     .submits('typo', { needs: { OSFamilly: 'linux' } })
@@ -73,7 +73,7 @@ test('a property name that no worker ever offered is refused at once where that 
   expect(grid.log.at(-1)).not.toHaveProperty('retryAfterMs')
 })
 
-test('a property that no worker ever offered is waited for: the first worker that offers it may be starting', () => {
+test('by default, a task with an unknown property waits for the first worker that offers it', () => {
   const needs = { accelerator: 'a100' }
   const grid = story().worker('w1', linux).beats('w1').submits('train', { needs }).submits('late', { needs })
   expect(grid.after('59s')).toShow('train  queued')
@@ -84,7 +84,7 @@ test('a property that no worker ever offered is waited for: the first worker tha
   expect(empty).toShow('train  failed: no worker is registered; the task needs accelerator=a100')
 })
 
-test('a pool whose workers take long to start has a grace of its own', () => {
+test('poolGraceMs replaces the grace time for a property', () => {
   const poolGraceMs = { 'pool=gpu': 600_000, pool: 120_000, zone: 5000, constructor: 1 }
   const failsWithin = (needs: Readonly<Record<string, string>>): number => {
     const grid = story({ poolGraceMs }).worker('w1', linux).beats('w1').submits('task', { needs })
@@ -99,18 +99,18 @@ test('a pool whose workers take long to start has a grace of its own', () => {
   expect(failsWithin({ pool: 'gpu', zone: 'b' }), 'the longest counts').toBe(600)
 })
 
-test('a grid that is starting refuses nothing', () => {
+test('before the first worker registers, no property is refused', () => {
   expect(story({ refuseUnknownProperties: true }).submits('early', { needs: { gpu: 'a100' } })).toShow('early  queued')
 })
 
-test('names that were offered before a restart are not forgotten', () => {
+test('property names that were offered before a restart are known', () => {
   const grid = story({ refuseUnknownProperties: true, namesOffered: ['gpu'] })
     .worker('w1', linux)
     .submits('train', { needs: { gpu: 'a100' } })
   expect(grid).toShow('train  queued')
 })
 
-test('a task that is larger than every worker says so', () => {
+test('a task that is larger than every worker fails with the largest amount', () => {
   const grid = story()
     .worker('w1', linux, { resources: { cpu: 6 } })
     .beats('w1')
@@ -121,7 +121,7 @@ test('a task that is larger than every worker says so', () => {
   )
 })
 
-test('a task that only a larger worker can hold goes to it when it comes', () => {
+test('a task that waits for a larger worker goes to it when it registers', () => {
   const grid = story()
     .worker('w1', linux, { resources: { cpu: 6 } })
     .submits('huge', { demands: { cpu: 7 } })
@@ -138,7 +138,7 @@ test('the same task id twice is refused', () => {
   expect(story().submits('one').submits('one').log.at(-1)).toMatchObject({ kind: 'refused', why: 'duplicate' })
 })
 
-test('a demand that is no amount is refused', () => {
+test('an invalid demand is refused', () => {
   for (const cpu of [Number.NaN, -1]) {
     const grid = story().submits('odd', { demands: { cpu } })
     expect(grid.log.at(-1)).toMatchObject({ kind: 'refused', why: 'invalid' })

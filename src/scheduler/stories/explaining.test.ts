@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linux, story, windows } from './story.fixture.ts'
 
-test('a task that waits its turn says who is busy, and how many are before it', () => {
+test('a queued task reports the busy workers and the tasks ahead of it', () => {
   const grid = story()
   for (const worker of ['w1', 'w2', 'w3']) grid.worker(worker, linux)
   for (let i = 0; i < 16; i++) grid.submits(`t${i}`)
@@ -11,7 +11,7 @@ test('a task that waits its turn says who is busy, and how many are before it', 
   expect(grid.core.why('t3', 0)).toEqual(['waiting: 3 workers fit, all busy; next of its invocation'])
 })
 
-test('it says who else takes turns with it', () => {
+test('a queued task reports the other invocations and instances', () => {
   const grid = story().worker('w1', linux).submits('a').submits('b').submits('c', { invocation: 'other' })
   grid.submits('d', { instance: 'x' })
   expect(grid.core.why('b', 0)).toEqual([
@@ -20,12 +20,12 @@ test('it says who else takes turns with it', () => {
   ])
 })
 
-test('it says what nobody offers, and how long it will wait for it', () => {
+test('a task that no worker fits reports the missing property and the rest of its grace time', () => {
   const grid = story().worker('w1', linux).submits('a', { needs: windows })
   expect(grid.core.why('a', 18_000)).toEqual(['waiting: no worker offers OSFamily=windows; fails in 42 s'])
 })
 
-test('it says when there is a slot, but not enough room', () => {
+test('a queued task reports workers without enough free resources', () => {
   const grid = story()
     .worker('w1', linux, { slots: 4, resources: { cpu: 4 } })
     .submits('a', { demands: { cpu: 3 } })
@@ -33,7 +33,7 @@ test('it says when there is a slot, but not enough room', () => {
   expect(grid.core.why('b', 0)[0]).toContain('1 worker fits, 1 without enough free resources')
 })
 
-test('it says where it is when it is out', () => {
+test('a leased task reports its worker and its state', () => {
   const grid = story().worker('w1', linux).submits('a')
   expect(grid.core.why('a', 2000)).toEqual(['assigned: worker w1 has it for 2 s and has not started it'])
   grid.starts('a')
@@ -44,7 +44,7 @@ test('it says where it is when it is out', () => {
   expect(grid.core.why('a', 4000)).toEqual(['stopping: waiting for worker w1 to confirm'])
 })
 
-test('it says what has gone wrong before', () => {
+test('a retrying task reports its earlier faults', () => {
   const grid = story().worker('w1', linux).submits('a').fails('a')
   expect(grid.core.why('a', 0)).toEqual([
     'retrying: next attempt in 1 s',
@@ -52,7 +52,7 @@ test('it says what has gone wrong before', () => {
   ])
 })
 
-test('of a task that is not there, nothing is said', () => {
+test('an unknown task has no explanation', () => {
   expect(story().core.why('nobody', 0)).toEqual([])
 })
 

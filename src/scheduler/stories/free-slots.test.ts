@@ -6,7 +6,7 @@ const leasesTo = (grid: ReturnType<typeof story>, worker: string) =>
 
 const noSlot = { kind: 'returned', what: 'its worker has no slot free', noSlot: true } as const
 
-test('a staged task that is recalled keeps its credit until its worker confirms that it has it no more', () => {
+test('a recalled task occupies its staging place until its worker confirms', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).submits('a').submits('b')
   const staged = grid.attempt('b')
   grid.worker('w2', linux).submits('c')
@@ -16,7 +16,7 @@ test('a staged task that is recalled keeps its credit until its worker confirms 
   expect(grid).toShow('c  staged on w1  attempt 1')
 })
 
-test('a task that the server ended for its worker keeps the slot until the worker confirms', () => {
+test('an attempt that the server ended occupies its slot until the worker confirms', () => {
   const grid = story()
     .worker('w1', linux)
     .beats('w1')
@@ -29,7 +29,7 @@ test('a task that the server ended for its worker keeps the slot until the worke
   expect(grid).toShow('next  assigned to w1')
 })
 
-test('a heartbeat that does not list the attempt confirms its end too', () => {
+test('a heartbeat that does not list an attempt confirms its end', () => {
   const grid = story()
     .worker('w1', linux)
     .beats('w1')
@@ -42,7 +42,7 @@ test('a heartbeat that does not list the attempt confirms its end too', () => {
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1', holds: [] })).toShow('next  assigned to w1')
 })
 
-test('a worker that never confirms gets its slot back after the time that it has to stop', () => {
+test('the slot of an unconfirmed attempt is free after stopGraceMs', () => {
   const grid = story()
     .worker('w1', linux)
     .beats('w1')
@@ -53,17 +53,17 @@ test('a worker that never confirms gets its slot back after the time that it has
   expect(grid.after('2s')).toShow('next  assigned to w1')
 })
 
-test('what a worker brings back and nobody wants takes its slots until it has ended them', () => {
+test('unknown attempts of a registering worker occupy slots until it has ended them', () => {
   const grid = story().worker('w1', linux).submits('old').starts('old')
   const { task, fencing } = grid.attempt('old')
-  grid.happens({ kind: 'disconnected', worker: 'w1' }).after('11s') // its tasks are given away
+  grid.happens({ kind: 'disconnected', worker: 'w1' }).after('11s') // its tasks are queued again
   grid.worker('w1', linux, { running: [{ task, fencing }] })
   expect(grid).toShow('old  queued  attempt 2')
   grid.happens({ kind: 'finished', task, fencing, worker: 'w1', outcome: { kind: 'stopped' } })
   expect(grid).toShow('old  assigned to w1  attempt 2')
 })
 
-test('a worker that asks for tasks is asked for nothing more: it knows its own slots', () => {
+test('a pulling worker has no unconfirmed attempts: it counts its slots itself', () => {
   const grid = story().worker('w1', linux, { pulls: true }).beats('w1')
   grid
     .submits('loop', { timeoutMs: 1000, maxRetries: 0 })
@@ -73,7 +73,7 @@ test('a worker that asks for tasks is asked for nothing more: it knows its own s
   expect(grid).toShow('next  assigned to w1')
 })
 
-test('a refusal for lack of a slot is no attempt, corrects the count, and does not come again', () => {
+test('a rejection for lack of a slot is not an attempt and is not repeated', () => {
   const grid = story().worker('w1', linux, { slots: 2 }).submits('a')
   grid.happens({ ...noSlot, ...grid.attempt('a') })
   expect(grid).toShow('a  queued')
@@ -83,19 +83,19 @@ test('a refusal for lack of a slot is no attempt, corrects the count, and does n
                                                                     b  assigned to w1  attempt 1`)
 })
 
-test('a task that one worker has no slot for goes to another at once', () => {
+test('a task that a worker rejects for lack of a slot goes to another at once', () => {
   const grid = story().worker('w1', linux).submits('a').worker('w2', linux)
   expect(grid.happens({ ...noSlot, ...grid.attempt('a') })).toShow('a  assigned to w2  attempt 1')
 })
 
-test('a worker that refused gets tasks again when it has ended one', () => {
+test('a worker that rejected a task gets tasks again after it has ended one', () => {
   const grid = story().worker('w1', linux, { slots: 2 }).submits('a').starts('a').submits('b')
   grid.happens({ ...noSlot, ...grid.attempt('b') })
   expect(grid).toShow('b  queued')
   expect(grid.finishes('a')).toShow('b  assigned to w1  attempt 1')
 })
 
-test('a worker that always refuses, in every way, costs one lease a heartbeat and the task nothing', () => {
+test('a worker that rejects every task gets one lease per heartbeat, and the task has no faults', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).beats('w1').submits('a').submits('b')
   const refuseAll = (): void => {
     for (const task of ['a', 'b'])
@@ -112,7 +112,7 @@ test('a worker that always refuses, in every way, costs one lease a heartbeat an
                                                          b  assigned to w2  attempt 1`)
 })
 
-test('what is staged goes back from a worker that drains or is lost, and that was no attempt', () => {
+test('a staged task of a draining or lost worker is queued again without an attempt', () => {
   const drained = story().worker('w1', linux, { prefetch: 1 }).submits('a').starts('a').submits('b')
   drained.happens({ kind: 'drain', worker: 'w1' })
   expect(drained.worker('w2', linux)).toShow('b  assigned to w2  attempt 1')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linux, story } from './story.fixture.ts'
 
-test('a task goes to the worker that is free, runs, and is done', () => {
+test('a task goes to a free worker, runs and completes', () => {
   const grid = story().worker('w1', linux).submits('compile', { needs: linux })
   expect(grid).toShow(`compile  assigned to w1  attempt 1
                        w1       BUSY`)
@@ -18,12 +18,12 @@ test('a silent worker loses its task, and the next one gets it', () => {
                                     w2       BUSY`)
 })
 
-test('a worker that keeps saying it is alive keeps its task past the time of the lease', () => {
+test('a worker that sends heartbeats keeps its task longer than leaseMs', () => {
   const grid = story({ leaseMs: 20_000 }).worker('w1', linux).submits('compile').starts('compile').beats('w1')
   expect(grid.after('10m')).toShow('compile  running on w1')
 })
 
-test('a heartbeat with a list renews what is on it, and ends the rest', () => {
+test('a heartbeat with a list renews the listed leases and ends the others', () => {
   const grid = story().worker('w1', linux, { slots: 2 }).submits('kept').submits('dropped')
   grid.starts('kept').starts('dropped')
   const { task, fencing } = grid.attempt('kept')
@@ -33,7 +33,7 @@ test('a heartbeat with a list renews what is on it, and ends the rest', () => {
   expect(grid.after('1s')).toShow('dropped  assigned to w1  attempt 2')
 })
 
-test('a lease that may not have arrived yet is not ended by a heartbeat that does not know it', () => {
+test('a heartbeat does not end a lease that may not have reached the worker', () => {
   const grid = story().worker('w1', linux).submits('compile')
   grid.happens({ kind: 'heartbeat', worker: 'w1', holds: [] })
   expect(grid).toShow('compile  assigned to w1')
@@ -41,13 +41,13 @@ test('a lease that may not have arrived yet is not ended by a heartbeat that doe
   expect(grid).toShow('compile  retrying')
 })
 
-test('a heartbeat that was overtaken by the word that a task has started does not end it', () => {
+test('a heartbeat that was sent before a task started does not end the task', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile')
   grid.happens({ kind: 'heartbeat', worker: 'w1', holds: [] })
   expect(grid).toShow('compile  running on w1')
 })
 
-test('a worker that holds what is no longer its own is told to stop it', () => {
+test('a worker that lists an attempt without a lease must stop it', () => {
   const grid = story().worker('w1', linux)
   grid.happens({ kind: 'heartbeat', worker: 'w1', holds: [{ task: 'old', fencing: { epoch: 1, counter: 9 } }] })
   expect(grid.log.at(-1)).toEqual({
@@ -86,7 +86,7 @@ test('the same result twice is applied once', () => {
   expect(grid.count('superseded')).toBe(1)
 })
 
-test('no lease runs out before the tick: what was waiting while we stalled is heard first', () => {
+test('leases expire only in a tick: events that waited during a stall are applied first', () => {
   const grid = story({ heartbeatTimeoutMs: 30_000 }).worker('w1', linux).submits('compile').starts('compile')
   grid.now = 40_000
   grid.submits('other')
@@ -96,7 +96,7 @@ test('no lease runs out before the tick: what was waiting while we stalled is he
                        w1       BUSY`)
 })
 
-test('a dropped connection has a short grace, and a worker that comes back in it keeps its tasks', () => {
+test('a worker that reconnects within the disconnect grace keeps its tasks', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile')
   const { task, fencing } = grid.attempt('compile')
   grid.happens({ kind: 'disconnected', worker: 'w1' }).submits('next').after('9s')
@@ -107,38 +107,38 @@ test('a dropped connection has a short grace, and a worker that comes back in it
   expect(grid.finishes('compile')).toShow('compile  completed')
 })
 
-test('a connection that stays away for longer takes the tasks with it', () => {
+test('a worker that does not reconnect within the disconnect grace loses its tasks', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile')
   grid.happens({ kind: 'disconnected', worker: 'w1' }).worker('w2', linux)
   expect(grid.after('11s')).toShow(`w1       gone
                                     compile  assigned to w2  attempt 2`)
 })
 
-test('a worker that registers again without its tasks has lost them', () => {
+test('a worker that registers again without its tasks loses them', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile').worker('w1', linux)
   expect(grid).toShow('compile  assigned to w1  attempt 2')
 })
 
-test('a task whose worker does not hold it to its time-out is ended by us', () => {
+test('the scheduler ends a lease whose worker does not report the time-out', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('loop', { timeoutMs: 5000 }).starts('loop')
   expect(grid.after('14s')).toShow('loop  running on w1')
   expect(grid.after('2s')).toShow('loop  queued  attempt 2')
   expect(grid.log.some((effect) => effect.kind === 'stop' && effect.why === 'timeout')).toBe(true)
 })
 
-test('a heartbeat of a worker that nobody knows is answered with the order to register', () => {
+test('an unknown worker that sends a heartbeat gets the order to register', () => {
   const grid = story().happens({ kind: 'heartbeat', worker: 'w9' })
   expect(grid.log).toEqual([{ kind: 'order', worker: 'w9', order: 'register' }])
 })
 
-test('a worker that tests itself gets nothing before its first heartbeat', () => {
+test('a worker that is not ready gets no task before its first heartbeat', () => {
   const grid = story().worker('w1', linux, { notReady: true }).submits('compile')
   expect(grid).toShow(`w1       REGISTERING
                        compile  queued`)
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1' })).toShow('compile  assigned to w1')
 })
 
-test('a pulling worker gets tasks in answer to its question only', () => {
+test('a pulling worker gets tasks only in answer to a request', () => {
   const grid = story().worker('w1', linux, { slots: 4, pulls: true }).submits('a').submits('b').submits('c')
   expect(grid).toShow('a  queued')
   grid.happens({ kind: 'ask', worker: 'w1', tasks: 2 })
@@ -150,13 +150,13 @@ test('a pulling worker gets tasks in answer to its question only', () => {
                                                           d  queued`)
 })
 
-test('a question that is taken back is not answered', () => {
+test('a withdrawn request gets no tasks', () => {
   const grid = story().worker('w1', linux, { pulls: true }).happens({ kind: 'ask', worker: 'w1', tasks: 1 })
   grid.happens({ kind: 'ask', worker: 'w1', tasks: 0 }).submits('compile')
   expect(grid).toShow('compile  queued')
 })
 
-test('fencing numbers of one start only grow, and carry its epoch', () => {
+test('fencing numbers increase, and contain the epoch of the start', () => {
   const grid = story({ epoch: 7 }).worker('w1', linux).submits('a').submits('b').finishes('a').finishes('b')
   const numbers = grid.log.flatMap((effect) => (effect.kind === 'leased' ? [effect.fencing] : []))
   expect(numbers).toEqual([
@@ -165,7 +165,7 @@ test('fencing numbers of one start only grow, and carry its epoch', () => {
   ])
 })
 
-test('a worker that lost a task and has it again cannot finish the new attempt with the old one’s result', () => {
+test('a result of an earlier attempt does not finish a later attempt on the same worker', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile')
   const old = grid.attempt('compile')
   grid.worker('w1', linux)

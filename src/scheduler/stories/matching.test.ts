@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linux, story, windows } from './story.fixture.ts'
 
-test('a task goes only to a worker that offers what it needs', () => {
+test('a task goes only to a worker that offers its properties', () => {
   const grid = story().worker('w1', linux).worker('w2', windows).submits('a', { needs: windows })
   expect(grid).toShow('a  assigned to w2')
 })
@@ -13,14 +13,14 @@ test('groups, labels, runtimes and languages are properties like any other', () 
   expect(grid.submits('b', { needs: { language: 'go', runtime: 'docker' } })).toShow('b  assigned to w1')
 })
 
-test('a worker that takes every value of a name takes it', () => {
+test('a worker that offers * for a name gets tasks with any value', () => {
   const grid = story()
     .worker('w1', { 'container-image': '*' })
     .submits('a', { needs: { 'container-image': 'x:1' } })
   expect(grid).toShow('a  assigned to w1')
 })
 
-test('a property whose text looks like two others is neither of them', () => {
+test('property names and values are not confused when they are joined', () => {
   const grid = story()
     .worker('w1', { a: 'x', b: 'y' })
     .submits('real', { needs: { a: 'x', b: 'y' } })
@@ -29,7 +29,7 @@ test('a property whose text looks like two others is neither of them', () => {
   expect(grid2).toShow('forged  queued')
 })
 
-test('processors, memory and disk are used up, and given back', () => {
+test('processors, memory and disk are reserved and returned', () => {
   const grid = story().worker('w1', linux, { slots: 8, resources: { cpu: 4, memoryBytes: 100 } })
   grid.submits('a', { demands: { cpu: 3 } }).submits('b', { demands: { cpu: 2 } })
   expect(grid).toShow(`a  assigned to w1
@@ -40,7 +40,7 @@ test('processors, memory and disk are used up, and given back', () => {
   expect(grid.finishes('c')).toShow('d  assigned to w1')
 })
 
-test('tenths of a processor come out even', () => {
+test('fractions of a processor are added without rounding errors', () => {
   const grid = story().worker('w1', linux, { slots: 20, resources: { cpu: 1 } })
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 10; i++) grid.submits(`t${round}${i}`, { demands: { cpu: 0.1 } })
@@ -49,7 +49,7 @@ test('tenths of a processor come out even', () => {
   }
 })
 
-test('small tasks pass a large one that does not fit, but not for ever', () => {
+test('small tasks pass a large one that does not fit, until a worker is kept for it', () => {
   const grid = story({ reserveAfterMs: 5000 })
     .worker('w1', linux, { slots: 4, resources: { cpu: 4 } })
     .beats('w1')
@@ -66,7 +66,7 @@ test('small tasks pass a large one that does not fit, but not for ever', () => {
   expect(grid.finishes('large')).toShow('f  assigned to w1')
 })
 
-test('a worker that is kept for a task is everybody’s again when the task is cancelled', () => {
+test('a kept worker is released when its task is cancelled', () => {
   const grid = story({ reserveAfterMs: 5000 })
     .worker('w1', linux, { slots: 4, resources: { cpu: 4 } })
     .beats('w1')
@@ -80,7 +80,7 @@ test('a worker that is kept for a task is everybody’s again when the task is c
   expect(grid.cancels('large')).toShow('c  assigned to w1')
 })
 
-test('tasks queued before any worker was there are parted by what each class serves', () => {
+test('tasks that were queued before the first worker go to the class that serves them', () => {
   const grid = story()
   for (let i = 0; i < 6; i++) grid.submits(`l${i}`, { needs: linux }).submits(`w${i}`, { needs: windows })
   grid.submits('any')
@@ -92,13 +92,13 @@ test('tasks queued before any worker was there are parted by what each class ser
   expect(grid).toShow('any  assigned to win')
 })
 
-test('order of arrival is kept when a new kind of worker parts the queue', () => {
+test('the order of arrival is kept when a new worker class splits a pool', () => {
   const grid = story()
   for (let i = 0; i < 5; i++) {
     grid.now = i
     grid.submits(`t${i}`, { needs: i % 2 === 0 ? linux : { ...linux, arch: 'arm' } })
   }
-  // There are more of these, so it is the others that move.
+  // This part has more tasks, so the other part moves.
   for (let i = 0; i < 9; i++) grid.submits(`elsewhere${i}`, { needs: windows })
   grid.worker('w1', { ...linux, arch: 'arm' })
   for (let i = 0; i < 5; i++) {
@@ -107,7 +107,7 @@ test('order of arrival is kept when a new kind of worker parts the queue', () =>
   }
 })
 
-test('a task that only the worker which left could hold is in nobody’s way', () => {
+test('a task that fits no registered worker does not block others', () => {
   const grid = story()
     .worker('small', linux, { resources: { cpu: 5 } })
     .submits('a', { demands: { cpu: 5 } })
@@ -119,7 +119,7 @@ test('a task that only the worker which left could hold is in nobody’s way', (
   expect(grid.beats('small').after('61s')).toShow('huge  failed: no worker is large enough')
 })
 
-test('the order in which properties are named makes no difference, whatever the names are', () => {
+test('the order of the properties makes no difference', () => {
   const grid = story().worker('w1', { aa: '1', b: '2' })
   grid.submits('one', { needs: { aa: '1', b: '2' } }).submits('other', { needs: { b: '2', aa: '1' } })
   expect([...grid.core.figures().bySignature.values()]).toEqual([{ queued: 1, active: 1 }])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { STRATEGIES, type Strategy } from '../model/options.ts'
 import { linux, type Story, story } from './story.fixture.ts'
 
-/** Four workers with four slots each, and so many tasks on them. */
+/** Four workers with four slots each, and this number of tasks. */
 function placed(strategy: Strategy, tasks: number): { grid: Story; loads: number[] } {
   const grid = story({ strategy })
   const workers = ['w1', 'w2', 'w3', 'w4']
@@ -20,22 +20,22 @@ for (const strategy of STRATEGIES) {
   })
 }
 
-test('round robin goes round', () => {
+test('round-robin alternates between the workers', () => {
   expect(placed('round-robin', 4).loads).toEqual([1, 1, 1, 1])
   expect(placed('round-robin', 8).loads).toEqual([2, 2, 2, 2])
 })
 
-test('least loaded and weighted spread tasks evenly', () => {
+test('least-loaded and weighted spread tasks evenly', () => {
   expect(placed('least-loaded', 8).loads).toEqual([2, 2, 2, 2])
   expect(placed('weighted', 8).loads).toEqual([2, 2, 2, 2])
 })
 
-test('random and two choices use more than one worker', () => {
+test('random and two-choices use more than one worker', () => {
   for (const strategy of ['random', 'two-choices'] as const)
     expect(placed(strategy, 8).loads.filter((load) => load > 0).length).toBeGreaterThan(1)
 })
 
-test('weighted prefers the worker that starts sooner', () => {
+test('weighted prefers the worker with the lower latency', () => {
   const grid = story({ strategy: 'weighted' }).worker('slow', linux).worker('quick', linux)
   for (const task of ['a', 'b']) grid.submits(task)
   const [quick, slow] = grid.holder('a') === 'quick' ? ['a', 'b'] : ['b', 'a']
@@ -43,7 +43,7 @@ test('weighted prefers the worker that starts sooner', () => {
   expect(grid.submits('next')).toShow('next  assigned to quick')
 })
 
-test('a task goes where its inputs are', () => {
+test('a task goes to the worker that has its inputs', () => {
   const grid = story({ strategy: 'round-robin' }).worker('w1', linux, { slots: 2 }).worker('w2', linux, { slots: 2 })
   grid
     .submits('a', { affinity: ['tree'] })
@@ -57,7 +57,7 @@ test('a task goes where its inputs are', () => {
   }
 })
 
-test('but not when that worker is much fuller than another', () => {
+test('affinity does not apply when that worker has much more load than another', () => {
   const grid = story({ strategy: 'least-loaded', affinityLoadSlack: 0.5 })
   grid
     .worker('w1', linux, { slots: 4 })
@@ -69,7 +69,7 @@ test('but not when that worker is much fuller than another', () => {
   expect(grid.submits('d', { affinity: ['tree'] })).toShow('d  assigned to w2')
 })
 
-test('a slot that falls free takes the task whose inputs it has from among the next few', () => {
+test('a free slot takes a task whose inputs its worker has, among the next few tasks', () => {
   const grid = story()
     .worker('w1', linux)
     .submits('a', { affinity: ['tree'] })
@@ -78,7 +78,7 @@ test('a slot that falls free takes the task whose inputs it has from among the n
                                      b  queued`)
 })
 
-test('and does not pass over the first for ever', () => {
+test('the first task is passed over a limited number of times', () => {
   const grid = story()
     .worker('w1', linux)
     .submits('t0', { affinity: ['tree'] })
@@ -90,7 +90,7 @@ test('and does not pass over the first for ever', () => {
   expect(passed).toBeLessThanOrEqual(9)
 })
 
-test('a worker with many faults of the grid is degraded, gets less work, and recovers', () => {
+test('a worker with many grid faults is degraded, gets fewer tasks, and recovers', () => {
   const grid = story({
     retry: { maxRetries: 99, maxLostWorkers: 3, firstDelayMs: 1, maxDelayMs: 1, onTimeout: false, onFailure: false },
   })
@@ -104,32 +104,32 @@ test('a worker with many faults of the grid is degraded, gets less work, and rec
                                    b   assigned to w1`)
 })
 
-test('failing commands never make a worker look bad', () => {
+test('failing commands do not degrade a worker', () => {
   const grid = story().worker('w1', linux)
   for (let i = 0; i < 50; i++) grid.submits(`t${i}`).finishes(`t${i}`, { kind: 'result', succeeded: false })
   expect(grid).toShow('w1  ONLINE')
 })
 
-test('a worker that reports an overloaded machine is degraded until it is not', () => {
+test('a worker that reports a high load is degraded until the load falls', () => {
   const grid = story().worker('w1', linux).happens({ kind: 'heartbeat', worker: 'w1', load: 1 })
   expect(grid).toShow('w1  DEGRADED')
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1', load: 0.95 }), 'not yet').toShow('w1  DEGRADED')
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1', load: 0.5 })).toShow('w1  ONLINE')
 })
 
-test('a reported load takes no slots where the operator has turned that off', () => {
+test('without degradeByLoad, a reported load does not degrade a worker', () => {
   const grid = story({ degradeByLoad: false }).worker('w1', linux)
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1', load: 1 })).toShow('w1  ONLINE')
 })
 
-test('a worker that is silent for a while is degraded before it is gone', () => {
+test('a worker that sends nothing is degraded before it is lost', () => {
   const grid = story().worker('w1', linux)
   expect(grid.after('61s')).toShow('w1  DEGRADED')
   expect(grid.happens({ kind: 'heartbeat', worker: 'w1' })).toShow('w1  ONLINE')
   expect(grid.after('121s')).toShow('w1  gone')
 })
 
-test('a well worker is preferred to one that is not', () => {
+test('a healthy worker is preferred to a degraded one', () => {
   const grid = story().worker('w1', linux, { slots: 4 }).worker('w2', linux, { slots: 1 })
   grid.happens({ kind: 'heartbeat', worker: 'w1', load: 1 })
   expect(grid.submits('a')).toShow('a  assigned to w2')

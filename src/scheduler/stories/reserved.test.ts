@@ -6,7 +6,7 @@ const one = { limitsOf: { mine: { reserved: 1 } } }
 const running = (grid: Story): string[] =>
   [...grid.shown].filter(([, { text }]) => text.startsWith('assigned')).map(([name]) => name)
 
-test('a slot that is reserved stays free for its instance, whatever others have waiting', () => {
+test('a reserved slot stays free for its instance, even if other instances have queued tasks', () => {
   const grid = story(one).worker('w1', linux, { slots: 3 })
   for (let i = 1; i <= 5; i++) grid.submits(`flood${i}`, { instance: 'flood' })
   expect(running(grid)).toEqual(['flood1', 'flood2'])
@@ -18,7 +18,7 @@ test('a slot that is reserved stays free for its instance, whatever others have 
   expect(running(grid)).toEqual(['flood2', 'flood3'])
 })
 
-test('who has its slot takes turns for the others like everybody else', () => {
+test('an instance that uses its reserved slots shares the others fairly', () => {
   const grid = story(one).worker('w1', linux, { slots: 3 })
   for (let i = 1; i <= 4; i++) grid.submits(`mine${i}`, { instance: 'mine' })
   for (let i = 1; i <= 4; i++) grid.submits(`flood${i}`, { instance: 'flood' })
@@ -27,7 +27,7 @@ test('who has its slot takes turns for the others like everybody else', () => {
   expect(running(grid)).toEqual(['mine2', 'mine3', 'flood1'])
 })
 
-test('a slot that was kept is for others again when its instance has one elsewhere', () => {
+test('a reserved slot serves other instances once its instance uses another slot', () => {
   const grid = story(one).worker('l', linux).worker('w', windows)
   grid.submits('flood1', { instance: 'flood', needs: windows })
   for (const i of [2, 3]) grid.submits(`flood${i}`, { instance: 'flood', needs: linux })
@@ -36,7 +36,7 @@ test('a slot that was kept is for others again when its instance has one elsewhe
   expect(running(grid).sort()).toEqual(['flood2', 'mine1'])
 })
 
-test('what is staged ahead for others does not slip into a slot that is kept', () => {
+test('a staged task of another instance does not start in a reserved slot', () => {
   const grid = story(one).worker('w1', linux, { slots: 2, prefetch: 2 })
   for (let i = 1; i <= 4; i++) grid.submits(`flood${i}`, { instance: 'flood' })
   grid.submits('mine1', { instance: 'mine' })
@@ -52,7 +52,7 @@ interface Replay {
 
 const TASKS = 2000
 
-/** Tasks of `mine` come by chance, one slot's worth of six tenths; the flood fills up whatever it may. Answers what `mine` waited. */
+/** Tasks of `mine` arrive at random and use 60 % of one slot; a flood fills the other slots. Returns the wait times of `mine`. */
 function waits(seed: number, { slots, flood, reserved }: Replay): number[] {
   const { below } = randomFrom(seed)
   const chance = (mean: number): number => Math.max(1, Math.round(-mean * Math.log(1 - below(1e6) / 1e6)))
@@ -96,7 +96,7 @@ function waits(seed: number, { slots, flood, reserved }: Replay): number[] {
 const p99 = (sorted: readonly number[]): number => sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
 
 test.each([1, 2, 3])(
-  'with one slot reserved, a flood makes nobody wait a tenth longer than with that slot alone (seed %d)',
+  'with one reserved slot, a flood of other tasks delays an instance by less than a tenth (seed %d)',
   (seed) => {
     const alone = p99(waits(seed, { slots: 1, flood: 0, reserved: 0 }))
     const flooded = p99(waits(seed, { slots: 4, flood: 100, reserved: 1 }))
@@ -105,7 +105,7 @@ test.each([1, 2, 3])(
   },
 )
 
-test('and who comes with one task at a time does not wait at all', () => {
+test('an instance with a reserved slot and one task at a time never waits', () => {
   const grid = story(one).worker('w1', linux, { slots: 4 })
   for (let i = 1; i <= 100; i++) grid.submits(`flood${i}`, { instance: 'flood' })
   for (let i = 1; i <= 20; i++) {
@@ -115,7 +115,7 @@ test('and who comes with one task at a time does not wait at all', () => {
   }
 })
 
-test('without a reservation, who comes new takes the first slot that falls free', () => {
+test('without a reservation, an idle instance gets the next slot that becomes free', () => {
   const grid = story().worker('w1', linux, { slots: 4 })
   for (let i = 1; i <= 100; i++) grid.submits(`flood${i}`, { instance: 'flood' })
   grid.now += 10

@@ -10,12 +10,12 @@ const noRetry = {
   onFailure: false,
 }
 
-test('a command that exits with 1 is a result, and not tried again', () => {
+test('a command that exits with 1 has a result and is not retried', () => {
   const grid = story().worker('w1', linux).submits('test').finishes('test', { kind: 'result', succeeded: false })
   expect(grid).toShow('test  completed')
 })
 
-test('a fault of the grid is tried again, later each time', () => {
+test('a grid fault is retried with increasing delay', () => {
   const grid = story({ degradedShare: 1 }).worker('w1', linux).beats('w1').submits('compile').fails('compile')
   expect(grid).toShow('compile  retrying')
   expect(grid.after('900ms')).toShow('compile  retrying')
@@ -24,32 +24,32 @@ test('a fault of the grid is tried again, later each time', () => {
   expect(grid.after('100ms')).toShow('compile  assigned to w1  attempt 3')
 })
 
-test('after so many faults it fails, and says what the last one was', () => {
+test('after maxRetries faults the task fails with the last fault', () => {
   const grid = story().worker('w1', linux).beats('w1').submits('compile')
   for (let i = 0; i < 3; i++) grid.fails('compile').after('30s')
   expect(grid.fails('compile', 'no room')).toShow('compile  failed: no room (attempt 4, no retries left)')
 })
 
-test('a task may have a number of retries of its own', () => {
+test('a task can override maxRetries', () => {
   const grid = story().worker('w1', linux).submits('compile', { maxRetries: 0 }).fails('compile')
   expect(grid).toShow('compile  failed')
 })
 
-test('the wait between two attempts has a limit', () => {
+test('the delay between attempts is limited by maxDelayMs', () => {
   const retry = { ...noRetry, maxRetries: 20, maxDelayMs: 4000 }
   const grid = story({ retry, degradedShare: 1 }).worker('w1', linux).beats('w1').submits('compile')
   for (let i = 0; i < 8; i++) grid.fails('compile').after('4s')
   expect(grid).toShow('compile  assigned to w1  attempt 9')
 })
 
-test('a fault that would only happen again ends the task at once', () => {
+test('a final fault ends the task at once', () => {
   const grid = story().worker('w1', linux).submits('compile')
   grid.finishes('compile', { kind: 'fault', what: 'an input is missing', final: true })
   expect(grid).toShow('compile  failed: an input is missing')
   expect(grid.log.find((effect) => effect.kind === 'finished')).toMatchObject({ why: 'hopeless' })
 })
 
-test('a task that lost more workers than it may is taken for the cause', () => {
+test('a task that was lost with more than maxLostWorkers workers fails', () => {
   const grid = story({ retry: { ...noRetry, maxLostWorkers: 1 } })
     .worker('w1', linux)
     .worker('w2', linux)
@@ -64,19 +64,19 @@ test('a task that lost more workers than it may is taken for the cause', () => {
   expect(grid).toShow(`bomb  failed: lost with ${first} and ${second}`)
 })
 
-test('losing the same worker twice is not yet proof', () => {
+test('losing the same worker twice counts once', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile')
   grid.worker('w1', linux).starts('compile').worker('w1', linux)
   expect(grid).toShow('compile  assigned to w1  attempt 3')
 })
 
-test('a run that somebody sits in front of is never tried again', () => {
+test('an interactive task is never retried', () => {
   const grid = story().worker('w1', linux).worker('w2', linux).submits('shell', { interactive: true }).starts('shell')
   grid.happens({ kind: 'disconnected', worker: grid.holder('shell') ?? '' }).after('11s')
   expect(grid).toShow('shell  failed')
 })
 
-test('what ran out of its own time is not tried again, unless that is wished', () => {
+test('a time-out is retried only with onTimeout', () => {
   const submitted = (onTimeout: boolean) =>
     story({ retry: { ...noRetry, onTimeout } })
       .worker('w1', linux)
@@ -86,7 +86,7 @@ test('what ran out of its own time is not tried again, unless that is wished', (
   expect(submitted(true)).toShow('loop  retrying')
 })
 
-test('what failed is tried again if that is wished, and at last it has that result', () => {
+test('a failed command is retried with onFailure, and keeps the last result', () => {
   const retry = { ...noRetry, maxRetries: 1, onFailure: true }
   const grid = story({ retry }).worker('w1', linux).submits('flaky')
   grid.finishes('flaky', { kind: 'result', succeeded: false })
@@ -94,14 +94,14 @@ test('what failed is tried again if that is wished, and at last it has that resu
   expect(grid.after('1s').finishes('flaky', { kind: 'result', succeeded: false })).toShow('flaky  completed')
 })
 
-test('what a worker hands back unstarted goes elsewhere, and is nobody’s fault', () => {
+test('a task that a worker returns unstarted goes to another worker without a fault', () => {
   const grid = story().worker('w1', linux).submits('compile').worker('w2', linux)
   grid.happens({ kind: 'returned', what: 'the poll had ended', ...grid.attempt('compile') })
   expect(grid).toShow('compile  assigned to w2  attempt 2')
   expect(grid.count('retrying')).toBe(0)
 })
 
-test('handing back is not held against a worker, but that it could not be reached is', () => {
+test('returned tasks do not degrade a worker, undelivered ones do', () => {
   const returns = (undelivered: boolean) => {
     const grid = story().worker('w1', linux).submits('compile')
     for (let i = 0; i < 5; i++)
@@ -112,7 +112,7 @@ test('handing back is not held against a worker, but that it could not be reache
   expect(returns(true)).toShow('w1  DEGRADED')
 })
 
-test('a task that comes back says how many faults it has had, and a restart does not forgive them', () => {
+test('a retried task reports its faults, and keeps them after a restart', () => {
   const retry = { ...noRetry, maxRetries: 1 }
   const grid = story({ retry }).worker('w1', linux).submits('compile').fails('compile').after('1s')
   grid.happens({ kind: 'returned', what: 'leaving', ...grid.attempt('compile') })
@@ -122,7 +122,7 @@ test('a task that comes back says how many faults it has had, and a restart does
   expect(later.fails('compile')).toShow('compile  failed')
 })
 
-test('a worker that is taken away gives its tasks back, and they are not held against them', () => {
+test('tasks of a preempted worker are queued again without a fault', () => {
   const grid = story()
   for (const worker of ['s1', 's2', 's3', 's4']) grid.worker(worker, linux, { preemptible: true })
   grid.submits('compile')
@@ -134,20 +134,20 @@ test('a worker that is taken away gives its tasks back, and they are not held ag
   expect(grid.count('retrying')).toBe(0)
 })
 
-test('a task can refuse workers that may be taken away', () => {
+test('a task can refuse preemptible workers', () => {
   const grid = story().worker('spot', linux, { preemptible: true }).submits('precious', { refusesPreemptible: true })
   expect(grid).toShow('precious  queued')
   expect(grid.core.why('precious', 0)[0]).toContain('every worker that fits is preemptible')
   expect(grid.worker('own', linux)).toShow('precious  assigned to own')
 })
 
-test('a worker that says goodbye gives its tasks back', () => {
+test('tasks of a worker that unregisters are queued again', () => {
   const grid = story().worker('w1', linux).submits('compile').starts('compile').worker('w2', linux)
   expect(grid.happens({ kind: 'unregister', worker: 'w1' })).toShow(`w1       gone
                                                                      compile  assigned to w2`)
 })
 
-test('a task survives the loss of three workers, and is taken for the cause with the fourth', () => {
+test('a task survives the loss of three workers and fails with the fourth', () => {
   const grid = story({ retry: { ...noRetry, maxRetries: 100 } })
   for (const worker of ['w1', 'w2', 'w3', 'w4', 'w5']) grid.worker(worker, linux).beats(worker)
   grid.submits('bomb')
@@ -161,7 +161,7 @@ test('a task survives the loss of three workers, and is taken for the cause with
   expect(grid.log.find((effect) => effect.kind === 'finished')).toMatchObject({ why: 'poison' })
 })
 
-test('a worker that is silent past the limit of a task is at fault, and another one is tried', () => {
+test('a task whose worker does not report its time-out is retried on another worker', () => {
   const grid = story().worker('w1', linux, { slots: 4 }).beats('w1').submits('loop', { timeoutMs: 1000 }).starts('loop')
   grid.worker('w2', linux).beats('w2').after('12s')
   expect(grid).toShow('loop  assigned to w2  attempt 2')
@@ -172,7 +172,7 @@ test('a worker that is silent past the limit of a task is at fault, and another 
   expect(grid.starts('loop').finishes('loop', { kind: 'timeout' }), 'ran too long: a result').toShow('loop  timeout')
 })
 
-test('a task that failed on one worker goes to another, though the first has a slot free and other work waits', () => {
+test('a task that failed on a worker is retried on another one, even if the first one is free', () => {
   const grid = story({ degradedShare: 1 }).worker('w1', linux).worker('w2', linux).submits('busy').submits('compile')
   const failing = grid.holder('compile') ?? ''
   const other = failing === 'w1' ? 'w2' : 'w1'
@@ -182,12 +182,12 @@ test('a task that failed on one worker goes to another, though the first has a s
   expect(grid.finishes('busy')).toShow(`compile  assigned to ${other}  attempt 2`)
 })
 
-test('where there is no other worker, the same one tries again', () => {
+test('without another worker, the same worker gets the retry', () => {
   const grid = story({ degradedShare: 1 }).worker('w1', linux).submits('compile').fails('compile').after('1s')
   expect(grid).toShow('compile  assigned to w1  attempt 2')
 })
 
-test('a task that has ended is never opened again, whatever its retries would allow', () => {
+test('a finished task is never reopened', () => {
   const retry = { ...noRetry, onFailure: true, onTimeout: true }
   const grid = story({ retry }).worker('w1', linux).beats('w1').submits('flaky')
   const first = grid.attempt('flaky')
@@ -206,7 +206,7 @@ test('a task that has ended is never opened again, whatever its retries would al
   expect([grid.count('finished'), grid.count('retrying')]).toEqual([1, 1])
 })
 
-test('what a preempted worker reports afterwards does not count, and fifty preemptions are not held against a task', () => {
+test('reports of a preempted worker are ignored, and fifty preemptions do not fail a task', () => {
   const grid = story().submits('compile')
   for (let i = 0; i < 50; i++) {
     grid.worker(`s${i}`, linux, { preemptible: true }).starts('compile')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linux, story } from './story.fixture.ts'
 
-test('a full worker stages the next task ahead, and begins it when a slot falls free', () => {
+test('a full worker stages the next task, and starts it when a slot becomes free', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).submits('a').submits('b').submits('c')
   expect(grid).toShow(`a  assigned to w1
                        b  staged on w1
@@ -13,7 +13,7 @@ test('a full worker stages the next task ahead, and begins it when a slot falls 
   expect(grid.starts('b').finishes('b').finishes('c')).toShow('c  completed')
 })
 
-test('nothing is staged ahead while a slot is free anywhere', () => {
+test('no task is staged while a slot is free on any worker', () => {
   const grid = story()
     .worker('w1', linux, { prefetch: 1 })
     .worker('w2', linux, { prefetch: 1 })
@@ -22,7 +22,7 @@ test('nothing is staged ahead while a slot is free anywhere', () => {
   expect(grid.log.some((effect) => effect.kind === 'leased' && effect.prefetch)).toBe(false)
 })
 
-test('what is staged is taken back at once when a slot falls free elsewhere', () => {
+test('a staged task is recalled when a slot becomes free on another worker', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).submits('a').submits('b')
   const staged = grid.attempt('b')
   grid.worker('w2', linux)
@@ -32,21 +32,21 @@ test('what is staged is taken back at once when a slot falls free elsewhere', ()
   expect(grid, 'the old lease counts for nothing').toShow('b  assigned to w2')
 })
 
-test('a worker that is lost takes what was only staged on it down no further', () => {
+test('the loss of a worker is not a fault of its staged tasks', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).submits('a').starts('a').submits('b')
   grid.happens({ kind: 'disconnected', worker: 'w1' }).after('11s').worker('w2', linux, { slots: 2 })
   expect(grid.finishes('b')).toShow('b  completed')
   expect(grid.log.filter((effect) => effect.kind === 'retrying').map(({ task }) => task)).toEqual(['a'])
 })
 
-test('a staged task that is cancelled makes room for the next', () => {
+test('when a staged task is cancelled, the next one is staged', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).submits('a').submits('b').submits('c').cancels('b')
   expect(grid).toShow('b  stopping')
   expect(grid.finishes('b', { kind: 'stopped' })).toShow(`b  cancelled
                                                          c  staged on w1`)
 })
 
-test('a draining worker takes nothing new, gives back what it staged, and shuts down when it is empty', () => {
+test('a draining worker gets no tasks, returns its staged ones, and shuts down when it has none', () => {
   const grid = story().worker('w1', linux, { prefetch: 1 }).submits('a').starts('a').submits('b')
   grid.happens({ kind: 'drain', worker: 'w1', shutdown: true })
   expect(grid).toShow(`w1  DRAINING
@@ -58,18 +58,18 @@ test('a draining worker takes nothing new, gives back what it staged, and shuts 
   expect(grid).toShow('b  queued')
 })
 
-test('a worker can say itself that it is leaving', () => {
+test('a worker can start its drain with a heartbeat', () => {
   const grid = story().worker('w1', linux).happens({ kind: 'heartbeat', worker: 'w1', draining: true }).submits('a')
   expect(grid).toShow(`w1  DRAINING
                        a   queued`)
 })
 
-test('a drain can be taken back', () => {
+test('resume ends a drain', () => {
   const grid = story().worker('w1', linux).happens({ kind: 'drain', worker: 'w1' }).submits('a')
   expect(grid.happens({ kind: 'resume', worker: 'w1' })).toShow('a  assigned to w1')
 })
 
-test('a task that only draining workers fit has nobody to wait for', () => {
+test('a task that only draining workers fit fails after the grace time', () => {
   const grid = story().worker('w1', linux).beats('w1').happens({ kind: 'drain', worker: 'w1' }).submits('a')
   expect(grid.after('61s')).toShow('a  failed: no worker is registered')
 })

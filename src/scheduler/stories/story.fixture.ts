@@ -6,7 +6,7 @@ import type { AttemptEnd, GridEvent, Property, Register, Restore, Submit } from 
 import type { SchedulerOptions } from '../model/options.ts'
 import { createScheduler } from '../scheduler.ts'
 
-/** What can be left out when a story only says what matters to it. */
+/** Optional fields: a story states only those that matter to it. */
 type Asked = Partial<Omit<Submit, 'kind' | 'task' | 'properties'>> & { needs?: Readonly<Record<string, string>> }
 type Offered = Partial<Omit<Register, 'kind' | 'worker' | 'properties'>>
 type Remembered = Partial<Omit<Restore, 'kind' | 'task' | 'properties'>>
@@ -23,14 +23,14 @@ const milliseconds = (text: string): number => {
   return Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1000 : 60_000)
 }
 
-/** Where a thing is, as the effects have told so far: this is all that the shell would know, too. */
+/** The state of a task or worker, derived from the effects. */
 interface Shown {
   text: string
   worker?: string
   fencing?: Fencing
 }
 
-/** A history of the grid that reads from left to right. What a worker or client does is one verb. */
+/** A history of the grid in readable form: each action of a worker or client is one verb. */
 export class Story {
   readonly core
   readonly log: Effect[] = []
@@ -89,7 +89,7 @@ export class Story {
     })
   }
 
-  /** The worker says that it has begun what it was handed. */
+  /** The worker reports that it has started the task. */
   starts(task: string): this {
     return this.happens({ kind: 'started', ...this.attempt(task) })
   }
@@ -117,7 +117,7 @@ export class Story {
     return this
   }
 
-  /** Time passes: heartbeats come, and ticks whenever the scheduler asked for one. */
+  /** Advances the clock, with heartbeats and with the ticks that are due. */
   after(duration: string): this {
     const end = this.now + milliseconds(duration)
     for (;;) {
@@ -130,7 +130,7 @@ export class Story {
     }
   }
 
-  /** The lease that the task was last given. */
+  /** The last lease of the task. */
   attempt(task: string): { task: string; worker: string; fencing: Fencing } {
     const { worker, fencing } = this.shown.get(task) ?? {}
     if (worker === undefined || fencing === undefined) throw new Error(`${task} was never handed to a worker`)
@@ -169,7 +169,7 @@ export const story = (options?: Partial<SchedulerOptions>): Story => new Story(o
 const lines = (text: string): string[] => text.split('\n').flatMap((line) => line.trim().replaceAll(/\s+/g, ' ') || [])
 
 expect.extend({
-  /** Each line is a name and what is to be seen of it, from its beginning. */
+  /** Each line is a name and the beginning of its state. */
   toShow(grid: Story, expected: string) {
     const wanted = lines(expected)
     const seen = wanted.map((line) => {

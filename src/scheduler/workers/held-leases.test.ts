@@ -51,7 +51,7 @@ function step(held: HeldLeases, { running, staged }: Expected, [what, pick]: rea
   }
 }
 
-test('whatever comes, begins and goes, those with a slot come first and the staged behind them, oldest first', () => {
+test('leases with a slot come first and staged ones follow, oldest first, after any sequence of changes', () => {
   const whats = fc.constantFrom('hold', 'hold staged', 'let go', 'unstage')
   fc.assert(
     fc.property(fc.array(fc.tuple(whats, fc.nat(1000)), { maxLength: 60 }), (steps) => {
