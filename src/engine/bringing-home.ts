@@ -9,11 +9,11 @@ import { markDirty, type Shell } from './shell.ts'
 
 /** The end is recorded after this, at once where there is nothing to do. */
 export function bringHome(shell: Shell, task: LiveTask, ending: Ending): void {
-  if (task.isRefused || !(needsSync(shell, task, ending) || needsCaching(shell, ending))) return
-  task.isBringingHome = true
+  if (task.record === 'refused' || !(needsSync(shell, task, ending) || needsCaching(shell, ending))) return
+  task.isPersistingResult = true
   shell.recording++ // whoever stops the engine waits for it as for a record
   void allHome(shell, task, ending).then(() => {
-    task.isBringingHome = false
+    task.isPersistingResult = false
     markDirty(shell, task)
     shell.dispatch()
     settled(shell)

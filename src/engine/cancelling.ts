@@ -1,6 +1,7 @@
 import { absent, shortened } from './faults.ts'
 import type { Operation } from './live-task.ts'
 import { lapse, takeUp } from './no-waiter.ts'
+import { isCancelled, moveAttendance } from './record-state.ts'
 import { markDirty, type Shell } from './shell.ts'
 import { markOperationDue } from './watching.ts'
 
@@ -21,9 +22,9 @@ export async function cancel(shell: Shell, name: string, { forAll = false, what 
     return
   }
   const { task } = operation
-  if (task.ending !== undefined || operation.left === 'cancelled') return
-  const hadLapsed = operation.left === 'lapsed'
-  operation.left = 'cancelled'
+  if (task.ending !== undefined || isCancelled(operation)) return
+  const hadLapsed = operation.attendance === 'lapsed'
+  moveAttendance(operation, 'cancel')
   operation.leftAt = shell.clock.now()
   shell.unwatched.delete(operation)
   markDirty(shell, task)
@@ -40,17 +41,17 @@ export async function cancel(shell: Shell, name: string, { forAll = false, what 
 function noteOver(shell: Shell, operation: Operation): void {
   const { task } = operation
   if (task.ending !== undefined || task.state === 'stopping') return
-  operation.isOver = true
+  moveAttendance(operation, 'confirm')
   markOperationDue(shell, operation)
 }
 
 /** From now on it needs no watcher. False when it is over, or unknown. */
 export function hold(shell: Shell, name: string): boolean {
   const operation = shell.operations.get(name)
-  if (operation === undefined || operation.left === 'cancelled' || operation.task.ending !== undefined) return false
+  if (operation === undefined || isCancelled(operation) || operation.task.ending !== undefined) return false
   operation.needsWaiter = false
   takeUp(shell, operation)
-  return operation.left === undefined
+  return operation.attendance === 'waiting'
 }
 
 /**
@@ -59,7 +60,7 @@ export function hold(shell: Shell, name: string): boolean {
  */
 export function leave(shell: Shell, name: string): boolean {
   const operation = shell.operations.get(name)
-  if (operation === undefined || operation.left !== undefined || operation.task.ending !== undefined) return false
+  if (operation === undefined || operation.attendance !== 'waiting' || operation.task.ending !== undefined) return false
   operation.needsWaiter = true
   lapse(shell, operation)
   return true

@@ -56,7 +56,7 @@ function changeTask(shell: Shell, task: LiveTask, effect: OfTask): void {
       break
     case 'stopping':
       task.state = 'stopping'
-      task.isCancelAsked = true
+      task.isCancelRequested = true
       break
     case 'finished':
       finish(shell, task, effect)
@@ -127,7 +127,7 @@ function finish(shell: Shell, task: LiveTask, effect: Of<'finished'>): void {
   else endLease(shell, task)
   task.worker = worker // who had it last, and what its result came under
   task.fencing = fencing
-  if (task.isRefused) shell.tasks.delete(task.id)
+  if (task.record === 'refused') shell.tasks.delete(task.id)
   bringHome(shell, task, ending)
 }
 

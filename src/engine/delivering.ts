@@ -1,6 +1,7 @@
 /** What leaves for the doors after an event, in order; leases for one worker go together. */
 import { attemptId, sameFencing } from '../model/fencing.ts'
 import type { LiveTask } from './live-task.ts'
+import { isDurable } from './record-state.ts'
 import { type GrantedLease, guarded, type Shell } from './shell.ts'
 import { askedBy, type WorkerLink } from './worker-link.ts'
 import type { TaskLease } from './worker-session.ts'
@@ -24,8 +25,8 @@ export function deliver(shell: Shell): void {
 /** Puts the lease to the others of its worker, if it is still one. */
 function prepare(shell: Shell, lease: GrantedLease): WorkerLink | undefined {
   const { task, worker, fencing } = lease
-  if (!isCurrent(lease) || task.state === 'stopping' || task.isRefused) return undefined
-  if (!task.isDurable && !task.mayStartEarly) {
+  if (!isCurrent(lease) || task.state === 'stopping' || task.record === 'refused') return undefined
+  if (!isDurable(task) && !task.mayStartEarly) {
     task.held = lease
     return undefined
   }
@@ -67,7 +68,7 @@ const leaseOf = ({ task, expiresAt, prefetch }: GrantedLease, id: string): TaskL
 
 /** Of an operation that still wants it. */
 const nameFor = ({ first, merged }: LiveTask): string =>
-  (first.left === undefined ? first : (merged?.find(({ left }) => left === undefined) ?? first)).name
+  (first.attendance === 'waiting' ? first : (merged?.find(({ attendance }) => attendance === 'waiting') ?? first)).name
 
 function handOver(shell: Shell, link: WorkerLink): void {
   const { batch } = link

@@ -42,7 +42,6 @@ export function conclude(shell: Shell, task: LiveTask): void {
 }
 
 function wake(shell: Shell, task: LiveTask, ending: Ending): void {
-  task.isConcluded = true
   shell.tasks.delete(task.id)
   if (shell.over.push(task) === 1) setImmediate(() => forgetNames(shell))
   const ranFrom = task.startedAt ?? task.assignedAt

@@ -2,6 +2,7 @@ import { invalid } from '../base/fault.ts'
 import { parseAttemptId } from '../model/fencing.ts'
 import { type InputEvent, isTerminalSize } from '../model/live-input.ts'
 import { absent, exhausted, shortened } from './faults.ts'
+import { isCancelled } from './record-state.ts'
 import { lineOf, openLine, sendInput } from './sending-inputs.ts'
 import type { Shell } from './shell.ts'
 import { currentTask, type WorkersWord } from './workers.ts'
@@ -16,7 +17,7 @@ export function input(shell: Shell, name: string, event: InputEvent): Promise<vo
   const operation = shell.operations.get(name)
   if (operation === undefined) return Promise.reject(absent(`no open operation is named ${shortened(name)}`))
   const { task } = operation
-  if (task.ending !== undefined || operation.left === 'cancelled') return Promise.resolve()
+  if (task.ending !== undefined || isCancelled(operation)) return Promise.resolve()
   if (event.kind === 'resize' && !isTerminalSize(event.size)) return Promise.reject(invalid('no terminal is so large'))
   const line = openLine(task)
   const size = event.kind === 'bytes' ? event.bytes.length : 0

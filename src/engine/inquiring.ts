@@ -1,6 +1,7 @@
 import type { Figures } from '../scheduler/figures.ts'
 import type { HistoryQuery } from '../storage/journal/journal.ts'
 import { type OutputListener, OutputRing } from './output-ring.ts'
+import { isDurable } from './record-state.ts'
 import { recordStarted } from './recording.ts'
 import type { Shell } from './shell.ts'
 import { liveStatus, type OperationStatus, recordedStatus } from './status.ts'
@@ -53,14 +54,15 @@ export async function listOperations(shell: Shell, query: HistoryQuery, cursor?:
 
 export function* openOperations(shell: Shell): Generator<OperationStatus> {
   for (const operation of shell.operations.values()) {
-    const isAcknowledged = operation.isDurable && operation.task.isDurable
-    if (isAcknowledged && !operation.isOver && !operation.task.isConcluded) yield liveStatus(operation)
+    const isAcknowledged = operation.record === 'durable' && isDurable(operation.task)
+    if (isAcknowledged && operation.attendance !== 'over' && operation.task.record !== 'concluded')
+      yield liveStatus(operation)
   }
 }
 
 export async function explain(shell: Shell, name: string): Promise<readonly string[]> {
   const task = shell.operations.get(name)?.task
-  if (task?.ending !== undefined && !task.isConcluded)
+  if (task?.ending !== undefined && task.record !== 'concluded')
     return [`${task.ending.state}: ${task.ending.what}; it is being recorded`]
   const reasons = task && shell.scheduler.why(task.id, shell.clock.monotonic())
   if (reasons !== undefined && reasons.length > 0) return reasons
@@ -70,7 +72,7 @@ export async function explain(shell: Shell, name: string): Promise<readonly stri
 
 export function listenOutput(shell: Shell, name: string, wake: () => void): OutputListener | undefined {
   const task = shell.operations.get(name)?.task
-  if (task === undefined || task.isConcluded) return undefined
+  if (task === undefined || task.record === 'concluded') return undefined
   task.output ??= new OutputRing(shell.limits.outputBytes)
   return task.output.listen(wake)
 }

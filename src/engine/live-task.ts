@@ -6,6 +6,7 @@ import type { EndWhy } from '../scheduler/model/effects.ts'
 import type { Durability } from '../storage/journal/fact.ts'
 import type { TaskMeter } from './grid-meter.ts'
 import type { OutputRing } from './output-ring.ts'
+import type { Attendance, RecordState } from './record-state.ts'
 import type { GrantedLease } from './shell.ts'
 import type { OperationStatus } from './status.ts'
 import type { Watch } from './watching.ts'
@@ -18,15 +19,11 @@ export interface Operation {
   readonly durability: Durability
   readonly joinedAt: number
   needsWaiter: boolean
-  /** Given to the journal; and there for sure. */
-  isRecorded: boolean
-  isDurable: boolean
-  /** It is no reference: nobody watched it for too long, or its caller cancelled it, which is for good. */
-  left: 'lapsed' | 'cancelled' | undefined
+  /** Whether the journal was given the operation, and has acknowledged it. */
+  record: 'unrecorded' | 'recorded' | 'durable'
+  attendance: Attendance
   leftAt: number
   isLeftRecorded: boolean
-  /** Cancelled while its task goes on for others. */
-  isOver: boolean
   watches: Watch[] | undefined
   /** Its place among those that nobody watches, and since when it has been there. */
   unwatchedAt: number | undefined
@@ -117,32 +114,23 @@ export interface LiveTask {
   reason: string
   /** How often it came back to the queue. */
   course: number
-  isCancelAsked: boolean
+  isCancelRequested: boolean
   ending: Ending | undefined
   /** Its result is on its way to the cache, or its blobs are to the disk: the end is not recorded before. */
-  isBringingHome: boolean
+  isPersistingResult: boolean
   report: Report | undefined
   /** Workers that told of the same end again while it was being recorded. */
   repeated: Report[] | undefined
   output: OutputRing | undefined
 
-  /** Its row is there for sure. */
-  isDurable: boolean
-  isEndRecorded: boolean
-  /** All who wait are told. */
-  isConcluded: boolean
-  /** The journal did not take it: it never was. */
-  isRefused: boolean
-  /** On the list of those whose facts are to be recorded. */
+  record: RecordState
+  /** The task is on the list of those whose facts are written when the event under way ends. */
   isDirty: boolean
-  /** A record of it failed: it is recorded afresh when the journal works again. */
-  isUnsettled: boolean
   readonly given: Given
 }
 
 /** What the journal was given of a task. */
 export interface Given {
-  accepted: boolean
   priority: number
   course: number
   fencing: Fencing | undefined
@@ -212,18 +200,14 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
     faults: 0,
     reason: '',
     course: 0,
-    isCancelAsked: false,
+    isCancelRequested: false,
     ending: undefined,
-    isBringingHome: false,
+    isPersistingResult: false,
     report: undefined,
     repeated: undefined,
     output: undefined,
-    isDurable: false,
-    isEndRecorded: false,
-    isConcluded: false,
-    isRefused: false,
+    record: 'unrecorded',
     isDirty: false,
-    isUnsettled: false,
     given: newGiven(task.priority),
   }
   live.first = newOperation(live, operation)
@@ -233,7 +217,6 @@ export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 const newGiven = (priority: number): Given => ({
-  accepted: false,
   priority,
   course: 0,
   fencing: undefined,
@@ -252,12 +235,10 @@ export const newOperation = (task: LiveTask, operation: NewOperation): Operation
   joinedAt: operation.joinedAt,
   needsWaiter: operation.needsWaiter,
   caller: operation.caller,
-  isRecorded: false,
-  isDurable: false,
-  left: undefined,
+  record: 'unrecorded',
+  attendance: 'waiting',
   leftAt: 0,
   isLeftRecorded: false,
-  isOver: false,
   watches: undefined,
   unwatchedAt: undefined,
   unwatchedBefore: undefined,

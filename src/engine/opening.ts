@@ -102,13 +102,11 @@ const operationFrom = ({ name, note: sealed, joinedAt }: OpenTask['operations'][
 })
 
 function noteRecorded(operation: Operation, record: OpenTask['operations'][number] | undefined): Operation {
-  operation.isRecorded = true
-  operation.isDurable = true
+  operation.record = 'durable'
   if (record?.leftAt === undefined) return operation
-  operation.left = 'cancelled'
+  operation.attendance = 'over'
   operation.leftAt = record.leftAt
   operation.isLeftRecorded = true
-  operation.isOver = true
   return operation
 }
 
@@ -116,8 +114,7 @@ function noteRecorded(operation: Operation, record: OpenTask['operations'][numbe
 function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
   const { given } = task
   const { lease } = record
-  task.isDurable = true
-  given.accepted = true
+  task.record = 'durable'
   task.lostWorkers = record.lostWorkers
   task.faults = faultsOf(record)
   task.reason = record.requeueReason ?? ''
@@ -125,8 +122,8 @@ function standAs(task: LiveTask, record: OpenTask, now: number): LiveTask {
   task.state = isDue ? 'queued' : record.state
   task.attempt = record.attempt
   task.dueAt = record.due
-  task.isCancelAsked = record.cancel !== undefined
-  given.cancel = task.isCancelAsked
+  task.isCancelRequested = record.cancel !== undefined
+  given.cancel = task.isCancelRequested
   if (lease === undefined) return task
   task.worker = lease.worker
   task.fencing = lease.fencing
@@ -149,7 +146,7 @@ interface Revived {
 
 function restoreEvent(shell: Shell, record: OpenTask, { task, order }: Revived): Restore {
   const { lease, due } = record
-  const waiters = operationsOf(task).filter(({ left }) => left === undefined)
+  const waiters = operationsOf(task).filter(({ attendance }) => attendance === 'waiting')
   const now = shell.clock.now()
   const { affinity, timeoutMs, estimateMs, maxRetries } = order
   return {
@@ -172,7 +169,7 @@ function restoreEvent(shell: Shell, record: OpenTask, { task, order }: Revived):
     ...(estimateMs !== undefined && { estimateMs }),
     ...(maxRetries !== undefined && { maxRetries }),
     ...(lease && { lease: { ...lease, started: lease.startedAt !== undefined } }),
-    ...((task.isCancelAsked || waiters.length === 0) && { stopping: true }),
+    ...((task.isCancelRequested || waiters.length === 0) && { stopping: true }),
     ...(due !== undefined && { retryInMs: Math.max(0, due - now) }),
   }
 }

@@ -4,6 +4,7 @@ import { answerReports, conclude, letGo } from './ending.ts'
 import { faultError, shortened } from './faults.ts'
 import { type LiveTask, type Operation, operationsOf } from './live-task.ts'
 import { awaitWatcher } from './no-waiter.ts'
+import { canMoveRecord, isClosed, isDurable, moveRecord } from './record-state.ts'
 import { noteTrouble, noteWell, unsettle } from './repairing.ts'
 import type { RecordHook, Shell } from './shell.ts'
 import { liveStatus } from './status.ts'
@@ -22,9 +23,9 @@ export function recordSucceeded(shell: Shell, call: RecordedCall, late: readonly
   if (call.accepted !== undefined) for (const task of call.accepted) acceptedIsDurable(shell, task)
   if (call.joined !== undefined) {
     for (const operation of call.joined) {
-      operation.isDurable = true
+      operation.record = 'durable'
       // Calls may be answered in any order: without the task's own row this one is worth nothing.
-      if (operation.task.isDurable) acknowledge(shell, operation)
+      if (isDurable(operation.task)) acknowledge(shell, operation)
     }
   }
   if (call.ended !== undefined) for (const task of call.ended) endIsDurable(shell, task, late)
@@ -35,13 +36,13 @@ export function recordSucceeded(shell: Shell, call: RecordedCall, late: readonly
 }
 
 function acceptedIsDurable(shell: Shell, task: LiveTask): void {
-  task.isDurable = true
-  task.first.isDurable = true
+  task.first.record = 'durable'
   task.meter.accepted()
   acknowledge(shell, task.first)
   if (task.merged !== undefined)
-    for (const operation of task.merged) if (operation.isDurable) acknowledge(shell, operation)
-  if (task.isEndRecorded) conclude(shell, task)
+    for (const operation of task.merged) if (operation.record === 'durable') acknowledge(shell, operation)
+  if (canMoveRecord(task, 'acknowledge')) moveRecord(task, 'acknowledge')
+  if (task.record === 'concluded') conclude(shell, task)
   else if (task.held !== undefined) {
     shell.outward.push(task.held)
     task.held = undefined
@@ -56,18 +57,19 @@ function acknowledge(shell: Shell, operation: Operation): void {
 }
 
 function endIsDurable(shell: Shell, task: LiveTask, late: readonly string[]): void {
-  if (task.isRefused) return
+  if (isClosed(task)) return
   if (late.length > 0 && late.includes(task.id)) {
     giveWay(shell, task)
     return
   }
-  task.isEndRecorded = true
-  if (task.isDurable) conclude(shell, task)
+  moveRecord(task, 'acknowledgeEnd')
+  if (task.record === 'concluded') conclude(shell, task)
 }
 
 /** The journal has another end, or another server has the task: what we know of it is told to nobody. */
 function giveWay(shell: Shell, task: LiveTask): void {
   shell.log.error({ task: task.id }, 'an end came too late for the journal')
+  moveRecord(task, 'supersede')
   letGo(shell, task)
   if (task.hasRoots) shell.roots?.release(task.id, 'inputs')
   answerReports(task, 'superseded')
@@ -79,10 +81,11 @@ export function recordFailed(shell: Shell, call: RecordedCall, thrown: unknown):
   const isInvalid = error.fault.kind === 'invalid'
   if (!isInvalid) noteTrouble(shell, error)
   for (const task of call.accepted ?? []) refuse(shell, task, error)
-  for (const operation of call.joined ?? []) if (!operation.task.isRefused) refuseJoining(shell, operation, error)
+  for (const operation of call.joined ?? [])
+    if (operation.task.record !== 'refused') refuseJoining(shell, operation, error)
   const isAlone = call.tasks.length === 1 && call.joined === undefined
   for (const task of call.tasks) {
-    if (task.isRefused) continue
+    if (isClosed(task)) continue
     if (isInvalid && isAlone) giveUpRecording(shell, task, error)
     else unsettle(shell, task)
   }
@@ -94,7 +97,7 @@ export function recordFailed(shell: Shell, call: RecordedCall, thrown: unknown):
 
 /** The journal has not got it, so it never was: nobody was told of it, and its worker is stopped. */
 function refuse(shell: Shell, task: LiveTask, error: FaultError): void {
-  task.isRefused = true
+  if (canMoveRecord(task, 'refuse')) moveRecord(task, 'refuse')
   task.held = undefined
   shell.meter.refused('journal')
   letGo(shell, task)

@@ -8,6 +8,7 @@ import type { Durability, Fact } from '../storage/journal/fact.ts'
 import { forgetGiven, type LiveTask, type Operation, operationsOf } from './live-task.ts'
 import { sealNote } from './note-envelope.ts'
 import { type RecordedCall, recordFailed, recordSucceeded } from './record-outcome.ts'
+import { isCancelled, isClosed, isUnsettled, moveRecord } from './record-state.ts'
 import { type Shell, setTimer } from './shell.ts'
 
 /**
@@ -42,7 +43,7 @@ export function recordDirty(shell: Shell): void {
   const call = new Call([], hooks.length === 0 ? NO_HOOKS : hooks)
   for (const task of dirty) {
     task.isDirty = false
-    if (task.isRefused || task.isUnsettled) continue
+    if (isClosed(task) || isUnsettled(task)) continue
     if (!shell.isClosing && hasOnlyStarted(task)) recordSoon(shell, task)
     else {
       call.tasks.push(task)
@@ -59,11 +60,10 @@ export function recordDirty(shell: Shell): void {
 /** Wherever it cannot be seen at a glance, it is not so. */
 function hasOnlyStarted(task: LiveTask): boolean {
   const { given, fencing, first } = task
-  if (given.started || task.startedAt === undefined || task.merged !== undefined || first.left === 'cancelled')
-    return false
+  if (given.started || task.startedAt === undefined || task.merged !== undefined || isCancelled(first)) return false
   const isLeaseGiven = given.fencing !== undefined && fencing !== undefined && sameFencing(given.fencing, fencing)
-  const isSame = given.accepted && given.priority === task.priority && given.course === task.course
-  return isLeaseGiven && isSame && given.cancel === task.isCancelAsked && task.ending === undefined
+  const isSame = task.record !== 'unrecorded' && given.priority === task.priority && given.course === task.course
+  return isLeaseGiven && isSame && given.cancel === task.isCancelRequested && task.ending === undefined
 }
 
 function recordSoon(shell: Shell, task: LiveTask): void {
@@ -79,7 +79,7 @@ export function recordStarted(shell: Shell): Promise<void> | undefined {
   shell.started = []
   const call = new Call([], NO_HOOKS)
   for (const task of started) {
-    if (task.isRefused || task.isUnsettled || task.given.end) continue
+    if (isClosed(task) || isUnsettled(task) || task.given.end) continue
     call.tasks.push(task)
     addFacts(shell, call, task)
   }
@@ -113,7 +113,7 @@ export interface LateEnd {
  */
 export function recordLate(shell: Shell, late: LateEnd): void {
   const task = shell.tasks.get(late.task)
-  if (task !== undefined && (task.ending !== undefined || !task.isDurable || task.isUnsettled)) return
+  if (task !== undefined && (task.ending !== undefined || task.record !== 'durable')) return
   const call = new Call(task === undefined ? [] : [task], NO_HOOKS)
   if (task !== undefined) {
     forgetGiven(task)
@@ -125,7 +125,7 @@ export function recordLate(shell: Shell, late: LateEnd): void {
 
 function addFacts(shell: Shell, call: Call, task: LiveTask): void {
   const { given } = task
-  if (!given.accepted) accept(call, task)
+  if (task.record === 'unrecorded') accept(call, task)
   if (task.merged !== undefined) for (const operation of task.merged) join(call, task, operation)
   if (given.priority !== task.priority) {
     given.priority = task.priority
@@ -133,18 +133,18 @@ function addFacts(shell: Shell, call: Call, task: LiveTask): void {
   }
   if (given.course !== task.course) requeue(shell, call, task)
   addLease(call, task)
-  if (task.isCancelAsked && !given.cancel) {
+  if (task.isCancelRequested && !given.cancel) {
     given.cancel = true
     call.facts.push({ kind: 'cancel-asked', task: task.id, reason: 'cancelled', at: shell.now })
   }
-  if (task.first.left === 'cancelled' || task.merged !== undefined) addLeft(call, task)
-  if (task.ending !== undefined && !given.end && !task.isBringingHome) end(call, task)
+  if (isCancelled(task.first) || task.merged !== undefined) addLeft(call, task)
+  if (task.ending !== undefined && !given.end && !task.isPersistingResult) end(call, task)
 }
 
 function accept(call: Call, task: LiveTask): void {
   const { first } = task
-  task.given.accepted = true
-  first.isRecorded = true
+  moveRecord(task, 'write')
+  first.record = 'recorded'
   if (call.accepted === undefined) call.accepted = [task]
   else call.accepted.push(task)
   if (task.durability === 'power' && !task.isToldLate) call.durability = 'power'
@@ -166,8 +166,8 @@ function accept(call: Call, task: LiveTask): void {
 }
 
 function join(call: Call, task: LiveTask, operation: Operation): void {
-  if (operation.isRecorded) return
-  operation.isRecorded = true
+  if (operation.record !== 'unrecorded') return
+  operation.record = 'recorded'
   if (call.joined === undefined) call.joined = [operation]
   else call.joined.push(operation)
   if (operation.durability === 'power') call.durability = 'power'
@@ -209,7 +209,7 @@ function addLease(call: Call, task: LiveTask): void {
 
 function addLeft(call: Call, task: LiveTask): void {
   for (const operation of operationsOf(task)) {
-    if (operation.left !== 'cancelled' || operation.isLeftRecorded) continue
+    if (!isCancelled(operation) || operation.isLeftRecorded) continue
     operation.isLeftRecorded = true
     call.facts.push({ kind: 'left', task: task.id, operation: operation.name, at: operation.leftAt })
   }

@@ -5,15 +5,17 @@
  */
 import type { FaultError } from '../base/fault.ts'
 import { forgetGiven, type LiveTask, operationsOf } from './live-task.ts'
+import { isClosed, isUnsettled, moveRecord } from './record-state.ts'
 import { markDirty, type Shell, setTimer } from './shell.ts'
 
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 15_000
 
 export function unsettle(shell: Shell, task: LiveTask): void {
+  if (isClosed(task)) return
+  moveRecord(task, 'fail')
   forgetGiven(task)
   for (const operation of operationsOf(task)) operation.isLeftRecorded = false
-  task.isUnsettled = true
   shell.unsettled.add(task)
 }
 
@@ -31,8 +33,7 @@ export function noteTrouble(shell: Shell, error: FaultError): void {
 
 /** One is tried; how it fares says what to do with the rest. */
 function tryOne(shell: Shell): void {
-  const [first] = shell.unsettled
-  if (first !== undefined) repair(shell, first)
+  for (const task of shell.unsettled) if (repair(shell, task)) return
 }
 
 /** It works again: all that was kept goes in. */
@@ -43,9 +44,11 @@ export function noteWell(shell: Shell): void {
 }
 
 /** A call of its own for each: one that cannot be recorded must not hold up another. */
-function repair(shell: Shell, task: LiveTask): void {
+function repair(shell: Shell, task: LiveTask): boolean {
   shell.unsettled.delete(task)
-  task.isUnsettled = false
+  if (!isUnsettled(task)) return false // its end was acknowledged meanwhile
+  moveRecord(task, 'retry')
   markDirty(shell, task)
   shell.dispatch()
+  return true
 }

@@ -48,10 +48,12 @@ export interface OperationEnd {
 export function liveStatus(operation: Operation): OperationStatus {
   const { task } = operation
   const { ending } = task
-  const isCancelled = operation.isOver || (task.isConcluded && operation.left === 'cancelled')
-  const end: OperationEnd | undefined = isCancelled
+  const isConcluded = task.record === 'concluded'
+  const { attendance } = operation
+  const isLeft = attendance === 'over' || (isConcluded && attendance === 'cancelled')
+  const end: OperationEnd | undefined = isLeft
     ? cancelled(operation.leftAt)
-    : ending !== undefined && task.isConcluded
+    : ending !== undefined && isConcluded
       ? { state: ending.state, why: ending.why, what: ending.what, at: ending.at, cached: false, result: ending.result }
       : undefined
   return {

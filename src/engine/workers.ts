@@ -106,11 +106,16 @@ export function finished(
 ): Promise<'applied' | 'superseded'> {
   const given = shell.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
   // Most say back what they were given, and there is nothing to read in it.
-  if (given?.attemptId === attemptId && given.fencing !== undefined && given.worker === worker && !given.isRefused)
+  if (
+    given?.attemptId === attemptId &&
+    given.fencing !== undefined &&
+    given.worker === worker &&
+    given.record !== 'refused'
+  )
     return finishedUnder(shell, given, { fencing: given.fencing, worker, report })
   const attempt = parseAttemptId(attemptId)
   const task = currentTask(shell, worker, attempt)
-  if (task === undefined || task.isRefused) {
+  if (task === undefined || task.record === 'refused') {
     supersede(shell, { worker, attemptId, attempt, task }, report.outcome)
     return Promise.resolve('superseded')
   }
