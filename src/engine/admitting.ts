@@ -1,9 +1,8 @@
 import { FaultError, invalid } from '../base/fault.ts'
 import type { Effect } from '../scheduler/model/effects.ts'
-import { letGo } from './ending.ts'
+import type { EngineState } from './engine-state.ts'
 import { exhausted, shortened, unavailable } from './faults.ts'
 import { type LiveTask, newOperation } from './live-task.ts'
-import { markDirty, type Shell } from './shell.ts'
 
 type Refused = Extract<Effect, { kind: 'refused' }>
 type Merged = Extract<Effect, { kind: 'merged' }>
@@ -12,31 +11,31 @@ type Merged = Extract<Effect, { kind: 'merged' }>
 const RETRY_AFTER_MS = 1000
 
 /** The same is under way: the operation waits for that, under its own name. */
-export function join(shell: Shell, { task: id, submitted }: Merged): void {
-  const task = shell.tasks.get(id)
-  const copy = shell.tasks.get(submitted)
+export function join(engine: EngineState, { task: id, submitted }: Merged): void {
+  const task = engine.registry.tasks.get(id)
+  const copy = engine.registry.tasks.get(submitted)
   if (task === undefined || copy === undefined) return
   const { first } = copy
-  shell.tasks.delete(submitted)
-  if (copy.hasRoots) shell.roots?.release(submitted, 'inputs')
+  engine.registry.tasks.delete(submitted)
+  if (copy.hasRoots) engine.roots?.release(submitted, 'inputs')
   const operation = newOperation(task, first)
   if (task.merged === undefined) task.merged = [operation]
   else task.merged.push(operation)
-  shell.operations.set(operation.name, operation)
+  engine.registry.operations.set(operation.name, operation)
   if (operation.durability === 'power') task.durability = 'power'
   task.meter.merged()
-  markDirty(shell, task)
+  engine.recorder.mark(task)
 }
 
-export function refuseAdmission(shell: Shell, task: LiveTask, refused: Refused): void {
-  letGo(shell, task)
-  if (task.hasRoots) shell.roots?.release(task.id, 'inputs')
-  shell.meter.refused(refused.why)
-  task.first.caller?.reject(refusal(shell, task, refused))
-  task.first.caller = undefined
+export function refuseAdmission(engine: EngineState, task: LiveTask, refused: Refused): void {
+  engine.registry.remove(task)
+  if (task.hasRoots) engine.roots?.release(task.id, 'inputs')
+  engine.meter.refused(refused.why)
+  task.first.submitter?.reject(refusal(engine, task, refused))
+  task.first.submitter = undefined
 }
 
-function refusal(shell: Shell, { instance }: LiveTask, refused: Refused): FaultError {
+function refusal(engine: EngineState, { instance }: LiveTask, refused: Refused): FaultError {
   const { why, what, retryAfterMs = RETRY_AFTER_MS } = refused
   switch (why) {
     case 'queue-full':
@@ -49,7 +48,7 @@ function refusal(shell: Shell, { instance }: LiveTask, refused: Refused): FaultE
       return new FaultError({ kind: 'bug', what })
     case 'unknown-property':
       // Those who offered it before our restart may not be back yet.
-      return shell.instant < shell.reconnectUntil
+      return engine.instant < engine.reconnectUntil
         ? unavailable(`${what} since the restart; its workers may be on their way`)
         : invalid(what)
     case 'invalid':

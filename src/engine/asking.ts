@@ -1,6 +1,6 @@
 import { invalid } from '../base/fault.ts'
-import type { Shell } from './shell.ts'
-import { guarded } from './shell.ts'
+import type { EngineState } from './engine-state.ts'
+import { guarded } from './guarded.ts'
 import { askedBy, type Parked } from './worker-link.ts'
 import type { TaskLease } from './worker-session.ts'
 import { linkOf } from './workers.ts'
@@ -18,13 +18,13 @@ export interface Ask {
  * with nothing when its time is up or the worker is gone. The answer takes the question back, and then nothing is told.
  */
 export function ask(
-  shell: Shell,
+  engine: EngineState,
   { worker, tasks = 1, waitMs }: Ask,
   answer: (leases: readonly TaskLease[]) => void,
 ): () => void {
-  const link = linkOf(shell, worker)
+  const link = linkOf(engine, worker)
   if (!link.description.pulls) throw invalid('a worker that is sent its tasks does not ask for them')
-  link.heardAt = shell.clock.now()
+  link.heardAt = engine.clock.now()
   let isOver = false
   let stopTimer: (() => void) | undefined
   const end = (): void => {
@@ -42,15 +42,15 @@ export function ask(
     if (isOver) return false
     end()
     link.parked = link.parked.filter((one) => one !== parked)
-    if (shell.links.get(worker) === link) shell.dispatch({ kind: 'ask', worker, tasks: askedBy(link) })
+    if (engine.links.find(worker) === link) engine.dispatch({ kind: 'ask', worker, tasks: askedBy(link) })
     return true
   }
   link.parked.push(parked)
   if (waitMs !== undefined) {
-    stopTimer = shell.clock.after(waitMs, () => {
-      if (withdraw()) guarded(shell, () => answer([]))
+    stopTimer = engine.clock.after(waitMs, () => {
+      if (withdraw()) guarded(engine.log, () => answer([]))
     })
   }
-  shell.dispatch({ kind: 'ask', worker, tasks: askedBy(link) })
+  engine.dispatch({ kind: 'ask', worker, tasks: askedBy(link) })
   return withdraw
 }

@@ -3,41 +3,40 @@
  * the blobs that it names on the disk. Whoever finds the end there after a crash finds these too. The other way round is
  * no harm: a cache that has the result of a task that is run once more has an answer to the same question.
  */
+import type { EngineState } from './engine-state.ts'
 import type { Ending, LiveTask } from './live-task.ts'
-import { settled } from './record-outcome.ts'
-import { markDirty, type Shell } from './shell.ts'
 
 /** The end is recorded after this, at once where there is nothing to do. */
-export function bringHome(shell: Shell, task: LiveTask, ending: Ending): void {
-  if (task.record === 'refused' || !(needsSync(shell, task, ending) || needsCaching(shell, ending))) return
+export function bringHome(engine: EngineState, task: LiveTask, ending: Ending): void {
+  if (task.record === 'refused' || !(needsSync(engine, task, ending) || needsCaching(engine, ending))) return
   task.isPersistingResult = true
-  shell.recording++ // whoever stops the engine waits for it as for a record
-  void allHome(shell, task, ending).then(() => {
+  engine.writes.begin() // whoever stops the engine waits for it as for a record
+  void allHome(engine, task, ending).then(() => {
     task.isPersistingResult = false
-    markDirty(shell, task)
-    shell.dispatch()
-    settled(shell)
+    engine.recorder.mark(task)
+    engine.dispatch()
+    engine.writes.done()
   })
 }
 
-const needsSync = ({ roots }: Shell, { durability }: LiveTask, ending: Ending): boolean =>
+const needsSync = ({ roots }: EngineState, { durability }: LiveTask, ending: Ending): boolean =>
   durability === 'power' && ending.roots.length > 0 && roots?.makeDurable !== undefined
 
-const needsCaching = ({ results }: Shell, ending: Ending): boolean => ending.goesToCache && results !== undefined
+const needsCaching = ({ results }: EngineState, ending: Ending): boolean => ending.goesToCache && results !== undefined
 
 /** Never rejects: the end is as true as before, and goes on record, whatever else fails. */
-async function allHome(shell: Shell, task: LiveTask, ending: Ending): Promise<void> {
+async function allHome(engine: EngineState, task: LiveTask, ending: Ending): Promise<void> {
   const { actionKey, instance, id } = task
   try {
-    if (needsSync(shell, task, ending)) await shell.roots?.makeDurable?.(ending.roots)
+    if (needsSync(engine, task, ending)) await engine.roots?.makeDurable?.(ending.roots)
   } catch (error) {
-    shell.log.error({ error, task: id }, 'the blobs of a result could not be brought to the disk')
+    engine.log.error({ error, task: id }, 'the blobs of a result could not be brought to the disk')
   }
   try {
     if (ending.goesToCache && actionKey !== undefined)
-      await shell.results?.put(instance, actionKey, ending.result ?? new Uint8Array())
+      await engine.results?.put(instance, actionKey, ending.result ?? new Uint8Array())
   } catch (error) {
     // The result is no worse for it: the next one who asks for the same has it run again.
-    shell.log.warn({ error, task: id }, 'a result could not be put into the cache')
+    engine.log.warn({ error, task: id }, 'a result could not be put into the cache')
   }
 }

@@ -1,8 +1,8 @@
 import { FaultError } from '../base/fault.ts'
 import type { Accepted, Finished } from '../storage/journal/fact.ts'
 import { sealEnd } from './end-envelope.ts'
+import type { EngineState } from './engine-state.ts'
 import { sealNote } from './note-envelope.ts'
-import { newTaskId, type Shell } from './shell.ts'
 import { sealSpec } from './spec-envelope.ts'
 import type { OperationStatus } from './status.ts'
 import type { Submission } from './submission.ts'
@@ -12,15 +12,15 @@ import type { Submission } from './submission.ts'
  * it does not matter to the caller, who has the answer.
  */
 export async function answerFromCache(
-  shell: Shell,
+  engine: EngineState,
   submission: Submission,
   result: Uint8Array,
 ): Promise<OperationStatus> {
   const { instance, invocation = '', priority = 0, origin, actionKey, properties = [] } = submission
   const { needsWaiter = false, note, spec } = submission
-  const operation = submission.operation ?? shell.newId()
-  const task = newTaskId(shell)
-  const at = shell.clock.now()
+  const operation = submission.operation ?? engine.newId()
+  const task = engine.registry.newTaskId()
+  const at = engine.clock.now()
   const durability = 'process'
   const what = 'the cache had it'
   const accepted: Accepted = {
@@ -40,12 +40,12 @@ export async function answerFromCache(
   const times = { queuedAt: at, startedAt: undefined, unstarted: 0 }
   const envelope = sealEnd({ why: 'result', ...times, cached: true, result, roots: [] })
   const finished: Finished = { kind: 'finished', task, state: 'completed', result: envelope, reason: what, at }
-  shell.meter.of(instance, properties).hit()
+  engine.meter.of(instance, properties).hit()
   try {
-    await shell.journal.record([accepted, finished], durability)
+    await engine.journal.record([accepted, finished], durability)
   } catch (error) {
     if (error instanceof FaultError && error.fault.kind === 'invalid') throw error
-    shell.log.warn({ error, task }, 'a cache hit could not be recorded')
+    engine.log.warn({ error, task }, 'a cache hit could not be recorded')
   }
   return {
     operation,

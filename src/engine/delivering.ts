@@ -1,38 +1,40 @@
 /** What leaves for the doors after an event, in order; leases for one worker go together. */
+
 import { attemptId, sameFencing } from '../model/fencing.ts'
-import type { LiveTask } from './live-task.ts'
+import type { EngineState } from './engine-state.ts'
+import { guarded } from './guarded.ts'
+import type { GrantedLease, LiveTask } from './live-task.ts'
 import { isDurable } from './record-state.ts'
-import { type GrantedLease, guarded, type Shell } from './shell.ts'
 import { askedBy, type WorkerLink } from './worker-link.ts'
 import type { TaskLease } from './worker-session.ts'
 
-export function deliver(shell: Shell): void {
-  const { outward } = shell
+export function deliver(engine: EngineState): void {
+  const { outward } = engine
   if (outward.length === 0) return
-  shell.outward = []
+  engine.outward = []
   const links: WorkerLink[] = []
   for (const item of outward) {
     if ('call' in item) {
-      guarded(shell, item.call)
+      guarded(engine.log, item.call)
       continue
     }
-    const link = prepare(shell, item)
+    const link = prepare(engine, item)
     if (link !== undefined && link.batch.length === 1) links.push(link)
   }
-  for (const link of links) handOver(shell, link)
+  for (const link of links) handOver(engine, link)
 }
 
 /** Puts the lease to the others of its worker, if it is still one. */
-function prepare(shell: Shell, lease: GrantedLease): WorkerLink | undefined {
+function prepare(engine: EngineState, lease: GrantedLease): WorkerLink | undefined {
   const { task, worker, fencing } = lease
   if (!isCurrent(lease) || task.state === 'stopping' || task.record === 'refused') return undefined
   if (!isDurable(task) && !task.mayStartEarly) {
     task.held = lease
     return undefined
   }
-  const link = shell.links.get(worker)
+  const link = engine.links.find(worker)
   if (link === undefined) {
-    shell.events.push({
+    engine.events.push({
       kind: 'returned',
       task: task.id,
       worker,
@@ -70,14 +72,14 @@ const leaseOf = ({ task, expiresAt, prefetch }: GrantedLease, id: string): TaskL
 const nameFor = ({ first, merged }: LiveTask): string =>
   (first.attendance === 'waiting' ? first : (merged?.find(({ attendance }) => attendance === 'waiting') ?? first)).name
 
-function handOver(shell: Shell, link: WorkerLink): void {
+function handOver(engine: EngineState, link: WorkerLink): void {
   const { batch } = link
   link.batch = []
   if (!link.description.pulls) {
-    if (guarded(shell, () => link.session.lease(batch))) return
+    if (guarded(engine.log, () => link.session.lease(batch))) return
     // Or the next would go the same way, at once.
-    shell.events.push({ kind: 'disconnected', worker: link.description.worker })
-    giveBack(shell, link, batch)
+    engine.events.push({ kind: 'disconnected', worker: link.description.worker })
+    giveBack(engine, link, batch)
     return
   }
   let given = 0
@@ -86,19 +88,19 @@ function handOver(shell: Shell, link: WorkerLink): void {
     if (parked === undefined) break
     const leases = batch.slice(given, given + parked.tasks)
     given += leases.length
-    if (!guarded(shell, () => parked.answer(leases))) giveBack(shell, link, leases)
+    if (!guarded(engine.log, () => parked.answer(leases))) giveBack(engine, link, leases)
   }
   // The poll that they were for has been withdrawn meanwhile.
-  if (given < batch.length) giveBack(shell, link, batch.slice(given))
+  if (given < batch.length) giveBack(engine, link, batch.slice(given))
   const { worker } = link.description
-  if (link.parked.length > 0) shell.events.push({ kind: 'ask', worker, tasks: askedBy(link) })
+  if (link.parked.length > 0) engine.events.push({ kind: 'ask', worker, tasks: askedBy(link) })
 }
 
-function giveBack(shell: Shell, { description: { worker } }: WorkerLink, leases: readonly TaskLease[]): void {
+function giveBack(engine: EngineState, { description: { worker } }: WorkerLink, leases: readonly TaskLease[]): void {
   for (const { task } of leases) {
-    const fencing = shell.tasks.get(task)?.fencing
+    const fencing = engine.registry.tasks.get(task)?.fencing
     if (fencing !== undefined)
-      shell.events.push({
+      engine.events.push({
         kind: 'returned',
         task,
         worker,

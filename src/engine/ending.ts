@@ -1,11 +1,11 @@
 /** From the scheduler's word that a task is over to the moment when it is told: once, and only when it is durable. */
+
 import { sameFencing } from '../model/fencing.ts'
 import type { Effect } from '../scheduler/model/effects.ts'
 import { sealEnd } from './end-envelope.ts'
-import type { Ending, LiveTask, Operation, Report } from './live-task.ts'
+import type { EngineState } from './engine-state.ts'
+import type { Ending, LiveTask, Report } from './live-task.ts'
 import { endInputs } from './sending-inputs.ts'
-import type { Shell } from './shell.ts'
-import { markDue } from './watching.ts'
 
 type Finished = Extract<Effect, { kind: 'finished' }>
 
@@ -13,7 +13,7 @@ type Finished = Extract<Effect, { kind: 'finished' }>
 export const isReported = ({ fencing, state }: Finished, report: Report | undefined): report is Report =>
   report !== undefined && fencing !== undefined && state !== 'cancelled' && sameFencing(report.fencing, fencing)
 
-export function endingOf(shell: Shell, task: LiveTask, effect: Finished): Ending {
+export function endingOf(engine: EngineState, task: LiveTask, effect: Finished): Ending {
   const { state, why, what } = effect
   const report = isReported(effect, task.report) ? task.report : undefined
   const roots = report?.roots ?? []
@@ -24,7 +24,7 @@ export function endingOf(shell: Shell, task: LiveTask, effect: Finished): Ending
     state,
     why,
     what,
-    at: shell.now,
+    at: engine.now,
     fencing: report && effect.fencing,
     result: size === undefined ? undefined : envelope.subarray(envelope.length - size),
     roots,
@@ -34,22 +34,21 @@ export function endingOf(shell: Shell, task: LiveTask, effect: Finished): Ending
 }
 
 /** Both the task and its end are durable: then everybody who waits is told. */
-export function conclude(shell: Shell, task: LiveTask): void {
+export function conclude(engine: EngineState, task: LiveTask): void {
   const { ending } = task
   if (ending === undefined) return
-  keepOutputs(shell, task, ending)
-  wake(shell, task, ending)
+  keepOutputs(engine, task, ending)
+  wake(engine, task, ending)
 }
 
-function wake(shell: Shell, task: LiveTask, ending: Ending): void {
-  shell.tasks.delete(task.id)
-  if (shell.over.push(task) === 1) setImmediate(() => forgetNames(shell))
+function wake(engine: EngineState, task: LiveTask, ending: Ending): void {
+  engine.registry.retire(task)
   const ranFrom = task.startedAt ?? task.assignedAt
   task.meter.ended(ending.state, ranFrom === undefined ? undefined : ending.at - ranFrom)
   answerReports(task, 'applied')
   task.output?.end()
   endInputs(task)
-  markDue(shell, task)
+  engine.watches.markDue(task)
 }
 
 export function answerReports(task: LiveTask, verdict: 'applied' | 'superseded'): void {
@@ -59,33 +58,11 @@ export function answerReports(task: LiveTask, verdict: 'applied' | 'superseded')
   task.repeated = undefined
 }
 
-/** From here on it is the journal that knows it. */
-export function letGo(shell: Shell, task: LiveTask): void {
-  shell.tasks.delete(task.id)
-  letGoOperation(shell, task.first)
-  if (task.merged !== undefined) for (const operation of task.merged) letGoOperation(shell, operation)
-}
-
-function letGoOperation(shell: Shell, operation: Operation): void {
-  shell.operations.delete(operation.name)
-  shell.unwatched.delete(operation)
-}
-
-/**
- * Acknowledgement and end may leave in the same turn, and who has the one is about to ask for the other: that must not
- * take a question to the disk.
- */
-function forgetNames(shell: Shell): void {
-  const { over } = shell
-  shell.over = []
-  for (const task of over) letGo(shell, task)
-}
-
-function keepOutputs(shell: Shell, task: LiveTask, { roots, at }: Ending): void {
-  if (shell.roots === undefined) return
+function keepOutputs(engine: EngineState, task: LiveTask, { roots, at }: Ending): void {
+  if (engine.roots === undefined) return
   if (roots.length > 0) {
-    shell.roots.hold(task.id, 'outputs', roots)
-    shell.keptOutputs.set(task.id, at)
+    engine.roots.hold(task.id, 'outputs', roots)
+    engine.keptOutputs.set(task.id, at)
   }
-  if (task.hasRoots) shell.roots.release(task.id, 'inputs')
+  if (task.hasRoots) engine.roots.release(task.id, 'inputs')
 }

@@ -1,17 +1,11 @@
-import { silentLog } from '../base/log.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Caller } from '../model/caller.ts'
 import type { InputEvent } from '../model/live-input.ts'
-import { DEFAULT_OPTIONS } from '../scheduler/model/options.ts'
-import { createScheduler } from '../scheduler/scheduler.ts'
-import type { HistoryPage, HistoryQuery, Recovered } from '../storage/journal/journal.ts'
+import type { HistoryPage, HistoryQuery } from '../storage/journal/journal.ts'
 import { type CancelWish, cancel, hold, leave } from './cancelling.ts'
-import { closeShell } from './closing.ts'
-import { dispatchAll } from './dispatching.ts'
-import { DEFAULTS, type EngineOptions } from './engine-options.ts'
+import { closeEngine } from './closing.ts'
+import type { EngineOptions } from './engine-options.ts'
 import { everyOperation, type PlacedPage } from './every-operation.ts'
-import { FormerLeases } from './former-leases.ts'
-import { silentMeter } from './grid-meter.ts'
 import { input } from './inputting.ts'
 import {
   type EngineFigures,
@@ -23,18 +17,13 @@ import {
   type OperationPage,
   openOperations,
 } from './inquiring.ts'
-import { LostWorkers } from './lost-workers.ts'
-import { NameTable } from './name-table.ts'
-import { namesAskedFor, reopen, restoreAll } from './opening.ts'
+import type { Watcher } from './live-task.ts'
+import { openEngineState } from './open-engine-state.ts'
 import type { OutputListener } from './output-ring.ts'
-import { secure } from './recording.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
-import { nothingToRecord, type Shell } from './shell.ts'
 import type { OperationStatus } from './status.ts'
 import type { Submission } from './submission.ts'
 import { submit } from './submitting.ts'
-import { Unwatched } from './unwatched.ts'
-import { type Watcher, watch } from './watching.ts'
 import { type LocalWorkerDesk, type WorkerDesk, workerDesk } from './worker-desk.ts'
 
 /**
@@ -104,94 +93,40 @@ export interface LocalEngine extends Engine {
 }
 
 export async function createEngine(options: EngineOptions): Promise<LocalEngine> {
-  const shell = makeShell(options, await options.journal.recover())
-  void holdKeptOutputs(shell)
-  keepForgetting(shell)
+  const engine = openEngineState(options, await options.journal.recover())
+  void holdKeptOutputs(engine)
+  keepForgetting(engine)
   return {
-    submit: (_caller, submission) => submit(shell, submission),
-    secure: () => secure(shell),
-    watch: (_caller, operation, watcher) => watch(shell, operation, watcher),
-    cancel: (_caller, operation, wish) => cancel(shell, operation, wish),
-    hold: (_caller, operation) => hold(shell, operation),
-    leave: (_caller, operation) => leave(shell, operation),
-    find: (_caller, operation) => find(shell, operation),
-    list: (_caller, query, cursor) => shell.journal.list(query, cursor),
-    listOperations: (_caller, query, cursor) => listOperations(shell, query, cursor),
-    everyOperation: (_caller, query, cursor) => everyOperation(shell, query, cursor),
-    operations: () => openOperations(shell),
-    why: (_caller, operation) => explain(shell, operation),
-    listenOutput: (_caller, operation, wake) => listenOutput(shell, operation, wake),
-    input: (_caller, operation, event) => input(shell, operation, event),
-    figures: () => figuresOf(shell),
+    submit: (_caller, submission) => submit(engine, submission),
+    async secure() {
+      await engine.journal.record([{ kind: 'offered', names: [] }], 'power') // an empty fact: only its sync matters
+    },
+    watch: (_caller, operation, watcher) =>
+      engine.watches.watch(operation, engine.registry.operations.get(operation), watcher),
+    cancel: (_caller, operation, wish) => cancel(engine, operation, wish),
+    hold: (_caller, operation) => hold(engine, operation),
+    leave: (_caller, operation) => leave(engine, operation),
+    find: (_caller, operation) => find(engine, operation),
+    list: (_caller, query, cursor) => engine.journal.list(query, cursor),
+    listOperations: (_caller, query, cursor) => listOperations(engine, query, cursor),
+    everyOperation: (_caller, query, cursor) => everyOperation(engine, query, cursor),
+    operations: () => openOperations(engine),
+    why: (_caller, operation) => explain(engine, operation),
+    listenOutput: (_caller, operation, wake) => listenOutput(engine, operation, wake),
+    input: (_caller, operation, event) => input(engine, operation, event),
+    figures: () => figuresOf(engine),
     drainWorker(_caller, worker, { shutdown = false } = {}) {
-      if (!shell.links.has(worker)) return false
-      shell.dispatch({ kind: 'drain', worker, shutdown })
+      if (engine.links.find(worker) === undefined) return false
+      engine.dispatch({ kind: 'drain', worker, shutdown })
       return true
     },
     resumeWorker(_caller, worker) {
-      if (!shell.links.has(worker)) return false
-      shell.dispatch({ kind: 'resume', worker })
+      if (engine.links.find(worker) === undefined) return false
+      engine.dispatch({ kind: 'resume', worker })
       return true
     },
-    workers: workerDesk(shell),
-    epoch: shell.epoch,
-    close: () => closeShell(shell),
+    workers: workerDesk(engine),
+    epoch: engine.epoch,
+    close: () => closeEngine(engine),
   }
-}
-
-function makeShell(options: EngineOptions, recovered: Recovered): Shell {
-  const { epoch } = recovered
-  const tasks = recovered.tasks.map(reopen)
-  const { journal, clock, newId, random, results, roots, meter = silentMeter, log = silentLog } = options
-  const startedAt = clock.monotonic()
-  const { reconnectGraceMs = DEFAULT_OPTIONS.reconnectGraceMs, namesOffered = [] } = options.scheduler ?? {}
-  const names = new Set([...namesOffered, ...recovered.namesOffered, ...namesAskedFor(tasks)])
-  const scheduler = createScheduler({
-    ...options.scheduler,
-    epoch,
-    startedAt,
-    random,
-    namesOffered: [...names],
-  })
-  const shell: Shell = {
-    journal,
-    clock,
-    newId,
-    results,
-    roots,
-    meter,
-    log,
-    limits: { ...DEFAULTS.limits, ...options.limits },
-    noWaiterGraceMs: options.noWaiterGraceMs ?? DEFAULTS.noWaiterGraceMs,
-    retentionMs: options.retentionMs ?? DEFAULTS.retentionMs,
-    epoch,
-    scheduler,
-    reconnectUntil: epoch > 1 ? startedAt + reconnectGraceMs : startedAt,
-    dispatch(event) {
-      if (event !== undefined) shell.events.push(event)
-      dispatchAll(shell)
-    },
-    events: [],
-    isBusy: false,
-    isClosing: false,
-    now: clock.now(),
-    instant: startedAt,
-    tasks: new NameTable(),
-    operations: new NameTable(),
-    over: [],
-    links: new Map(),
-    formerLeases: new FormerLeases(),
-    lost: new LostWorkers(),
-    tasksMade: 0,
-    ...nothingToRecord(),
-    dueWatches: [],
-    watches: 0,
-    unwatched: new Unwatched(),
-    keptOutputs: new Map(),
-    namesOffered: new Set(recovered.namesOffered),
-    timers: new Map(),
-    tickAt: Number.POSITIVE_INFINITY,
-  }
-  restoreAll(shell, tasks)
-  return shell
 }

@@ -1,8 +1,8 @@
 import { pageSize } from '../storage/journal/history-page.ts'
 import type { HistoryQuery, TaskRecord } from '../storage/journal/journal.ts'
-import { recordStarted } from './recording.ts'
-import type { Shell } from './shell.ts'
-import { liveStatus, type OperationStatus, recordedStatus } from './status.ts'
+import type { EngineState } from './engine-state.ts'
+import type { OperationStatus } from './status.ts'
+import { liveStatus, recordedStatus } from './status-of.ts'
 
 /** Operations that are made ready in one loop turn. */
 const AT_ONCE = 16
@@ -23,17 +23,17 @@ export interface PlacedPage {
  * The newest task first, and of one task the newest operation. A place within a task is that of the task and how many of
  * its operations are still to come: those that join meanwhile are newer than all of them, and move none.
  */
-export async function everyOperation(shell: Shell, query: HistoryQuery, cursor?: string): Promise<PlacedPage> {
-  await recordStarted(shell) // or who asks for what runs would not see what has just begun to
+export async function everyOperation(engine: EngineState, query: HistoryQuery, cursor?: string): Promise<PlacedPage> {
+  await engine.recorder.flushStarted() // or who asks for what runs would not see what has just begun to
   const [, from = cursor, left] = PLACE.exec(cursor ?? '') ?? []
-  const { records = [], begins = [], next } = await shell.journal.list({ ...query, whole: true }, from)
+  const { records = [], begins = [], next } = await engine.journal.list({ ...query, whole: true }, from)
   const operations: PlacedOperation[] = []
   for (const [at, record] of records.entries()) {
     const begin = begins[at] ?? ''
     for (let older = begin === from ? leftOf(left, record) : record.operations.length; older > 0; older--) {
       const place = older === record.operations.length ? begin : `${begin}.${older}`
       if (operations.length === pageSize(query)) return { operations, next: place }
-      operations.push({ status: statusOf(shell, record, older - 1), place })
+      operations.push({ status: statusOf(engine, record, older - 1), place })
       if (operations.length % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
     }
   }
@@ -47,8 +47,8 @@ const PLACE = /^(\d+)(?:\.(\d{1,9}))?$/
 const leftOf = (text: string | undefined, { operations }: TaskRecord): number =>
   text === undefined ? operations.length : Math.min(Number(text), operations.length)
 
-function statusOf(shell: Shell, record: TaskRecord, at: number): OperationStatus {
+function statusOf(engine: EngineState, record: TaskRecord, at: number): OperationStatus {
   const name = record.operations[at]?.name ?? record.operation
-  const live = shell.operations.get(name)
+  const live = engine.registry.operations.get(name)
   return live === undefined ? recordedStatus(name, record) : liveStatus(live)
 }

@@ -1,23 +1,25 @@
-/** Of the newest leases that ended, so many: a late report comes within minutes, and each entry is about 100 bytes. */
+/** The number of ended leases that are remembered: late reports come within minutes, and an entry takes about 100 bytes. */
 const MOST_FORMER = 16_384
 
 /**
- * Leases that ended without their worker's report, and who held them. A late report is recorded beside its task only
- * when it comes from the former holder: any caller can name a task and a fencing number, and must not be able to write
- * into the journal with them.
+ * Leases that ended without a report of their worker. A late report is recorded beside its task only when it comes from
+ * the former holder: any client can name a task and a fencing number, and must not be able to write to the journal so.
  */
-export class FormerLeases {
-  readonly #holders = new Map<string, string>()
+export interface FormerLeases {
+  add(attemptId: string, worker: string): void
+  /** Returns true once for each lease: repeats of the same late report are not recorded again. */
+  take(attemptId: string, worker: string): boolean
+}
 
-  add(attemptId: string, worker: string): void {
-    this.#holders.set(attemptId, worker)
-    if (this.#holders.size <= MOST_FORMER) return
-    const [oldest] = this.#holders.keys()
-    if (oldest !== undefined) this.#holders.delete(oldest)
-  }
-
-  /** True once for each lease: repeats of the same late report are not recorded again. */
-  take(attemptId: string, worker: string): boolean {
-    return this.#holders.get(attemptId) === worker && this.#holders.delete(attemptId)
+export function formerLeases(): FormerLeases {
+  const holders = new Map<string, string>()
+  return {
+    add(attemptId, worker) {
+      holders.set(attemptId, worker)
+      if (holders.size <= MOST_FORMER) return
+      const [oldest] = holders.keys()
+      if (oldest !== undefined) holders.delete(oldest)
+    },
+    take: (attemptId, worker) => holders.get(attemptId) === worker && holders.delete(attemptId),
   }
 }

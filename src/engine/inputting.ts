@@ -1,10 +1,10 @@
 import { invalid } from '../base/fault.ts'
 import { parseAttemptId } from '../model/fencing.ts'
 import { type InputEvent, isTerminalSize } from '../model/live-input.ts'
+import type { EngineState } from './engine-state.ts'
 import { absent, exhausted, shortened } from './faults.ts'
 import { isCancelled } from './record-state.ts'
 import { lineOf, openLine, sendInput } from './sending-inputs.ts'
-import type { Shell } from './shell.ts'
 import { currentTask, type WorkersWord } from './workers.ts'
 
 /** That may be on its way to one task: a program that does not read holds up who types, not us. */
@@ -13,8 +13,8 @@ const MOST_EVENTS = 4096
 const RETRY_AFTER_MS = 1000
 
 /** The bytes are copied. */
-export function input(shell: Shell, name: string, event: InputEvent): Promise<void> {
-  const operation = shell.operations.get(name)
+export function input(engine: EngineState, name: string, event: InputEvent): Promise<void> {
+  const operation = engine.registry.operations.get(name)
   if (operation === undefined) return Promise.reject(absent(`no open operation is named ${shortened(name)}`))
   const { task } = operation
   if (task.ending !== undefined || isCancelled(operation)) return Promise.resolve()
@@ -28,13 +28,13 @@ export function input(shell: Shell, name: string, event: InputEvent): Promise<vo
     const one = { number: ++line.numbers, event: kept, taken }
     line.waiting.push(one)
     line.bytes += size
-    sendInput(shell, task, one)
+    sendInput(engine, task, one)
   })
 }
 
 /** A worker's word for an attempt that does not count is nothing to us. */
-export function inputTaken(shell: Shell, { worker, attemptId }: WorkersWord, number: number): void {
-  const task = currentTask(shell, worker, parseAttemptId(attemptId))
+export function inputTaken(engine: EngineState, { worker, attemptId }: WorkersWord, number: number): void {
+  const task = currentTask(engine, worker, parseAttemptId(attemptId))
   const line = task && lineOf(task)
   if (line === undefined) return
   const left = line.waiting.findIndex((one) => one.number > number)

@@ -1,10 +1,10 @@
 import type { Figures } from '../scheduler/figures.ts'
 import type { HistoryQuery } from '../storage/journal/journal.ts'
+import type { EngineState } from './engine-state.ts'
 import { type OutputListener, OutputRing } from './output-ring.ts'
 import { isDurable } from './record-state.ts'
-import { recordStarted } from './recording.ts'
-import type { Shell } from './shell.ts'
-import { liveStatus, type OperationStatus, recordedStatus } from './status.ts'
+import type { OperationStatus } from './status.ts'
+import { liveStatus, recordedStatus } from './status-of.ts'
 
 export interface EngineFigures extends Figures {
   /** Operations that are not over. */
@@ -16,18 +16,18 @@ export interface EngineFigures extends Figures {
   readonly journalTrouble: string | undefined
 }
 
-export const figuresOf = (shell: Shell): EngineFigures => ({
-  ...shell.scheduler.figures(),
-  operations: shell.operations.size,
-  watches: shell.watches,
-  unsettled: shell.unsettled.size,
-  journalTrouble: shell.trouble?.error.message,
+export const figuresOf = (engine: EngineState): EngineFigures => ({
+  ...engine.scheduler.figures(),
+  operations: engine.registry.operations.size,
+  watches: engine.watches.count,
+  unsettled: engine.repair.size,
+  journalTrouble: engine.repair.trouble?.error.message,
 })
 
-export async function find(shell: Shell, name: string): Promise<OperationStatus | undefined> {
-  const operation = shell.operations.get(name)
+export async function find(engine: EngineState, name: string): Promise<OperationStatus | undefined> {
+  const operation = engine.registry.operations.get(name)
   if (operation !== undefined) return liveStatus(operation)
-  const record = await shell.journal.find(name)
+  const record = await engine.journal.find(name)
   return record && recordedStatus(name, record)
 }
 
@@ -40,39 +40,43 @@ export interface OperationPage {
   readonly next: string | undefined
 }
 
-export async function listOperations(shell: Shell, query: HistoryQuery, cursor?: string): Promise<OperationPage> {
-  await recordStarted(shell) // or who asks for what runs would not see what has just begun to
-  const { records = [], next } = await shell.journal.list({ ...query, whole: true }, cursor)
+export async function listOperations(
+  engine: EngineState,
+  query: HistoryQuery,
+  cursor?: string,
+): Promise<OperationPage> {
+  await engine.recorder.flushStarted() // or who asks for what runs would not see what has just begun to
+  const { records = [], next } = await engine.journal.list({ ...query, whole: true }, cursor)
   const operations: OperationStatus[] = []
   for (const record of records) {
-    const live = shell.operations.get(record.operation)
+    const live = engine.registry.operations.get(record.operation)
     operations.push(live === undefined ? recordedStatus(record.operation, record) : liveStatus(live))
     if (operations.length % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
   }
   return { operations, next }
 }
 
-export function* openOperations(shell: Shell): Generator<OperationStatus> {
-  for (const operation of shell.operations.values()) {
+export function* openOperations(engine: EngineState): Generator<OperationStatus> {
+  for (const operation of engine.registry.operations.values()) {
     const isAcknowledged = operation.record === 'durable' && isDurable(operation.task)
     if (isAcknowledged && operation.attendance !== 'over' && operation.task.record !== 'concluded')
       yield liveStatus(operation)
   }
 }
 
-export async function explain(shell: Shell, name: string): Promise<readonly string[]> {
-  const task = shell.operations.get(name)?.task
+export async function explain(engine: EngineState, name: string): Promise<readonly string[]> {
+  const task = engine.registry.operations.get(name)?.task
   if (task?.ending !== undefined && task.record !== 'concluded')
     return [`${task.ending.state}: ${task.ending.what}; it is being recorded`]
-  const reasons = task && shell.scheduler.why(task.id, shell.clock.monotonic())
+  const reasons = task && engine.scheduler.why(task.id, engine.clock.monotonic())
   if (reasons !== undefined && reasons.length > 0) return reasons
-  const status = await find(shell, name)
+  const status = await find(engine, name)
   return status?.end === undefined ? [] : [`${status.end.state}: ${status.end.what}`]
 }
 
-export function listenOutput(shell: Shell, name: string, wake: () => void): OutputListener | undefined {
-  const task = shell.operations.get(name)?.task
+export function listenOutput(engine: EngineState, name: string, wake: () => void): OutputListener | undefined {
+  const task = engine.registry.operations.get(name)?.task
   if (task === undefined || task.record === 'concluded') return undefined
-  task.output ??= new OutputRing(shell.limits.outputBytes)
+  task.output ??= new OutputRing(engine.limits.outputBytes)
   return task.output.listen(wake)
 }

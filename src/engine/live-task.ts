@@ -1,4 +1,5 @@
 import type { Digest } from '../base/digest.ts'
+import type { FaultError } from '../base/fault.ts'
 import type { Fencing } from '../model/fencing.ts'
 import type { InstanceName } from '../model/instance-name.ts'
 import type { FinalState, TaskState } from '../model/task-state.ts'
@@ -7,9 +8,7 @@ import type { Durability } from '../storage/journal/fact.ts'
 import type { TaskMeter } from './grid-meter.ts'
 import type { OutputRing } from './output-ring.ts'
 import type { Attendance, RecordState } from './record-state.ts'
-import type { GrantedLease } from './shell.ts'
 import type { OperationStatus } from './status.ts'
-import type { Watch } from './watching.ts'
 
 /** What a client asks after. Each has a name of its own; those that were merged have one task. */
 export interface Operation {
@@ -29,12 +28,44 @@ export interface Operation {
   unwatchedAt: number | undefined
   unwatchedBefore: Operation | undefined
   unwatchedAfter: Operation | undefined
-  /** The caller of `submit`, until it is answered. */
-  caller: Caller | undefined
+  /** The promise of `submit`, until it is settled. */
+  submitter: PendingSubmit | undefined
 }
 
-export interface Caller {
+/** Resolves or rejects the promise of a `submit`. */
+export interface PendingSubmit {
   resolve(status: OperationStatus): void
+  reject(error: Error): void
+}
+
+/** Receives the changes of an operation. */
+export interface Watcher {
+  /** Called first with the current status, then once per loop turn in which it changed; last with the end. */
+  told(status: OperationStatus): void
+  /** There is no such operation, or its status cannot be read. No call follows. */
+  failed(error: FaultError): void
+}
+
+export interface Watch {
+  readonly watcher: Watcher
+  readonly operation: Operation | undefined
+  isDue: boolean
+  isClosed: boolean
+}
+
+/** A lease that the scheduler granted, on its way to the worker's session. */
+export interface GrantedLease {
+  readonly task: LiveTask
+  readonly worker: string
+  readonly fencing: Fencing
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly prefetch: boolean
+}
+
+/** Called when the facts of the event under way are durable, or could not be written. */
+export interface RecordHook {
+  resolve(): void
   reject(error: Error): void
 }
 
@@ -160,7 +191,7 @@ export type NewTask = Pick<
   | 'attemptsBefore'
 >
 
-export type NewOperation = Pick<Operation, 'name' | 'note' | 'needsWaiter' | 'durability' | 'joinedAt' | 'caller'>
+export type NewOperation = Pick<Operation, 'name' | 'note' | 'needsWaiter' | 'durability' | 'joinedAt' | 'submitter'>
 
 /** Field by field: thirty thousand of them a second are made, and copying an object costs more than all the rest. */
 export function newLiveTask(task: NewTask, operation: NewOperation): LiveTask {
@@ -234,7 +265,7 @@ export const newOperation = (task: LiveTask, operation: NewOperation): Operation
   durability: operation.durability,
   joinedAt: operation.joinedAt,
   needsWaiter: operation.needsWaiter,
-  caller: operation.caller,
+  submitter: operation.submitter,
   record: 'unrecorded',
   attendance: 'waiting',
   leftAt: 0,

@@ -1,10 +1,10 @@
 /** What the journal has of open tasks becomes the living picture again. */
+
 import type { Restore } from '../scheduler/model/events.ts'
 import type { OpenTask } from '../storage/journal/journal.ts'
+import type { EngineState } from './engine-state.ts'
 import { type LiveTask, newLiveTask, newOperation, type Operation, operationsOf } from './live-task.ts'
-import { awaitWatcher } from './no-waiter.ts'
 import { openNote } from './note-envelope.ts'
-import type { Shell } from './shell.ts'
 import { openSpec } from './spec-envelope.ts'
 import type { TaskOrder } from './submission.ts'
 
@@ -31,25 +31,22 @@ export function namesAskedFor(tasks: readonly Reopened[]): Set<string> {
   return names
 }
 
-export function restoreAll(shell: Shell, tasks: readonly Reopened[]): void {
-  for (const task of tasks) restore(shell, task)
-  shell.dispatch()
+export function restoreAll(engine: EngineState, tasks: readonly Reopened[]): void {
+  for (const task of tasks) restore(engine, task)
+  engine.dispatch()
 }
 
-function restore(shell: Shell, { record, opened }: Reopened): void {
+function restore(engine: EngineState, { record, opened }: Reopened): void {
   if (opened === undefined) {
-    giveUp(shell, record)
+    giveUp(engine, record)
     return
   }
   const { order, spec } = opened
-  const task = liveTaskOf(shell, record, { order, spec })
-  for (const operation of operationsOf(task)) {
-    shell.operations.set(operation.name, operation)
-    awaitWatcher(shell, operation)
-  }
-  shell.tasks.set(task.id, task)
-  if (task.hasRoots) shell.roots?.hold(task.id, 'inputs', order.roots ?? [])
-  shell.events.push(restoreEvent(shell, record, { task, order }))
+  const task = liveTaskOf(engine, record, { order, spec })
+  engine.registry.add(task)
+  for (const operation of operationsOf(task)) engine.waiters.awaitWatcher(operation)
+  if (task.hasRoots) engine.roots?.hold(task.id, 'inputs', order.roots ?? [])
+  engine.events.push(restoreEvent(engine, record, { task, order }))
 }
 
 interface Opened {
@@ -57,7 +54,7 @@ interface Opened {
   readonly spec: Uint8Array
 }
 
-function liveTaskOf(shell: Shell, record: OpenTask, { order, spec }: Opened): LiveTask {
+function liveTaskOf(engine: EngineState, record: OpenTask, { order, spec }: Opened): LiveTask {
   const [first, ...merged] = record.operations
   const isOut = record.lease !== undefined
   const task = newLiveTask(
@@ -73,10 +70,10 @@ function liveTaskOf(shell: Shell, record: OpenTask, { order, spec }: Opened): Li
       timeoutMs: order.timeoutMs,
       spec,
       acceptedAt: record.acceptedAt,
-      meter: shell.meter.of(record.instance, order.properties ?? []),
+      meter: engine.meter.of(record.instance, order.properties ?? []),
       durability: record.durability,
       envelope: undefined,
-      hasRoots: shell.roots !== undefined && (order.roots?.length ?? 0) > 0,
+      hasRoots: engine.roots !== undefined && (order.roots?.length ?? 0) > 0,
       priority: record.priority,
       // Of a restored lease the scheduler counts its own attempt as the first.
       attemptsBefore: Math.max(0, record.attempt - (isOut ? 1 : 0)),
@@ -91,13 +88,13 @@ function liveTaskOf(shell: Shell, record: OpenTask, { order, spec }: Opened): Li
       return noteRecorded(operation, one)
     })
   }
-  return standAs(task, record, shell.clock.now())
+  return standAs(task, record, engine.clock.now())
 }
 
 const operationFrom = ({ name, note: sealed, joinedAt }: OpenTask['operations'][number]) => ({
   name,
   joinedAt,
-  caller: undefined,
+  submitter: undefined,
   ...openNote(sealed),
 })
 
@@ -144,10 +141,10 @@ interface Revived {
   readonly order: TaskOrder
 }
 
-function restoreEvent(shell: Shell, record: OpenTask, { task, order }: Revived): Restore {
+function restoreEvent(engine: EngineState, record: OpenTask, { task, order }: Revived): Restore {
   const { lease, due } = record
   const waiters = operationsOf(task).filter(({ attendance }) => attendance === 'waiting')
-  const now = shell.clock.now()
+  const now = engine.clock.now()
   const { affinity, timeoutMs, estimateMs, maxRetries } = order
   return {
     kind: 'restore',
@@ -175,10 +172,10 @@ function restoreEvent(shell: Shell, record: OpenTask, { task, order }: Revived):
 }
 
 /** Another version wrote it: better an answer than none. */
-function giveUp(shell: Shell, { task, operations }: OpenTask): void {
-  shell.log.error({ task, operations: operations.length }, 'what is on record of a task cannot be read')
+function giveUp(engine: EngineState, { task, operations }: OpenTask): void {
+  engine.log.error({ task, operations: operations.length }, 'what is on record of a task cannot be read')
   const reason = 'what is on record of it cannot be read'
-  shell.journal
-    .record([{ kind: 'finished', task, state: 'failed', reason, at: shell.clock.now() }], 'process')
-    .catch((error: unknown) => shell.log.error({ error, task }, 'a task that cannot be read could not be ended'))
+  engine.journal
+    .record([{ kind: 'finished', task, state: 'failed', reason, at: engine.clock.now() }], 'process')
+    .catch((error: unknown) => engine.log.error({ error, task }, 'a task that cannot be read could not be ended'))
 }

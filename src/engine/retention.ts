@@ -1,34 +1,35 @@
 /** Finished tasks are forgotten after a while, and with them the blobs that their results name may go. */
+
 import type { HistoryQuery, TaskRecord } from '../storage/journal/journal.ts'
 import { openEnd } from './end-envelope.ts'
-import { type Shell, setTimer } from './shell.ts'
+import type { EngineState } from './engine-state.ts'
 
 const LONGEST_WAIT_MS = 10 * 60 * 1000
 const SHORTEST_WAIT_MS = 1000
 
 /** From now on, every so often; the next only when the last is over. */
-export function keepForgetting(shell: Shell): void {
-  if (shell.isClosing) return
-  const ms = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, shell.retentionMs / 20))
-  setTimer(shell, 'retention', { ms, fire: () => void forgetOld(shell).then(() => keepForgetting(shell)) })
+export function keepForgetting(engine: EngineState): void {
+  if (engine.isClosing) return
+  const ms = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, engine.retentionMs / 20))
+  engine.timers.set('retention', ms, () => void forgetOld(engine).then(() => keepForgetting(engine)))
 }
 
-async function forgetOld(shell: Shell): Promise<void> {
-  const before = shell.clock.now() - shell.retentionMs
+async function forgetOld(engine: EngineState): Promise<void> {
+  const before = engine.clock.now() - engine.retentionMs
   try {
-    const tasks = await shell.journal.forget(before)
-    if (tasks > 0) shell.log.debug({ tasks }, 'finished tasks were forgotten')
-    releaseOutputs(shell, before)
+    const tasks = await engine.journal.forget(before)
+    if (tasks > 0) engine.log.debug({ tasks }, 'finished tasks were forgotten')
+    releaseOutputs(engine, before)
   } catch (error) {
-    shell.log.warn({ error }, 'finished tasks could not be forgotten')
+    engine.log.warn({ error }, 'finished tasks could not be forgotten')
   }
 }
 
-function releaseOutputs(shell: Shell, before: number): void {
-  for (const [task, at] of shell.keptOutputs) {
+function releaseOutputs(engine: EngineState, before: number): void {
+  for (const [task, at] of engine.keptOutputs) {
     if (at >= before) return
-    shell.keptOutputs.delete(task)
-    shell.roots?.release(task, 'outputs')
+    engine.keptOutputs.delete(task)
+    engine.roots?.release(task, 'outputs')
   }
 }
 
@@ -36,29 +37,29 @@ function releaseOutputs(shell: Shell, before: number): void {
  * After a start: the outputs of what ended before it are held again. In the background and a page at a time, for there may
  * be many; until then it is enough that blobs count as just touched after a start.
  */
-export async function holdKeptOutputs(shell: Shell): Promise<void> {
-  if (shell.roots === undefined) return
+export async function holdKeptOutputs(engine: EngineState): Promise<void> {
+  if (engine.roots === undefined) return
   const found: [string, number][] = []
-  const acceptedFrom = shell.clock.now() - 2 * shell.retentionMs
+  const acceptedFrom = engine.clock.now() - 2 * engine.retentionMs
   try {
     let cursor: string | undefined
     do {
       const query: HistoryQuery = { states: ['completed', 'timeout', 'failed'], acceptedFrom, whole: true }
-      const page = await shell.journal.list(query, cursor)
-      for (const record of page.records ?? []) holdOutputs(shell, record, found)
+      const page = await engine.journal.list(query, cursor)
+      for (const record of page.records ?? []) holdOutputs(engine, record, found)
       cursor = page.next
-    } while (cursor !== undefined && !shell.isClosing)
+    } while (cursor !== undefined && !engine.isClosing)
   } catch (error) {
-    if (!shell.isClosing) shell.log.warn({ error }, 'outputs of before the start could not all be held')
+    if (!engine.isClosing) engine.log.warn({ error }, 'outputs of before the start could not all be held')
   }
-  shell.keptOutputs = new Map([...found, ...shell.keptOutputs].sort(([, one], [, other]) => one - other))
+  engine.keptOutputs = new Map([...found, ...engine.keptOutputs].sort(([, one], [, other]) => one - other))
 }
 
-function holdOutputs(shell: Shell, { task, end, result }: TaskRecord, found: [string, number][]): void {
-  if (shell.isClosing || end === undefined || end.at < shell.clock.now() - shell.retentionMs) return
-  if (shell.keptOutputs.has(task)) return
+function holdOutputs(engine: EngineState, { task, end, result }: TaskRecord, found: [string, number][]): void {
+  if (engine.isClosing || end === undefined || end.at < engine.clock.now() - engine.retentionMs) return
+  if (engine.keptOutputs.has(task)) return
   const { roots } = openEnd(result)
   if (roots.length === 0) return
-  shell.roots?.hold(task, 'outputs', roots)
+  engine.roots?.hold(task, 'outputs', roots)
   found.push([task, end.at])
 }

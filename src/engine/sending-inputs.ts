@@ -3,9 +3,11 @@
  * has reached the program, for the way there may break in between: on a new session all of it is sent again, and the
  * worker knows by the numbers what it has. Few tasks are typed to, so nothing of this is in the tasks themselves.
  */
+
 import type { InputEvent } from '../model/live-input.ts'
+import type { EngineState } from './engine-state.ts'
+import { guarded } from './guarded.ts'
 import type { LiveTask } from './live-task.ts'
-import { guarded, type Shell } from './shell.ts'
 
 export interface InputLine {
   /** In order; the oldest first. */
@@ -32,16 +34,16 @@ export function openLine(task: LiveTask): InputLine {
 }
 
 /** The task runs, perhaps again as far as its worker can tell. */
-export function sendInputs(shell: Shell, task: LiveTask): void {
-  for (const one of lines.get(task)?.waiting ?? []) sendInput(shell, task, one)
+export function sendInputs(engine: EngineState, task: LiveTask): void {
+  for (const one of lines.get(task)?.waiting ?? []) sendInput(engine, task, one)
 }
 
 /** To a task that does not run yet nothing is sent: its worker will say when it does. */
-export function sendInput(shell: Shell, task: LiveTask, { number, event }: WaitingInput): void {
+export function sendInput(engine: EngineState, task: LiveTask, { number, event }: WaitingInput): void {
   const { worker, attemptId } = task
   if (task.state !== 'running' || worker === undefined || attemptId === undefined) return
-  const session = shell.links.get(worker)?.session
-  guarded(shell, () => session?.input?.(attemptId, { number, event }))
+  const session = engine.links.find(worker)?.session
+  guarded(engine.log, () => session?.input?.(attemptId, { number, event }))
 }
 
 /** It is over: whoever waits need not wait any more. */

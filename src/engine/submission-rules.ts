@@ -1,32 +1,32 @@
 import { type FaultError, invalid } from '../base/fault.ts'
 import { instanceNameProblem } from '../model/instance-name.ts'
+import type { EngineState } from './engine-state.ts'
 import { shortened, unavailable } from './faults.ts'
-import type { Shell } from './shell.ts'
 import type { Submission } from './submission.ts'
 
 /** Why it is not taken in, before anybody is asked; undefined when nothing speaks against it. */
-export function submissionProblem(shell: Shell, submission: Submission): FaultError | undefined {
-  return stateProblem(shell) ?? nameTaken(shell, submission) ?? wordsProblem(shell, submission)
+export function submissionProblem(engine: EngineState, submission: Submission): FaultError | undefined {
+  return stateProblem(engine) ?? nameTaken(engine, submission) ?? wordsProblem(engine, submission)
 }
 
-function stateProblem(shell: Shell): FaultError | undefined {
-  if (shell.isClosing) {
-    shell.meter.refused('closing')
+function stateProblem(engine: EngineState): FaultError | undefined {
+  if (engine.isClosing) {
+    engine.meter.refused('closing')
     return unavailable('the server is stopping')
   }
-  const { trouble } = shell
-  if (trouble === undefined || shell.clock.monotonic() >= trouble.until) return undefined
-  shell.meter.refused('journal')
+  const { trouble } = engine.repair
+  if (trouble === undefined || engine.clock.monotonic() >= trouble.until) return undefined
+  engine.meter.refused('journal')
   return trouble.error
 }
 
-const nameTaken = (shell: Shell, { operation }: Submission): FaultError | undefined =>
-  operation !== undefined && shell.operations.has(operation)
+const nameTaken = (engine: EngineState, { operation }: Submission): FaultError | undefined =>
+  operation !== undefined && engine.registry.operations.has(operation)
     ? invalid(`an operation is already named ${shortened(operation)}`, 'exists')
     : undefined
 
 /** What the caller said that cannot be. */
-function wordsProblem({ limits }: Shell, submission: Submission): FaultError | undefined {
+function wordsProblem({ limits }: EngineState, submission: Submission): FaultError | undefined {
   const { spec, note, properties = [], affinity = [], instance, invocation = '', actionKey = '' } = submission
   const wrongName = instanceNameProblem(instance)
   if (wrongName !== undefined) return invalid(`the instance name ${wrongName}`)

@@ -1,30 +1,30 @@
 import type { Property, ResourceAmounts, Submit } from '../scheduler/model/events.ts'
 import { answerFromCache } from './cache-hit.ts'
-import { type Caller, newLiveTask } from './live-task.ts'
-import { newTaskId, type Shell } from './shell.ts'
+import type { EngineState } from './engine-state.ts'
+import { newLiveTask, type PendingSubmit } from './live-task.ts'
 import { sealSpec } from './spec-envelope.ts'
 import type { OperationStatus } from './status.ts'
 import type { Submission } from './submission.ts'
 import { submissionProblem } from './submission-rules.ts'
 
 /** Resolves when the task is acknowledged, or is over already because the cache had it; rejects with a FaultError. */
-export function submit(shell: Shell, submission: Submission): Promise<OperationStatus> {
-  const problem = submissionProblem(shell, submission)
+export function submit(engine: EngineState, submission: Submission): Promise<OperationStatus> {
+  const problem = submissionProblem(engine, submission)
   if (problem !== undefined) return Promise.reject(problem)
-  if (waitsFirst(shell, submission)) return submitAfter(shell, submission)
-  return new Promise((resolve, reject) => admit(shell, submission, { resolve, reject }))
+  if (waitsFirst(engine, submission)) return submitAfter(engine, submission)
+  return new Promise((resolve, reject) => admit(engine, submission, { resolve, reject }))
 }
 
-const mayHit = ({ results }: Shell, { cacheable, skipsCache, actionKey }: Submission): boolean =>
+const mayHit = ({ results }: EngineState, { cacheable, skipsCache, actionKey }: Submission): boolean =>
   results !== undefined && cacheable === true && skipsCache !== true && actionKey !== undefined
 
-const needsSync = ({ roots }: Shell, submission: Submission): boolean =>
+const needsSync = ({ roots }: EngineState, submission: Submission): boolean =>
   submission.durability === 'power' && roots?.makeDurable !== undefined && (submission.roots?.length ?? 0) > 0
 
-const waitsFirst = (shell: Shell, submission: Submission): boolean =>
-  mayHit(shell, submission) || needsSync(shell, submission)
+const waitsFirst = (engine: EngineState, submission: Submission): boolean =>
+  mayHit(engine, submission) || needsSync(engine, submission)
 
-async function submitAfter(shell: Shell, submission: Submission): Promise<OperationStatus> {
+async function submitAfter(engine: EngineState, submission: Submission): Promise<OperationStatus> {
   // What the door gave may be a view into a buffer that it reads the next message into.
   const own = {
     ...submission,
@@ -32,22 +32,22 @@ async function submitAfter(shell: Shell, submission: Submission): Promise<Operat
     ...(submission.note && { note: new Uint8Array(submission.note) }),
   }
   const { instance, actionKey, roots = [] } = own
-  if (mayHit(shell, own) && actionKey !== undefined) {
-    const result = await lookUp(shell, instance, actionKey)
-    if (result !== undefined) return await answerFromCache(shell, own, result)
+  if (mayHit(engine, own) && actionKey !== undefined) {
+    const result = await lookUp(engine, instance, actionKey)
+    if (result !== undefined) return await answerFromCache(engine, own, result)
   }
-  if (needsSync(shell, own)) await shell.roots?.makeDurable?.(roots)
-  const problem = submissionProblem(shell, own) // once more, for that took its time
+  if (needsSync(engine, own)) await engine.roots?.makeDurable?.(roots)
+  const problem = submissionProblem(engine, own) // once more, for that took its time
   if (problem !== undefined) throw problem
-  return await new Promise((resolve, reject) => admit(shell, own, { resolve, reject }))
+  return await new Promise((resolve, reject) => admit(engine, own, { resolve, reject }))
 }
 
 /** A cache that fails is a cache that has not got it. */
-async function lookUp(shell: Shell, instance: string, actionKey: string): Promise<Uint8Array | undefined> {
+async function lookUp(engine: EngineState, instance: string, actionKey: string): Promise<Uint8Array | undefined> {
   try {
-    return await shell.results?.get(instance, actionKey)
+    return await engine.results?.get(instance, actionKey)
   } catch (error) {
-    shell.log.warn({ error, instance }, 'the cache could not be asked')
+    engine.log.warn({ error, instance }, 'the cache could not be asked')
     return undefined
   }
 }
@@ -55,13 +55,13 @@ async function lookUp(shell: Shell, instance: string, actionKey: string): Promis
 const NONE: readonly Property[] = []
 const NOTHING: ResourceAmounts = {}
 
-function admit(shell: Shell, submission: Submission, caller: Caller): void {
+function admit(engine: EngineState, submission: Submission, submitter: PendingSubmit): void {
   const { invocation = '', priority = 0, properties = NONE, demands = NOTHING, durability = 'process' } = submission
   const { instance, origin, actionKey, timeoutMs, cacheable = false, needsWaiter = false } = submission
-  const id = newTaskId(shell)
-  const now = shell.clock.now()
+  const id = engine.registry.newTaskId()
+  const now = engine.clock.now()
   const { envelope, spec } = sealSpec(submission, submission.spec)
-  const hasRoots = shell.roots !== undefined && (submission.roots?.length ?? 0) > 0
+  const hasRoots = engine.roots !== undefined && (submission.roots?.length ?? 0) > 0
   const task = newLiveTask(
     {
       id,
@@ -75,7 +75,7 @@ function admit(shell: Shell, submission: Submission, caller: Caller): void {
       timeoutMs,
       spec,
       acceptedAt: now,
-      meter: shell.meter.of(instance, properties),
+      meter: engine.meter.of(instance, properties),
       durability,
       envelope,
       hasRoots,
@@ -83,17 +83,16 @@ function admit(shell: Shell, submission: Submission, caller: Caller): void {
       attemptsBefore: 0,
     },
     {
-      name: submission.operation ?? shell.newId(),
+      name: submission.operation ?? engine.newId(),
       note: submission.note && new Uint8Array(submission.note),
       needsWaiter,
       durability,
       joinedAt: now,
-      caller,
+      submitter,
     },
   )
-  shell.tasks.set(id, task)
-  shell.operations.set(task.first.name, task.first)
-  if (hasRoots) shell.roots?.hold(id, 'inputs', submission.roots ?? [])
+  engine.registry.add(task)
+  if (hasRoots) engine.roots?.hold(id, 'inputs', submission.roots ?? [])
   const event: Mutable<Submit> = {
     kind: 'submit',
     task: id,
@@ -111,7 +110,7 @@ function admit(shell: Shell, submission: Submission, caller: Caller): void {
   if (submission.refusesPreemptible) event.refusesPreemptible = true
   if (submission.interactive) event.interactive = true
   if (submission.maxRetries !== undefined) event.maxRetries = submission.maxRetries
-  shell.dispatch(event)
+  engine.dispatch(event)
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }

@@ -1,8 +1,8 @@
 import type { Awaitable } from '../model/awaitable.ts'
 import { attemptId } from '../model/fencing.ts'
 import { type Ask, ask } from './asking.ts'
+import type { EngineState } from './engine-state.ts'
 import { inputTaken } from './inputting.ts'
-import type { Shell } from './shell.ts'
 import { viewOfLink } from './worker-link.ts'
 import type {
   AttemptReport,
@@ -80,45 +80,45 @@ export interface HeldAttempt {
   readonly attempt: number
 }
 
-export const workerDesk = (shell: Shell): LocalWorkerDesk => ({
-  register: (description, session) => register(shell, description, session),
-  heartbeat: (worker, pulse) => heartbeat(shell, worker, pulse),
-  ask: (question, answer) => ask(shell, question, answer),
-  started: (worker, attemptId) => started(shell, worker, attemptId),
-  finished: (word, report) => finished(shell, word, report),
-  returned: (word, why) => returned(shell, word, why),
-  output: (printed) => output(shell, printed),
-  held: (word) => held(shell, word),
-  inputTaken: (word, number) => inputTaken(shell, word, number),
+export const workerDesk = (engine: EngineState): LocalWorkerDesk => ({
+  register: (description, session) => register(engine, description, session),
+  heartbeat: (worker, pulse) => heartbeat(engine, worker, pulse),
+  ask: (question, answer) => ask(engine, question, answer),
+  started: (worker, attemptId) => started(engine, worker, attemptId),
+  finished: (word, report) => finished(engine, word, report),
+  returned: (word, why) => returned(engine, word, why),
+  output: (printed) => output(engine, printed),
+  held: (word) => held(engine, word),
+  inputTaken: (word, number) => inputTaken(engine, word, number),
   disconnected(worker, session) {
-    const link = shell.links.get(worker)
+    const link = engine.links.find(worker)
     if (link?.session !== session) return
     link.isCutOff = true
-    shell.dispatch({ kind: 'disconnected', worker })
+    engine.dispatch({ kind: 'disconnected', worker })
   },
   unregister(worker) {
-    const link = shell.links.get(worker)
+    const link = engine.links.find(worker)
     if (link === undefined) return false
     link.isLeaving = true
-    shell.dispatch({ kind: 'unregister', worker })
+    engine.dispatch({ kind: 'unregister', worker })
     return true
   },
-  list: () => views(shell),
-  lost: () => shell.lost.views(shell.clock.now()),
-  attemptOf: (worker, operation) => heldAttempt(shell, worker, operation),
+  list: () => views(engine),
+  lost: () => engine.lost.views(engine.clock.now()),
+  attemptOf: (worker, operation) => heldAttempt(engine, worker, operation),
 })
 
-function heldAttempt(shell: Shell, worker: string, operation: string): HeldAttempt | undefined {
-  const task = shell.operations.get(operation)?.task
+function heldAttempt(engine: EngineState, worker: string, operation: string): HeldAttempt | undefined {
+  const task = engine.registry.operations.get(operation)?.task
   if (task?.worker !== worker || task.fencing === undefined || task.ending !== undefined) return undefined
   return { attemptId: attemptId(task.id, task.fencing), attempt: task.attempt }
 }
 
-function views(shell: Shell): WorkerView[] {
+function views(engine: EngineState): WorkerView[] {
   const leases = new Map<string, number>()
-  for (const { worker, fencing, ending } of shell.tasks.values()) {
+  for (const { worker, fencing, ending } of engine.registry.tasks.values()) {
     if (worker !== undefined && fencing !== undefined && ending === undefined)
       leases.set(worker, (leases.get(worker) ?? 0) + 1)
   }
-  return Array.from(shell.links.values(), (link) => viewOfLink(link, leases.get(link.description.worker) ?? 0))
+  return Array.from(engine.links.all(), (link) => viewOfLink(link, leases.get(link.description.worker) ?? 0))
 }

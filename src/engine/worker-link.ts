@@ -1,5 +1,4 @@
 import type { WorkerState } from '../model/worker-state.ts'
-import { guarded, type Shell } from './shell.ts'
 import type { TaskLease, WorkerDescription, WorkerSession, WorkerView } from './worker-session.ts'
 
 /** A long poll that waits for work. */
@@ -47,12 +46,3 @@ export function viewOfLink(link: WorkerLink, leases: number): WorkerView {
 }
 
 export const askedBy = ({ parked }: WorkerLink): number => parked.reduce((sum, { tasks }) => sum + tasks, 0)
-
-/** Nothing goes this way any more. */
-export function dropLink(shell: Shell, link: WorkerLink, what = link.what): void {
-  if (shell.links.get(link.description.worker) === link) shell.links.delete(link.description.worker)
-  const { parked } = link
-  link.parked = []
-  for (const { answer } of parked) guarded(shell, () => answer([]))
-  guarded(shell, () => link.session.over(what))
-}

@@ -1,33 +1,31 @@
 import { invalid } from '../base/fault.ts'
 import { type Fencing, parseAttemptId, sameFencing } from '../model/fencing.ts'
 import type { Attempt, AttemptEnd } from '../scheduler/model/events.ts'
+import type { EngineState } from './engine-state.ts'
 import { absent, exhausted, shortened, unavailable } from './faults.ts'
 import type { LiveTask, Report } from './live-task.ts'
 import { noteNames } from './offered-names.ts'
 import { OutputRing } from './output-ring.ts'
-import { recordLate } from './recording.ts'
 import { sendInputs } from './sending-inputs.ts'
-import type { Shell } from './shell.ts'
-import { dropLink, newLink, type WorkerLink } from './worker-link.ts'
+import { newLink, type WorkerLink } from './worker-link.ts'
 import type { AttemptReport, WorkerDescription, WorkerPulse, WorkerSession } from './worker-session.ts'
 
 const MOST_ATTEMPTS_LISTED = 100_000
 const RETRY_AFTER_MS = 10_000
 
 /** A worker comes, or comes again: then what it had is what it lists, and its old session is over. */
-export function register(shell: Shell, description: WorkerDescription, session: WorkerSession): void {
-  if (shell.isClosing) throw unavailable('the server is stopping')
+export function register(engine: EngineState, description: WorkerDescription, session: WorkerSession): void {
+  if (engine.isClosing) throw unavailable('the server is stopping')
   const { worker, running, resources = {}, ...rest } = description
-  refuseWrong(shell, description)
+  refuseWrong(engine, description)
   const attempts = running && attemptsOf(running)
-  const before = shell.links.get(worker)
-  if (before === undefined && shell.links.size >= shell.limits.workers)
+  if (engine.links.find(worker) === undefined && engine.links.size >= engine.limits.workers)
     throw exhausted('room for workers', RETRY_AFTER_MS)
-  shell.links.set(worker, newLink(description, session, shell.clock.now()))
-  shell.lost.remove(worker)
-  if (before !== undefined) dropLink(shell, before, 'it registered again')
-  noteNames(shell, rest.properties)
-  shell.dispatch({
+  const before = engine.links.add(newLink(description, session, engine.clock.now()))
+  engine.lost.remove(worker)
+  if (before !== undefined) engine.links.drop(before, 'it registered again')
+  noteNames(engine, rest.properties)
+  engine.dispatch({
     kind: 'register',
     worker,
     slots: rest.slots,
@@ -41,7 +39,7 @@ export function register(shell: Shell, description: WorkerDescription, session: 
   })
 }
 
-function refuseWrong({ limits }: Shell, { worker, properties }: WorkerDescription): void {
+function refuseWrong({ limits }: EngineState, { worker, properties }: WorkerDescription): void {
   if (worker === '' || worker.length > limits.nameLength) throw invalid('a worker must have a name, and no long one')
   if (properties.length > limits.properties) throw invalid('a worker offers too many properties', 'range')
   for (const { name, value } of properties) {
@@ -56,21 +54,21 @@ function attemptsOf(ids: readonly string[]): Attempt[] {
 
 /** False for a worker that is not known, and has to register. */
 export function heartbeat(
-  shell: Shell,
+  engine: EngineState,
   worker: string,
   { holds, load, draining, preempted }: WorkerPulse = {},
 ): boolean {
-  const link = shell.links.get(worker)
+  const link = engine.links.find(worker)
   if (link === undefined) return false
   if (preempted) {
-    shell.log.info({ worker }, 'worker is preempted, its tasks are queued again')
-    shell.dispatch({ kind: 'preempted', worker })
+    engine.log.info({ worker }, 'worker is preempted, its tasks are queued again')
+    engine.dispatch({ kind: 'preempted', worker })
     return true
   }
   const attempts = holds && attemptsOf(holds)
-  link.heardAt = shell.clock.now()
+  link.heardAt = engine.clock.now()
   link.isCutOff = false
-  shell.dispatch({
+  engine.dispatch({
     kind: 'heartbeat',
     worker,
     ...(attempts && { holds: attempts }),
@@ -81,12 +79,12 @@ export function heartbeat(
 }
 
 /** False when the attempt is not the task's any more: the worker should drop it. */
-export function started(shell: Shell, worker: string, attemptId: string): boolean {
+export function started(engine: EngineState, worker: string, attemptId: string): boolean {
   const attempt = parseAttemptId(attemptId)
-  const task = currentTask(shell, worker, attempt)
+  const task = currentTask(engine, worker, attempt)
   // Its end came by another way and overtook this: to the scheduler it would be an attempt that it does not know.
-  if (task?.ending === undefined) shell.dispatch({ kind: 'started', worker, ...attempt })
-  if (task !== undefined) sendInputs(shell, task)
+  if (task?.ending === undefined) engine.dispatch({ kind: 'started', worker, ...attempt })
+  if (task !== undefined) sendInputs(engine, task)
   return task !== undefined
 }
 
@@ -100,11 +98,11 @@ export interface WorkersWord {
  * again when the connection breaks.
  */
 export function finished(
-  shell: Shell,
+  engine: EngineState,
   { worker, attemptId }: WorkersWord,
   report: AttemptReport,
 ): Promise<'applied' | 'superseded'> {
-  const given = shell.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
+  const given = engine.registry.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
   // Most say back what they were given, and there is nothing to read in it.
   if (
     given?.attemptId === attemptId &&
@@ -112,14 +110,14 @@ export function finished(
     given.worker === worker &&
     given.record !== 'refused'
   )
-    return finishedUnder(shell, given, { fencing: given.fencing, worker, report })
+    return finishedUnder(engine, given, { fencing: given.fencing, worker, report })
   const attempt = parseAttemptId(attemptId)
-  const task = currentTask(shell, worker, attempt)
+  const task = currentTask(engine, worker, attempt)
   if (task === undefined || task.record === 'refused') {
-    supersede(shell, { worker, attemptId, attempt, task }, report.outcome)
+    supersede(engine, { worker, attemptId, attempt, task }, report.outcome)
     return Promise.resolve('superseded')
   }
-  return finishedUnder(shell, task, { fencing: attempt.fencing, worker, report })
+  return finishedUnder(engine, task, { fencing: attempt.fencing, worker, report })
 }
 
 interface CurrentReport {
@@ -129,12 +127,12 @@ interface CurrentReport {
 }
 
 const finishedUnder = (
-  shell: Shell,
+  engine: EngineState,
   task: LiveTask,
   { fencing, worker, report }: CurrentReport,
 ): Promise<'applied' | 'superseded'> =>
   new Promise((answer) => {
-    const outcome = boundedOutcome(shell, report)
+    const outcome = boundedOutcome(engine, report)
     const result = outcome === report.outcome ? report.result : undefined
     const succeeded = outcome.kind === 'result' && outcome.succeeded
     const told: Report = { fencing, result, roots: report.roots ?? NONE, succeeded, answer }
@@ -146,13 +144,13 @@ const finishedUnder = (
     }
     task.report?.answer('applied')
     task.report = told
-    shell.dispatch({ kind: 'finished', worker, outcome, task: task.id, fencing })
+    engine.dispatch({ kind: 'finished', worker, outcome, task: task.id, fencing })
   })
 
 const NONE: Report['roots'] = []
 
 /** A result that is too large to keep is none: the task ends all the same. */
-function boundedOutcome({ limits }: Shell, { outcome, result }: AttemptReport): AttemptEnd {
+function boundedOutcome({ limits }: EngineState, { outcome, result }: AttemptReport): AttemptEnd {
   if (result === undefined || result.length <= limits.resultBytes) return outcome
   const what = `its result has ${result.length} bytes, and ${limits.resultBytes} are kept at most`
   return { kind: 'fault', what, final: true }
@@ -166,31 +164,35 @@ interface Stale extends WorkersWord {
 const STATE_OF = { result: 'completed', timeout: 'timeout', stopped: 'cancelled', fault: 'failed' } as const
 
 /** A worker that never held the lease changes nothing: not even the list of late reports. */
-function supersede(shell: Shell, { worker, attemptId, attempt, task }: Stale, outcome: AttemptEnd): void {
+function supersede(engine: EngineState, { worker, attemptId, attempt, task }: Stale, outcome: AttemptEnd): void {
   // The scheduler learns that the worker has the attempt no more: it may have waited for that slot.
-  if (task !== undefined || shell.links.has(worker)) shell.dispatch({ kind: 'finished', worker, outcome, ...attempt })
-  if (task === undefined && shell.formerLeases.take(attemptId, worker))
-    recordLate(shell, { ...attempt, state: STATE_OF[outcome.kind], reason: `from worker ${shortened(worker)}` })
+  if (task !== undefined || engine.links.find(worker) !== undefined)
+    engine.dispatch({ kind: 'finished', worker, outcome, ...attempt })
+  if (task === undefined && engine.formerLeases.take(attemptId, worker))
+    engine.recorder.recordLate(
+      { ...attempt, state: STATE_OF[outcome.kind], reason: `from worker ${shortened(worker)}` },
+      engine.registry.tasks.get(attempt.task),
+    )
 }
 
 /** The task, if this is the attempt that counts. */
-export function currentTask(shell: Shell, worker: string, { task: id, fencing }: Attempt): LiveTask | undefined {
-  const task = shell.tasks.get(id)
+export function currentTask(engine: EngineState, worker: string, { task: id, fencing }: Attempt): LiveTask | undefined {
+  const task = engine.registry.tasks.get(id)
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
 }
 
 export type HeldTask = Pick<LiveTask, 'instance' | 'origin' | 'spec'>
 
-export function held(shell: Shell, { worker, attemptId }: WorkersWord): HeldTask | undefined {
-  const task = currentTask(shell, worker, parseAttemptId(attemptId))
+export function held(engine: EngineState, { worker, attemptId }: WorkersWord): HeldTask | undefined {
+  const task = currentTask(engine, worker, parseAttemptId(attemptId))
   return task?.ending === undefined ? task : undefined
 }
 
 /** False when the worker does not hold the attempt. */
-export function returned(shell: Shell, { worker, attemptId }: WorkersWord, { what, noSlot }: Return): boolean {
+export function returned(engine: EngineState, { worker, attemptId }: WorkersWord, { what, noSlot }: Return): boolean {
   const attempt = parseAttemptId(attemptId)
-  const isHeld = currentTask(shell, worker, attempt) !== undefined
-  shell.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt, ...(noSlot && { noSlot }) })
+  const isHeld = currentTask(engine, worker, attempt) !== undefined
+  engine.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt, ...(noSlot && { noSlot }) })
   return isHeld
 }
 
@@ -209,16 +211,16 @@ export interface Printed extends WorkersWord {
 }
 
 /** False when the worker does not hold the attempt: what it prints is not shown. */
-export function output(shell: Shell, { worker, attemptId, ...printed }: Printed): boolean {
-  const task = currentTask(shell, worker, parseAttemptId(attemptId))
+export function output(engine: EngineState, { worker, attemptId, ...printed }: Printed): boolean {
+  const task = currentTask(engine, worker, parseAttemptId(attemptId))
   if (task === undefined) return false
-  task.output ??= new OutputRing(shell.limits.outputBytes)
+  task.output ??= new OutputRing(engine.limits.outputBytes)
   task.output.add({ ...printed, attempt: task.attempt })
   return true
 }
 
-export function linkOf(shell: Shell, worker: string): WorkerLink {
-  const link = shell.links.get(worker)
+export function linkOf(engine: EngineState, worker: string): WorkerLink {
+  const link = engine.links.find(worker)
   if (link === undefined) throw absent(`no worker is registered as ${shortened(worker)}`)
   return link
 }
