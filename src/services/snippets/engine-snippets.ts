@@ -1,6 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
 import { silentLog } from '../../base/log.ts'
-import type { OperationStatus } from '../../engine/status.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import { isOver, type SnippetRequest, type SnippetStatus } from '../../model/snippet.ts'
@@ -13,9 +12,10 @@ import { languageOffers, liveOffers } from './live-offers.ts'
 import { rememberedVerdicts } from './remembered-verdicts.ts'
 import { sendingCallbacks } from './sending-callbacks.ts'
 import type { SnippetService } from './snippet-service.ts'
-import { type SnippetView, viewOfSnippet } from './snippet-status.ts'
+import type { SnippetView } from './snippet-status.ts'
 import { codeHashOf, type SnippetTaskOptions } from './snippet-task-request.ts'
 import type { SnippetServiceOptions, SnippetTools } from './snippet-tools.ts'
+import { snippetViews } from './snippet-views.ts'
 import { submitSnippet } from './submit-snippet.ts'
 import { noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
 
@@ -36,8 +36,10 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
   const submit = async (order: SnippetTaskOptions): Promise<SnippetStatus> => {
     refuseIf(options.draining)
     const { operation, isKnown } = await submitSnippet(order, tools, callbacks)
+    const view = tools.views.of(operation)
+    if (view === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted with another origin' })
     if (!isKnown) follower.follow(operation)
-    return await complete(mustBeSnippet(operation))
+    return await complete(view)
   }
   const watch: SnippetService['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
   const desk: OpenSnippetService = {
@@ -46,8 +48,8 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
     mustBeOpen: () => refuseIf(options.draining),
     submit: (request, durability = 'power') => submit({ request, durability }),
     async run(request, limit) {
-      const { id } = await submit({ request, durability: 'power', isToldLate: true })
-      const status = await desk.wait(id, limit)
+      const accepted = await submit({ request, durability: 'power', deferAck: true })
+      const status = isOver(accepted) ? accepted : await desk.wait(accepted.id, limit)
       if (!isOver(status)) await engine.secure()
       return status
     },
@@ -96,13 +98,14 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOpt
     offers,
     awaited: awaitedLanguages({ languages, offers, clock, graceMs, isWorkerComing }),
     durations: codeDurations(),
+    views: snippetViews(),
     underWay: new Map(),
   }
   const verdicts = rememberedVerdicts(tools)
   const complete = verdicts.whole
   const find = async (id: string): Promise<SnippetView | undefined> => {
     const operation = await engine.find(LOCAL_CALLER, id)
-    return operation && viewOfSnippet(operation)
+    return operation && tools.views.of(operation)
   }
   const sender = callbacks && sendingCallbacks({ callbacks, tools, find, complete, asked })
   const follower = followEnds(tools, sender)
@@ -112,10 +115,4 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOpt
 
 function refuseIf(draining: AbortSignal | undefined): void {
   if (draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
-}
-
-function mustBeSnippet(operation: OperationStatus): SnippetView {
-  const told = viewOfSnippet(operation)
-  if (told === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted as something else' })
-  return told
 }

@@ -2,7 +2,7 @@ import type { OperationStatus } from '../../engine/status.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetCallback, SnippetStatus } from '../../model/snippet.ts'
 import type { CallbackSender } from './callbacks/callback-sender.ts'
-import { SNIPPET_ORIGIN, viewOfSnippet } from './snippet-status.ts'
+import { SNIPPET_ORIGIN } from './snippet-status.ts'
 import { codeHashOf } from './snippet-task-request.ts'
 import type { SnippetTools } from './snippet-tools.ts'
 
@@ -22,13 +22,14 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
     )
   }
   const ended = (operation: OperationStatus): void => {
-    const told = viewOfSnippet(operation)
-    if (told === undefined) return
-    const { request, result, state, cached } = told.status
+    const view = tools.views.of(operation)
+    tools.views.release(operation.operation)
+    if (view === undefined) return
+    const { request, result, state, cached } = view.status
     const ms = result?.stages.reduce((sum, { usage }) => sum + usage.wallMs, 0)
     if (ms !== undefined && !cached && state !== 'cancelled')
       tools.durations.learn(request.language, codeHashOf(request), ms)
-    if (request.callback !== undefined) call(told.status, request.callback)
+    if (request.callback !== undefined) call(view.status, request.callback)
   }
   const follow = (operation: OperationStatus): void => {
     const id = operation.operation
@@ -42,7 +43,10 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
           stops.delete(id)
           setImmediate(() => ended(now)) // who waits for the answer has it first
         },
-        failed: () => void stops.delete(id),
+        failed() {
+          stops.delete(id)
+          tools.views.release(id)
+        },
       }),
     )
   }

@@ -2,7 +2,7 @@ import { findLanguage } from '../../languages/find-language.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
 import type { SnippetPage, SnippetQuery } from './snippet-service.ts'
-import { SNIPPET_ORIGIN, type SnippetView, taskStatesFor, viewOfSnippet } from './snippet-status.ts'
+import { SNIPPET_ORIGIN, type SnippetView, taskStatesFor } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
 
 const USUAL = 50
@@ -36,7 +36,7 @@ export async function listSnippets(
     next = found.next
     for (const { status: operation, place } of found.operations) {
       if (snippets.length === limit) return { snippets, next: place }
-      const told = viewOfSnippet(operation)
+      const told = tools.views.of(operation)
       if (told !== undefined && isAskedFor(told.status, { ...query, language })) snippets.push(await complete(told))
     }
     await new Promise<void>((resolve) => setImmediate(resolve)) // others have a turn

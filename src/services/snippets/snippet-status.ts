@@ -1,31 +1,34 @@
+import type { DigestFunction } from '../../base/digest.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import type { InlineFile } from '../../model/command.ts'
-import { type CommandResult, type CommandTask, hasSucceeded } from '../../model/command-task.ts'
-import { LANGUAGE_PROPERTY } from '../../model/language.ts'
-import { type SnippetRequest, type SnippetState, type SnippetStatus, snippetOf } from '../../model/snippet.ts'
+import { type CommandResult, hasSucceeded } from '../../model/command-task.ts'
+import type { SnippetRequest, SnippetState, SnippetStatus } from '../../model/snippet.ts'
 import type { TaskState } from '../../model/task-state.ts'
-import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
 import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
-import { noteFromBytes, type SnippetNote } from './snippet-note.ts'
+import type { SnippetNote } from './snippet-note.ts'
 
 export const SNIPPET_ORIGIN = 'snippet'
 
-/** As it is to the desk: what clients may know, and what came along that they do not see. */
+/** The status that clients see, and the parts of the note that they do not see. */
 export interface SnippetView {
   readonly status: SnippetStatus
   readonly note: SnippetNote | undefined
 }
 
+/** The request of an operation, as the service received it or as the journal kept it. */
+export interface KnownRequest {
+  readonly request: SnippetRequest
+  readonly note: SnippetNote | undefined
+  /** The digest function of the task, with which its result is read. */
+  readonly fn: DigestFunction
+}
+
 /**
- * An operation as its client knows it; undefined when it is no snippet. The verdict is not in it, for that may need what
- * lies in the store. A task, a note or a result that cannot be read is told as far as it can be: they come from other
- * versions of this program, and from workers that may be anybody's.
+ * The view of an operation. It has no verdict yet: that may need blobs from the store. A result that cannot be read is
+ * left out: it may come from another version of this program, or from a worker of unknown origin.
  */
-export function viewOfSnippet(operation: OperationStatus): SnippetView | undefined {
-  if (operation.origin !== SNIPPET_ORIGIN) return undefined
+export function viewOfSnippet(operation: OperationStatus, { request, note, fn }: KnownRequest): SnippetView {
   const { end } = operation
-  const { task, note, request } = askedFor(operation)
-  const result = resultOf(operation, task)
+  const result = resultOf(operation, fn)
   const status: SnippetStatus = {
     id: operation.operation,
     request,
@@ -39,11 +42,20 @@ export function viewOfSnippet(operation: OperationStatus): SnippetView | undefin
     completedAt: end?.at,
     result,
     verdict: undefined,
-    what: end && (result && end.state !== 'cancelled' ? wordsFor(result) : end.what),
+    what: end && (result && end.state !== 'cancelled' ? endText(result) : end.what),
     ...(end?.why === 'no-worker' && { noWorker: true }),
     cached: end?.cached ?? false,
   }
   return { status, note }
+}
+
+function resultOf({ end }: OperationStatus, fn: DigestFunction): CommandResult | undefined {
+  if (end?.result === undefined) return undefined
+  try {
+    return commandResultFromProto(end.result, fn)
+  } catch {
+    return undefined
+  }
 }
 
 const STATES = {
@@ -59,14 +71,14 @@ const STATES = {
   cancelled: 'cancelled',
 } as const satisfies Record<TaskState, SnippetState>
 
-/** To the grid a program that ran is completed; to who wrote it, it failed or took too long. */
+/** A task whose program ran is completed for the grid; for its author it failed or timed out. */
 function stateOf(state: TaskState, result: CommandResult | undefined): SnippetState {
   if (state !== 'completed' || result === undefined || hasSucceeded(result)) return STATES[state]
   const cause = result.stages.at(-1)?.cause
   return cause === 'timeout' || cause === 'cpu-time' ? 'timeout' : 'failed'
 }
 
-/** Which states of the grid may stand for one of a client's. */
+/** The task states in which a snippet can have one of these states. */
 export const taskStatesFor = (states: readonly SnippetState[]): TaskState[] =>
   (Object.keys(STATES) as TaskState[]).filter(
     (state) =>
@@ -74,7 +86,7 @@ export const taskStatesFor = (states: readonly SnippetState[]): TaskState[] =>
       (state === 'completed' && (states.includes('failed') || states.includes('timeout'))),
   )
 
-function wordsFor({ stages, outputs }: CommandResult): string {
+function endText({ stages, outputs }: CommandResult): string {
   const last = stages.at(-1)
   if (last === undefined) return 'nothing was run'
   if (last.cause === 'ok') return outputs.problem ?? 'it exited with 0'
@@ -86,71 +98,3 @@ function wordsFor({ stages, outputs }: CommandResult): string {
         : `ended by ${last.cause}`
   return `${last.name} ${how}${last.reason === undefined ? '' : `: ${last.reason}`}`
 }
-
-interface AskedFor {
-  readonly task: CommandTask | undefined
-  readonly note: SnippetNote | undefined
-  readonly request: SnippetRequest
-}
-
-function askedFor({ spec, note: noteBytes, instance }: OperationStatus): AskedFor {
-  const task = taskIn(spec)
-  const note = noteFromBytes(noteBytes)
-  return { task, note, request: requestOf({ task, note, instance }) }
-}
-
-function taskIn(spec: Uint8Array): CommandTask | undefined {
-  try {
-    return commandTaskFromProto(spec)
-  } catch {
-    return undefined
-  }
-}
-
-function resultOf({ end }: OperationStatus, task: CommandTask | undefined): CommandResult | undefined {
-  if (end?.result === undefined) return undefined
-  try {
-    return commandResultFromProto(end.result, task?.fn ?? 'sha256')
-  } catch {
-    return undefined
-  }
-}
-
-type Parts = Pick<AskedFor, 'task' | 'note'> & Pick<SnippetRequest, 'instance'>
-
-function requestOf({ task, note, instance }: Parts): SnippetRequest {
-  const run = task?.stages.at(-1)
-  const language = task?.platform.find(({ name }) => name === LANGUAGE_PROPERTY)?.value.split('@', 1)[0]
-  const files = task?.inputs.files ?? []
-  const names = note?.files ?? files.map(({ path }) => path)
-  const fromTask = {
-    instance,
-    language: note?.language ?? language ?? '',
-    files: names.flatMap((name, at) => contentsAt(files, at).map((contents) => ({ name, contents }))),
-    stdin: run?.stdin?.kind === 'inline' ? run.stdin.bytes : undefined,
-    network: run?.network ?? false,
-    outputs: task?.outputs.globs ?? [],
-    cacheable: task?.cacheable ?? false,
-  }
-  if (note === undefined) return snippetOf(fromTask)
-  const { args, compileLimits, runLimits, expected, metadata, callback, priority, invocation } = note
-  return snippetOf({
-    ...fromTask,
-    version: note.wanted,
-    args,
-    env: note.env.map(([name, value]) => ({ name, value })),
-    compileLimits,
-    runLimits,
-    expected,
-    metadata,
-    callback,
-    idempotencyKey: note.key,
-    priority,
-    invocation,
-    isolation: note.isolation,
-    interactive: note.interactive,
-  })
-}
-
-const contentsAt = (files: readonly InlineFile[], at: number): Uint8Array[] =>
-  files.slice(at, at + 1).map(({ contents }) => contents)

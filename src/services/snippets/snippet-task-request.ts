@@ -8,50 +8,52 @@ import type { SnippetRequest } from '../../model/snippet.ts'
 import type { TaskForm } from '../../model/task-form.ts'
 import type { Durability } from '../../storage/journal/fact.ts'
 import { hashOfText } from './printed-hash.ts'
-import { noteToBytes } from './snippet-note.ts'
+import { noteToBytes, type SnippetNote } from './snippet-note.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
-import { SNIPPET_ORIGIN } from './snippet-status.ts'
+import { type KnownRequest, SNIPPET_ORIGIN } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
 
-/** What the grid is given for a request. */
 export interface SnippetTaskOptions {
   readonly request: SnippetRequest
   readonly durability: Durability
-  /** Nobody is told of it before its end. */
-  readonly isToldLate?: boolean
-  /** Of what was expected of the run that this one repeats, where nobody has its words any more. */
+  /** The caller waits for the end, and gets no acknowledgement before it. */
+  readonly deferAck?: boolean
+  /** Hash of the expected output of the run that this one repeats, when the text itself was not kept. */
   readonly expectedHash?: string | undefined
 }
 
-/** Longer than this, only the hash of what is expected is kept. */
+/** A longer expected output is kept as a hash only. */
 const MOST_EXPECTED = 16 * 1024
 
-export function taskRequestOfSnippet(
-  order: SnippetTaskOptions,
-  operation: string,
-  tools: SnippetTools,
-): Submission & { readonly operation: string } {
-  const { request, durability } = order
+export interface SnippetTask {
+  readonly taskRequest: Submission & { readonly operation: string }
+  readonly known: KnownRequest
+}
+
+export function snippetTaskRequest(options: SnippetTaskOptions, operation: string, tools: SnippetTools): SnippetTask {
+  const { request, durability } = options
   const language = languageOf(request.language, tools.languages)
   const version = versionFor(request, language, tools)
   const task = tools.lower(request, language, version.pinned)
   const estimateMs = tools.durations.estimateMs(language.name, codeHashOf(request))
-  const submission = commandSubmission(task, {
+  const note = noteOf(options, language.name, version.told)
+  const taskRequest = commandSubmission(task, {
     instance: request.instance,
     origin: SNIPPET_ORIGIN,
     form: formOf(request, language),
-    durability: request.interactive === undefined ? durability : 'process', // who sat there is gone with the power
+    durability: request.interactive === undefined ? durability : 'process', // its client is gone after a power failure
     mayStartEarly: !request.network,
-    // What others see of it must be on record; and who comes with the same key is told of it at once.
-    ...(order.isToldLate === true && !request.network && request.idempotencyKey === undefined && { isToldLate: true }),
+    // A task with effects outside must be durable first; a second request with the same key is acknowledged at once.
+    ...(options.deferAck === true && !request.network && request.idempotencyKey === undefined && { isToldLate: true }),
     operation,
-    note: noteToBytes(noteOf(order, language.name, version.told)),
+    note: noteToBytes(note),
     ...(request.priority !== undefined && { priority: request.priority }),
     ...(request.invocation !== undefined && { invocation: request.invocation }),
     ...(estimateMs !== undefined && { estimateMs }),
     ...(version.pinned !== undefined && { salt: `${language.name}@${version.pinned}` }),
   })
-  return { ...submission, operation }
+  const kept = { ...request, language: language.name, expected: note.expected }
+  return { taskRequest: { ...taskRequest, operation }, known: { request: kept, note, fn: task.fn } }
 }
 
 function languageOf(wanted: string, languages: readonly Language[]): Language {
@@ -102,7 +104,11 @@ function formOf(request: SnippetRequest, { fileName }: Language): TaskForm {
   return isSimple ? 'snippet' : 'command'
 }
 
-function noteOf({ request, expectedHash }: SnippetTaskOptions, language: string, version: string | undefined) {
+function noteOf(
+  { request, expectedHash }: SnippetTaskOptions,
+  language: string,
+  version: string | undefined,
+): SnippetNote {
   const { expected, files, args, env, compileLimits, runLimits, metadata, callback, priority, invocation } = request
   return {
     language,

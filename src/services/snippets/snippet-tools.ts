@@ -12,6 +12,7 @@ import type { CallbackForms } from './callback-form.ts'
 import type { DeliveryLog } from './callbacks/delivery-log.ts'
 import type { CodeDurations } from './durations.ts'
 import type { LiveOffers } from './live-offers.ts'
+import type { SnippetViews } from './snippet-views.ts'
 
 export interface SnippetServiceOptions {
   readonly engine: LocalEngine
@@ -52,6 +53,7 @@ export interface SnippetTools extends Omit<SnippetServiceOptions, 'callbacks' | 
   readonly offers: LiveOffers
   readonly awaited: AwaitedLanguages
   readonly durations: CodeDurations
+  readonly views: SnippetViews
   /** Submissions under a key that are on their way, by the name of their operation. */
   readonly underWay: Map<string, Promise<unknown>>
 }

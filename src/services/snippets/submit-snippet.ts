@@ -7,7 +7,7 @@ import { callbackProblem } from './callbacks/callback-url.ts'
 import { noteFromBytes } from './snippet-note.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
 import { SNIPPET_ORIGIN } from './snippet-status.ts'
-import { asksForVersion, requestHash, type SnippetTaskOptions, taskRequestOfSnippet } from './snippet-task-request.ts'
+import { asksForVersion, requestHash, type SnippetTaskOptions, snippetTaskRequest } from './snippet-task-request.ts'
 import type { CallbackSettings, SnippetTools } from './snippet-tools.ts'
 
 export interface Submitted {
@@ -56,16 +56,18 @@ interface NewTask {
   readonly callbacks: CallbackSettings | undefined
 }
 
-async function firstTime(order: SnippetTaskOptions, { name, tools, callbacks }: NewTask): Promise<Submitted> {
-  if (asksForVersion(order.request)) await tools.awaited.settled(order.request)
-  const submission = taskRequestOfSnippet(order, name, tools)
-  const owes = order.request.callback !== undefined && callbacks !== undefined
+async function firstTime(options: SnippetTaskOptions, { name, tools, callbacks }: NewTask): Promise<Submitted> {
+  if (asksForVersion(options.request)) await tools.awaited.settled(options.request)
+  const { taskRequest, known } = snippetTaskRequest(options, name, tools)
+  const owes = options.request.callback !== undefined && callbacks !== undefined
   if (owes) await callbacks.log.owe(name, tools.clock.now())
+  tools.views.hold(name, known)
   try {
-    return { operation: await tools.engine.submit(LOCAL_CALLER, submission), isKnown: false }
+    return { operation: await tools.engine.submit(LOCAL_CALLER, taskRequest), isKnown: false }
   } catch (error) {
-    const known = isTaken(error) ? await tools.engine.find(LOCAL_CALLER, name) : undefined
-    if (known !== undefined) return again(known, order.request)
+    tools.views.release(name)
+    const existing = isTaken(error) ? await tools.engine.find(LOCAL_CALLER, name) : undefined
+    if (existing !== undefined) return again(existing, options.request)
     if (owes) await callbacks.log.drop(name)
     throw error
   }

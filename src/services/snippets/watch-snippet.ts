@@ -2,7 +2,7 @@ import { FaultError } from '../../base/fault.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import { isOver, type SnippetStatus } from '../../model/snippet.ts'
 import type { SnippetService, SnippetWatcher } from './snippet-service.ts'
-import { type SnippetView, viewOfSnippet } from './snippet-status.ts'
+import type { SnippetView } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
 
 export const noSnippet = (id: string): FaultError =>
@@ -18,7 +18,7 @@ export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, compl
   let isEnded = false
   const end = tools.engine.watch(LOCAL_CALLER, id, {
     told(operation) {
-      const told = viewOfSnippet(operation)
+      const told = tools.views.of(operation)
       if (told === undefined) {
         end()
         watcher.failed(noSnippet(id))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../../../base/log.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
+import { snippetError } from '../snippets/problem.ts'
 import { httpDoor } from './http-door.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { TokenBuckets } from './token-bucket.ts'
@@ -10,6 +11,7 @@ const HASH = 'a'.repeat(64)
 function door(rates: RateLimits) {
   const clock = manualClock()
   const app = httpDoor({
+    errorShapes: [snippetError],
     readiness: () => ({ ready: true, reasons: [] }),
     metricsText: async () => '',
     metricsContentType: 'text/plain',
