@@ -19,37 +19,26 @@ import { snippetViews } from './snippet-views.ts'
 import { submitSnippet } from './submit-snippet.ts'
 import { noSnippet, waitFor, watchSnippet } from './watch-snippet.ts'
 
-/** The desk, and how it ends: what it watches for its own sake, and callbacks that are being sent. */
+/** The service with its end: `close` stops following operations and sending callbacks. */
 export interface OpenSnippetService extends SnippetService {
   stop(): void
 }
 
-/** The desk over the engine. What was open at the last end of the process is taken up again, callbacks included. */
+/** The service over the engine. It resumes operations and callbacks that were open when the last process ended. */
 export function snippetService(options: SnippetServiceOptions): OpenSnippetService {
   const { engine, clock, callbacks } = options
-  const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => desk)
-  const mustFind = async (id: string): Promise<SnippetView> => {
-    const told = await find(id)
-    if (told === undefined) throw noSnippet(id)
-    return told
-  }
-  const submit = async (order: SnippetTaskOptions): Promise<SnippetStatus> => {
-    refuseIf(options.draining)
-    const { operation, isKnown } = await submitSnippet(order, tools, callbacks)
-    const view = tools.views.of(operation)
-    if (view === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted with another origin' })
-    if (!isKnown) follower.follow(operation)
-    return await complete(view)
-  }
+  const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => service)
+  const mustFind = mustBeFound(find)
+  const submit = submitting(options, { tools, complete, follower })
   const watch: SnippetService['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
-  const desk: OpenSnippetService = {
+  const service: OpenSnippetService = {
     languages: () => languageOffers(tools.languages, tools.offers),
     ...tools.awaited,
     mustBeOpen: () => refuseIf(options.draining),
     submit: (request, durability = 'power') => submit({ request, durability }),
     async run(request, limit) {
       const accepted = await submit({ request, durability: 'power', deferAck: true })
-      const status = isOver(accepted) ? accepted : await desk.wait(accepted.id, limit)
+      const status = isOver(accepted) ? accepted : await service.wait(accepted.id, limit)
       if (!isOver(status)) await engine.secure()
       return status
     },
@@ -85,10 +74,31 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
       sender?.stop()
     },
   }
-  return desk
+  return service
 }
 
-/** `asked` is the desk itself, for what begins only once it is there. */
+const mustBeFound =
+  (find: (id: string) => Promise<SnippetView | undefined>) =>
+  async (id: string): Promise<SnippetView> => {
+    const view = await find(id)
+    if (view === undefined) throw noSnippet(id)
+    return view
+  }
+
+type Parts = Pick<ReturnType<typeof openParts>, 'tools' | 'complete' | 'follower'>
+
+const submitting =
+  ({ draining, callbacks }: SnippetServiceOptions, { tools, complete, follower }: Parts) =>
+  async (options: SnippetTaskOptions): Promise<SnippetStatus> => {
+    refuseIf(draining)
+    const { operation, isKnown } = await submitSnippet(options, tools, callbacks)
+    const view = tools.views.of(operation)
+    if (view === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted with another origin' })
+    if (!isKnown) follower.follow(operation)
+    return await complete(view)
+  }
+
+/** `asked` returns the service itself, for parts that use it after its start. */
 function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOptions, asked: () => FormSnippets) {
   const { engine, clock, languages, noWorkerGraceMs: graceMs = 60_000, isWorkerComing = () => false } = options
   const offers = liveOffers(engine.workers, clock)
