@@ -9,6 +9,7 @@ import { interactiveDoor } from '../../src/doors/websocket/snippets/door.ts'
 import type { InteractiveDoorOptions } from '../../src/doors/websocket/snippets/session.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { snippetService } from '../../src/services/snippets/engine-snippets.ts'
 import type { SnippetService } from '../../src/services/snippets/snippet-service.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
@@ -49,7 +50,15 @@ export async function interactiveGrid(more: Partial<InteractiveDoorOptions> = {}
     version: '1.2.3',
     log: silentLog,
   })
-  const sockets = [interactiveDoor({ desk, input: engine.input, clock: systemClock, ...more })]
+  const sockets = [
+    interactiveDoor({
+      scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }),
+      desk,
+      input: engine.input,
+      clock: systemClock,
+      ...more,
+    }),
+  ]
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock: systemClock, log: silentLog, sockets })
   onTestFinished(() => http.close(0))
   await speakingWorker(grid, languages)

@@ -17,6 +17,7 @@ import { pistonConnect } from '../../src/doors/websocket/piston/door.ts'
 import type { PistonConnectOptions } from '../../src/doors/websocket/piston/session.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryDeliveryLog } from '../../src/services/snippets/callbacks/delivery-log.ts'
 import { snippetService } from '../../src/services/snippets/engine-snippets.ts'
 import type { SnippetService } from '../../src/services/snippets/snippet-service.ts'
@@ -67,11 +68,12 @@ export async function dropInGrid({ initMs = 20_000 }: Pick<PistonConnectOptions,
     version: '1.2.3',
     log: silentLog,
   })
-  const shared = { desk, instances, clock, ending: ending.signal }
+  const scopeOf = () => ({ caller: LOCAL_CALLER, instance: '' })
+  const shared = { desk, instances, scopeOf, clock, ending: ending.signal }
   app.route('/', pistonDoor(shared))
   const { figures } = engine
   app.route('/', judge0Door({ ...shared, version: '1.2.3', figures, callbacks: { addresses: anyAddress } }))
-  const sockets = pistonConnect({ desk, input: engine.input, clock, initMs })
+  const sockets = pistonConnect({ desk, scopeOf, input: engine.input, clock, initMs })
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog, sockets })
   onTestFinished(async () => {
     ending.abort()

@@ -11,6 +11,7 @@ import { snippetsDoor } from '../../src/doors/http/snippets/door.ts'
 import { snippetError } from '../../src/doors/http/snippets/problem.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { snippetService } from '../../src/services/snippets/engine-snippets.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
 import { startGrid, type TestGrid, until } from '../workers/grid.ts'
@@ -43,7 +44,17 @@ export async function playgroundGrid(): Promise<PlaygroundGrid> {
     version: '1.2.3',
     log: silentLog,
   })
-  door.route('/', snippetsDoor({ desk, instances, clock, version: '1.2.3', ending: ending.signal }))
+  door.route(
+    '/',
+    snippetsDoor({
+      scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }),
+      desk,
+      instances,
+      clock,
+      version: '1.2.3',
+      ending: ending.signal,
+    }),
+  )
   door.route('/', playgroundDoor({ languages, newNonce: () => randomBytes(16).toString('base64') }))
   const http = await listenHttp(door, { host: '127.0.0.1', port: 0 }, { clock, log: silentLog })
   onTestFinished(() => {

@@ -5,6 +5,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { snippetsDoor } from '../../src/doors/http/snippets/door.ts'
 import { snippetsGrid } from '../../src/doors/http/snippets/snippets.fixture.ts'
+import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { API_CODES } from '../../src/services/snippets/problem-codes.ts'
 import { codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 
@@ -96,6 +97,7 @@ async function failingDoor() {
     throw new TypeError('a bug')
   }
   const app = snippetsDoor({
+    scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }),
     desk: { ...desk, languages },
     instances: () => instance,
     clock: systemClock,

@@ -12,6 +12,7 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { createServer } from '../../../src/grpc/server/server.ts'
 import { loadLanguages } from '../../../src/languages/load-languages.ts'
 import { snippetTask } from '../../../src/languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../../src/model/caller.ts'
 import { snippetService } from '../../../src/services/snippets/engine-snippets.ts'
 import { memoryJournal } from '../../../src/storage/journal/memory-journal.ts'
 import { memoryActionCache } from '../../../src/storage/memory-action-cache.ts'
@@ -46,7 +47,9 @@ async function serve(): Promise<DoorAddresses> {
     version: 'bench',
     log: silentLog,
   })
-  const sockets = [interactiveDoor({ desk, input: engine.input, clock })]
+  const sockets = [
+    interactiveDoor({ scopeOf: () => ({ caller: LOCAL_CALLER, instance: '' }), desk, input: engine.input, clock }),
+  ]
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets })
   return { grpc: `127.0.0.1:${'port' in bound ? bound.port : 0}`, http: http.address }
 }

@@ -12,6 +12,7 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { createServer } from '../../../src/grpc/server/server.ts'
 import { loadLanguages } from '../../../src/languages/load-languages.ts'
 import { snippetTaskUnder } from '../../../src/languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../../src/model/caller.ts'
 import { snippetService } from '../../../src/services/snippets/engine-snippets.ts'
 import { sqliteJournal } from '../../../src/storage/journal/sqlite/sqlite-journal.ts'
 import { memoryActionCache } from '../../../src/storage/memory-action-cache.ts'
@@ -51,8 +52,18 @@ async function serve(folder: string): Promise<Addresses & Pick<ReturnType<typeof
     ...{ metricsContentType: 'text/plain', allowedHosts: [], allowedOrigins: [], version: 'bench', log: silentLog },
   })
   const ending = new AbortController().signal
-  const instanceOf = (c: { req: { header(name: string): string | undefined } }): string => c.req.header(TENANT) ?? ''
-  app.route('/', snippetsDoor({ desk, instances, clock, version: 'bench', ending, instanceOf }))
+  const instanceIn = (c: { req: { header(name: string): string | undefined } }): string => c.req.header(TENANT) ?? ''
+  app.route(
+    '/',
+    snippetsDoor({
+      desk,
+      instances,
+      clock,
+      version: 'bench',
+      ending,
+      scopeOf: (c) => ({ caller: LOCAL_CALLER, instance: instanceIn(c) }),
+    }),
+  )
   const http = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets: [] })
   return {
     grpc: `127.0.0.1:${'port' in bound ? bound.port : 0}`,

@@ -17,7 +17,9 @@ import type { LocalEngine } from '../../engine/engine.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import { loadLanguages } from '../../languages/load-languages.ts'
 import { snippetTaskUnder } from '../../languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { NetworkGrants } from '../../model/network-grants.ts'
+import type { CallScope } from '../../services/instances/call-scope.ts'
 import { fileDeliveryLog } from '../../services/snippets/callbacks/file-delivery-log.ts'
 import { snippetService } from '../../services/snippets/engine-snippets.ts'
 import { grantingNetwork } from '../../services/snippets/granting-network.ts'
@@ -95,9 +97,9 @@ export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> 
     },
   })
   const rest = grantingNetwork(desk, 'rest', grants)
-  const instanceOf = () => options.instance
-  const common = { desk: rest, instances, instanceOf, clock, log, ending, version: version() }
-  const live = { desk: rest, instanceOf, clock, log, ending, input: engine.input }
+  const scopeOf = (): CallScope => ({ caller: LOCAL_CALLER, instance: options.instance })
+  const common = { desk: rest, instances, scopeOf, clock, log, ending, version: version() }
+  const live = { desk: rest, scopeOf, clock, log, ending, input: engine.input }
   return {
     doors: [
       snippetsDoor(common),

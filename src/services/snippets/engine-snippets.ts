@@ -3,6 +3,7 @@ import { silentLog } from '../../base/log.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import { isOver, type SnippetRequest, type SnippetStatus } from '../../model/snippet.ts'
+import type { CallScope } from '../instances/call-scope.ts'
 import { awaitedLanguages } from './awaited-languages.ts'
 import type { FormSnippets } from './callback-form.ts'
 import { codeDurations } from './durations.ts'
@@ -30,41 +31,41 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
   const { tools, verdicts, complete, find, sender, follower } = openParts(options, () => service)
   const mustFind = mustBeFound(find)
   const submit = submitting(options, { tools, complete, follower })
-  const watch: SnippetService['watch'] = (id, watcher) => watchSnippet(id, watcher, { tools, complete })
+  const watch: SnippetService['watch'] = (scope, id, watcher) => watchSnippet(id, watcher, { scope, tools, complete })
   const service: OpenSnippetService = {
     languages: () => languageOffers(tools.languages, tools.offers),
     ...tools.awaited,
     mustBeOpen: () => refuseIf(options.draining),
-    submit: (request, durability = 'power') => submit({ request, durability }),
-    async run(request, limit) {
-      const accepted = await submit({ request, durability: 'power', deferAck: true })
-      const status = isOver(accepted) ? accepted : await service.wait(accepted.id, limit)
+    submit: (scope, request, durability = 'power') => submit(scope, { request, durability }),
+    async run(scope, request, limit) {
+      const accepted = await submit(scope, { request, durability: 'power', deferAck: true })
+      const status = isOver(accepted) ? accepted : await service.wait(scope, accepted.id, limit)
       if (!isOver(status)) await engine.secure()
       return status
     },
-    async rerun(id) {
-      const told = await find(id)
-      if (told === undefined) return undefined
-      const request: SnippetRequest = { ...told.status.request, idempotencyKey: undefined }
-      return await submit({ request, durability: 'power', expectedHash: told.note?.expectedHash })
+    async rerun(scope, id) {
+      const view = await find(scope, id)
+      if (view === undefined) return undefined
+      const request: SnippetRequest = { ...view.status.request, idempotencyKey: undefined }
+      return await submit(scope, { request, durability: 'power', expectedHash: view.note?.expectedHash })
     },
-    async find(id) {
-      const told = await find(id)
-      return told && (await complete(told))
+    async find(scope, id) {
+      const view = await find(scope, id)
+      return view && (await complete(view))
     },
     watch,
-    wait: (id, limit) => waitFor(id, { ...limit, clock, watch }),
-    async cancel(id) {
-      await mustFind(id)
-      await engine.cancel(LOCAL_CALLER, id)
+    wait: (scope, id, limit) => waitFor(id, { ...limit, scope, clock, watch }),
+    async cancel(scope, id) {
+      await mustFind(scope, id)
+      await engine.cancel(scope.caller, id)
     },
-    list: (query, cursor) => listSnippets(query, cursor, { tools, complete: verdicts.cheap }),
-    async why(id) {
-      const { state, what } = (await mustFind(id)).status
-      return what === undefined ? await engine.why(LOCAL_CALLER, id) : [`${state}: ${what}`]
+    list: (scope, query, cursor) => listSnippets(query, cursor, { scope, tools, complete: verdicts.cheap }),
+    async why(scope, id) {
+      const { state, what } = (await mustFind(scope, id)).status
+      return what === undefined ? await engine.why(scope.caller, id) : [`${state}: ${what}`]
     },
-    listenOutput: (id, wake) => engine.listenOutput(LOCAL_CALLER, id, wake),
-    delivery: (id) => callbacks?.log.of(id),
+    listenOutput: (scope, id, wake) => engine.listenOutput(scope.caller, id, wake),
+    delivery: (_, id) => callbacks?.log.of(id),
     estimateMs(request) {
       const language = findLanguage(tools.languages, request.language)
       return language && tools.durations.estimateMs(language.name, codeHashOf(request))
@@ -78,9 +79,9 @@ export function snippetService(options: SnippetServiceOptions): OpenSnippetServi
 }
 
 const mustBeFound =
-  (find: (id: string) => Promise<SnippetView | undefined>) =>
-  async (id: string): Promise<SnippetView> => {
-    const view = await find(id)
+  (find: (scope: CallScope, id: string) => Promise<SnippetView | undefined>) =>
+  async (scope: CallScope, id: string): Promise<SnippetView> => {
+    const view = await find(scope, id)
     if (view === undefined) throw noSnippet(id)
     return view
   }
@@ -89,9 +90,11 @@ type Parts = Pick<ReturnType<typeof openParts>, 'tools' | 'complete' | 'follower
 
 const submitting =
   ({ draining, callbacks }: SnippetServiceOptions, { tools, complete, follower }: Parts) =>
-  async (options: SnippetTaskOptions): Promise<SnippetStatus> => {
+  async ({ caller, instance }: CallScope, options: SnippetTaskOptions): Promise<SnippetStatus> => {
     refuseIf(draining)
-    const { operation, isKnown } = await submitSnippet(options, tools, callbacks)
+    const { request } = options
+    const owned = request.instance === instance ? options : { ...options, request: { ...request, instance } }
+    const { operation, isKnown } = await submitSnippet(owned, { caller, tools, callbacks })
     const view = tools.views.of(operation)
     if (view === undefined) throw new FaultError({ kind: 'bug', what: 'a snippet was accepted with another origin' })
     if (!isKnown) follower.follow(operation)
@@ -113,11 +116,16 @@ function openParts({ callbacks, log = silentLog, ...options }: SnippetServiceOpt
   }
   const verdicts = rememberedVerdicts(tools)
   const complete = verdicts.whole
-  const find = async (id: string): Promise<SnippetView | undefined> => {
+  // An operation of another instance does not exist for this caller.
+  const find = async ({ caller, instance }: CallScope, id: string): Promise<SnippetView | undefined> => {
+    const operation = await engine.find(caller, id)
+    return operation?.instance === instance ? tools.views.of(operation) : undefined
+  }
+  const findOwed = async (id: string): Promise<SnippetView | undefined> => {
     const operation = await engine.find(LOCAL_CALLER, id)
     return operation && tools.views.of(operation)
   }
-  const sender = callbacks && sendingCallbacks({ callbacks, tools, find, complete, asked })
+  const sender = callbacks && sendingCallbacks({ callbacks, tools, find: findOwed, complete, asked })
   const follower = followEnds(tools, sender)
   if (callbacks !== undefined) for (const id of callbacks.log.owed()) follower.resume(id, callbacks.log)
   return { tools, verdicts, complete, find, sender, follower }

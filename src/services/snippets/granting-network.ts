@@ -10,19 +10,19 @@ export function grantingNetwork(inner: SnippetService, door: NetworkDoor, grants
   }
   return {
     ...inner,
-    async submit(request, durability) {
+    async submit(scope, request, durability) {
       mustBeGranted(request)
-      return await inner.submit(request, durability)
+      return await inner.submit(scope, request, durability)
     },
-    async run(request, limit) {
+    async run(scope, request, limit) {
       mustBeGranted(request)
-      return await inner.run(request, limit)
+      return await inner.run(scope, request, limit)
     },
-    async rerun(id) {
+    async rerun(scope, id) {
       // The grant may have been taken back since it ran.
-      const before = await inner.find(id)
+      const before = await inner.find(scope, id)
       if (before !== undefined) mustBeGranted(before.request)
-      return await inner.rerun(id)
+      return await inner.rerun(scope, id)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { findLanguage } from '../../languages/find-language.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetStatus } from '../../model/snippet.ts'
+import type { CallScope } from '../instances/call-scope.ts'
 import type { SnippetPage, SnippetQuery } from './snippet-service.ts'
 import { SNIPPET_ORIGIN, type SnippetView, taskStatesFor } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
@@ -14,11 +14,17 @@ const AT_ONCE = 250
 /** And how often the journal is asked: what it gives at once may be little. */
 const MOST_PAGES = 8
 
+interface Listing {
+  readonly scope: CallScope
+  readonly tools: SnippetTools
+  readonly complete: (view: SnippetView) => Promise<SnippetStatus>
+}
+
 /** The newest first. What the journal does not know (language, metadata) is looked for among what it gives. */
 export async function listSnippets(
   query: SnippetQuery,
   cursor: string | undefined,
-  { tools, complete }: { tools: SnippetTools; complete: (told: SnippetView) => Promise<SnippetStatus> },
+  { scope, tools, complete }: Listing,
 ): Promise<SnippetPage> {
   const limit = Math.min(MOST, Math.max(1, query.limit ?? USUAL))
   const language = query.language && (findLanguage(tools.languages, query.language)?.name ?? query.language)
@@ -28,16 +34,16 @@ export async function listSnippets(
   for (let page = 0; page < MOST_PAGES && left > 0 && snippets.length < limit; page++) {
     const atOnce = isPlain(query) ? limit - snippets.length : AT_ONCE
     const found = await tools.engine.everyOperation(
-      LOCAL_CALLER,
-      { ...inJournal(query), limit: Math.min(atOnce, left) },
+      scope.caller,
+      { ...inJournal(query), instance: scope.instance, limit: Math.min(atOnce, left) },
       next,
     )
     left -= found.operations.length
     next = found.next
     for (const { status: operation, place } of found.operations) {
       if (snippets.length === limit) return { snippets, next: place }
-      const told = tools.views.of(operation)
-      if (told !== undefined && isAskedFor(told.status, { ...query, language })) snippets.push(await complete(told))
+      const view = tools.views.of(operation)
+      if (view !== undefined && isAskedFor(view.status, { ...query, language })) snippets.push(await complete(view))
     }
     await new Promise<void>((resolve) => setImmediate(resolve)) // others have a turn
     if (next === undefined) break
@@ -49,8 +55,7 @@ export async function listSnippets(
 const isPlain = ({ states, language, metadata }: SnippetQuery): boolean =>
   states === undefined && language === undefined && Object.keys(metadata).length === 0
 
-const inJournal = ({ instance, states }: SnippetQuery) => ({
-  instance,
+const inJournal = ({ states }: SnippetQuery) => ({
   origin: SNIPPET_ORIGIN,
   states: states && taskStatesFor(states),
   // To who cancelled it it is over, whatever comes of the task for others.

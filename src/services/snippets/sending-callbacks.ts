@@ -13,23 +13,23 @@ export interface Sending extends Completing {
   readonly asked: () => FormSnippets
 }
 
-/** The callbacks of snippets: in whose words each is told, and when there is something to tell. */
+/** The callbacks of snippets: in whose words each is view, and when there is something to tell. */
 export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackSender & EndCalls {
   const { clock, log, instances } = tools
   const { addresses, delaysMs, forms = {} } = callbacks
   const ending = new AbortController()
   const formOf = ({ form }: SnippetCallback): CallbackForm | undefined => (form === undefined ? undefined : forms[form])
-  const desk = callbackSender({
+  const sender = callbackSender({
     log: callbacks.log,
     clock,
     messages: log,
     ...(delaysMs && { delaysMs }),
     post: (order) => postCallback(order, { clock, addresses }),
     async describe(id) {
-      const told = await find(id)
-      const callback = told?.status.request.callback
-      if (told === undefined || callback === undefined) return undefined
-      const status = await complete(told)
+      const view = await find(id)
+      const callback = view?.status.request.callback
+      if (view === undefined || callback === undefined) return undefined
+      const status = await complete(view)
       const form = formOf(callback)
       const letter = { url: callback.url, secret: callback.secret ?? callbacks.secret }
       if (form !== undefined) return { ...letter, method: form.method, body: await form.body(status, asked()) }
@@ -37,14 +37,14 @@ export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Se
     },
   })
   return {
-    ...desk,
+    ...sender,
     async ready(status) {
       const { callback } = status.request
       if (callback !== undefined) await formOf(callback)?.ready(status, asked(), ending.signal)
     },
     stop() {
       ending.abort()
-      desk.stop()
+      sender.stop()
     },
   }
 }

@@ -1,8 +1,8 @@
 import type { OutputListener } from '../../engine/output-ring.ts'
-import type { InstanceName } from '../../model/instance-name.ts'
 import type { LanguageOffer } from '../../model/language.ts'
 import type { SnippetRequest, SnippetState, SnippetStatus } from '../../model/snippet.ts'
 import type { Durability } from '../../storage/journal/fact.ts'
+import type { CallScope } from '../instances/call-scope.ts'
 import type { CallbackDelivery } from './callbacks/delivery-log.ts'
 
 /**
@@ -25,29 +25,34 @@ export interface SnippetService {
   /** Throws `unavailable` once the server takes no new tasks. */
   mustBeOpen(): void
   /** Resolves when it is on record in this word (`power` unless said), or was already under its key. */
-  submit(request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
+  submit(scope: CallScope, request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
   /**
    * Submits it, and resolves with how it stands when it is over, or when the time is up. Who waits for all of it is told of
    * nothing else, so that the record of its acceptance and of its end go to the disk as one.
    */
-  run(request: SnippetRequest, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<SnippetStatus>
+  run(scope: CallScope, request: SnippetRequest, limit: WaitLimit): Promise<SnippetStatus>
   /** The same once more, under a new name and without its key; undefined when nothing has that name. */
-  rerun(id: string): Promise<SnippetStatus | undefined>
-  find(id: string): Promise<SnippetStatus | undefined>
+  rerun(scope: CallScope, id: string): Promise<SnippetStatus | undefined>
+  find(scope: CallScope, id: string): Promise<SnippetStatus | undefined>
   /** First how it stands, then each change; last comes the end. The answer ends it. */
-  watch(id: string, watcher: SnippetWatcher): () => void
+  watch(scope: CallScope, id: string, watcher: SnippetWatcher): () => void
   /** Resolves with how it stands when it is over, or when the time is up. */
-  wait(id: string, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<SnippetStatus>
-  cancel(id: string): Promise<void>
-  list(query: SnippetQuery, cursor?: string): Promise<SnippetPage>
+  wait(scope: CallScope, id: string, limit: WaitLimit): Promise<SnippetStatus>
+  cancel(scope: CallScope, id: string): Promise<void>
+  list(scope: CallScope, query: SnippetQuery, cursor?: string): Promise<SnippetPage>
   /** In words, what it waits for, or what came of it. */
-  why(id: string): Promise<readonly string[]>
+  why(scope: CallScope, id: string): Promise<readonly string[]>
   /** What it prints while it runs; undefined when it does not run here. */
-  listenOutput(id: string, wake: () => void): OutputListener | undefined
+  listenOutput(scope: CallScope, id: string, wake: () => void): OutputListener | undefined
   /** What came of its callback; undefined when it has none, or nobody remembers it. */
-  delivery(id: string): CallbackDelivery | undefined
+  delivery(scope: CallScope, id: string): CallbackDelivery | undefined
   /** Milliseconds that one like it took of late; undefined when nobody knows. */
   estimateMs(request: Pick<SnippetRequest, 'language' | 'files'>): number | undefined
+}
+
+export interface WaitLimit {
+  readonly ms: number
+  readonly signal: AbortSignal
 }
 
 export interface SnippetWatcher {
@@ -56,7 +61,6 @@ export interface SnippetWatcher {
 }
 
 export interface SnippetQuery {
-  readonly instance: InstanceName
   readonly states: readonly SnippetState[] | undefined
   readonly language: string | undefined
   /** All of these must be in its metadata. */

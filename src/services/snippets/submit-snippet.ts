@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FaultError } from '../../base/fault.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
+import type { Caller } from '../../model/caller.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 import { callbackProblem } from './callbacks/callback-url.ts'
 import { noteFromBytes } from './snippet-note.ts'
@@ -22,22 +22,18 @@ const ID = 'task_'
  * An operation has one name for ever, so a name made from the key is all that idempotency needs: the journal itself
  * refuses a second one, after any crash. Who comes while the first is on its way waits for that.
  */
-export async function submitSnippet(
-  order: SnippetTaskOptions,
-  tools: SnippetTools,
-  callbacks: CallbackSettings | undefined,
-): Promise<Submitted> {
-  const { request } = order
+export async function submitSnippet(options: SnippetTaskOptions, by: Submitting): Promise<Submitted> {
+  const { request } = options
+  const { caller, tools, callbacks } = by
   mustBeCallable(request, callbacks)
-  if (request.idempotencyKey === undefined)
-    return await firstTime(order, { name: `${ID}${plain(tools.newId())}`, tools, callbacks })
+  if (request.idempotencyKey === undefined) return await firstTime(options, `${ID}${plain(tools.newId())}`, by)
   const name = `${ID}${hashed(request.instance, request.idempotencyKey)}`
   const before = tools.underWay.get(name)
   if (before !== undefined) await before.catch(() => {})
-  const known = await tools.engine.find(LOCAL_CALLER, name)
+  const known = await tools.engine.find(caller, name)
   if (known !== undefined) return again(known, request)
-  if (tools.underWay.has(name)) return await submitSnippet(order, tools, callbacks)
-  const submitting = firstTime(order, { name, tools, callbacks }).finally(() => tools.underWay.delete(name))
+  if (tools.underWay.has(name)) return await submitSnippet(options, by)
+  const submitting = firstTime(options, name, by).finally(() => tools.underWay.delete(name))
   tools.underWay.set(name, submitting)
   return await submitting
 }
@@ -50,23 +46,24 @@ const hashed = (instance: string, key: string): string =>
     .digest('hex')
     .slice(0, 40)
 
-interface NewTask {
-  readonly name: string
+export interface Submitting {
+  readonly caller: Caller
   readonly tools: SnippetTools
   readonly callbacks: CallbackSettings | undefined
 }
 
-async function firstTime(options: SnippetTaskOptions, { name, tools, callbacks }: NewTask): Promise<Submitted> {
+async function firstTime(options: SnippetTaskOptions, name: string, by: Submitting): Promise<Submitted> {
+  const { caller, tools, callbacks } = by
   if (asksForVersion(options.request)) await tools.awaited.settled(options.request)
   const { taskRequest, known } = snippetTaskRequest(options, name, tools)
   const owes = options.request.callback !== undefined && callbacks !== undefined
   if (owes) await callbacks.log.owe(name, tools.clock.now())
   tools.views.hold(name, known)
   try {
-    return { operation: await tools.engine.submit(LOCAL_CALLER, taskRequest), isKnown: false }
+    return { operation: await tools.engine.submit(caller, taskRequest), isKnown: false }
   } catch (error) {
     tools.views.release(name)
-    const existing = isTaken(error) ? await tools.engine.find(LOCAL_CALLER, name) : undefined
+    const existing = isTaken(error) ? await tools.engine.find(caller, name) : undefined
     if (existing !== undefined) return again(existing, options.request)
     if (owes) await callbacks.log.drop(name)
     throw error

@@ -1,6 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
 import { isOver, type SnippetStatus } from '../../model/snippet.ts'
+import type { CallScope } from '../instances/call-scope.ts'
 import type { SnippetService, SnippetWatcher } from './snippet-service.ts'
 import type { SnippetView } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
@@ -11,20 +11,24 @@ export const noSnippet = (id: string): FaultError =>
 /** How a status becomes one that can be told: with its verdict. */
 export interface Completing {
   readonly tools: SnippetTools
-  readonly complete: (told: SnippetView) => Promise<SnippetStatus>
+  readonly complete: (view: SnippetView) => Promise<SnippetStatus>
 }
 
-export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, complete }: Completing): () => void {
+interface Watching extends Completing {
+  readonly scope: CallScope
+}
+
+export function watchSnippet(id: string, watcher: SnippetWatcher, { scope, tools, complete }: Watching): () => void {
   let isEnded = false
-  const end = tools.engine.watch(LOCAL_CALLER, id, {
+  const end = tools.engine.watch(scope.caller, id, {
     told(operation) {
-      const told = tools.views.of(operation)
-      if (told === undefined) {
+      const view = operation.instance === scope.instance ? tools.views.of(operation) : undefined
+      if (view === undefined) {
         end()
         watcher.failed(noSnippet(id))
-      } else if (operation.end === undefined) watcher.told(told.status)
+      } else if (operation.end === undefined) watcher.told(view.status)
       else {
-        complete(told).then(
+        complete(view).then(
           (status) => isEnded || watcher.told(status),
           (error: unknown) => isEnded || watcher.failed(error instanceof Error ? error : new Error(String(error))),
         )
@@ -41,11 +45,12 @@ export function watchSnippet(id: string, watcher: SnippetWatcher, { tools, compl
 interface Waiting {
   readonly ms: number
   readonly signal: AbortSignal
+  readonly scope: CallScope
   readonly clock: SnippetTools['clock']
   readonly watch: SnippetService['watch']
 }
 
-export function waitFor(id: string, { ms, signal, clock, watch }: Waiting): Promise<SnippetStatus> {
+export function waitFor(id: string, { ms, signal, scope, clock, watch }: Waiting): Promise<SnippetStatus> {
   return new Promise((resolve, reject) => {
     let latest: SnippetStatus | undefined
     let isUp = false
@@ -61,7 +66,7 @@ export function waitFor(id: string, { ms, signal, clock, watch }: Waiting): Prom
       const status = latest
       if (status !== undefined) finish(() => resolve(status))
     }
-    const stop = watch(id, {
+    const stop = watch(scope, id, {
       told(status) {
         latest = status
         if (isUp || isOver(status)) finish(() => resolve(status))

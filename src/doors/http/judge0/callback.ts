@@ -1,5 +1,7 @@
 import { FaultError } from '../../../base/fault.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { CallbackForm, FormSnippets } from '../../../services/snippets/callback-form.ts'
 import { JUDGE0_LIMITS, type Judge0Limits } from './judge0-limits.ts'
@@ -24,7 +26,8 @@ const LONGEST_MS = 24 * 3600_000
 export const judge0Form = ({ instances, limits, mostOutputBytes = 1024 * 1024 }: Judge0FormOptions): CallbackForm => ({
   method: 'PUT',
   async ready(first, desk, signal) {
-    for (const { id } of await otherRunsOf(first, desk)) await untilOver(id, desk, signal)
+    const scope = scopeOfServer(first)
+    for (const { id } of await otherRunsOf(scope, first, desk)) await untilOver(scope, id, { desk, signal })
   },
   async body(first, desk) {
     const wish = {
@@ -35,14 +38,23 @@ export const judge0Form = ({ instances, limits, mostOutputBytes = 1024 * 1024 }:
       blobs: instances(first.request.instance).blobs,
       mostBytes: mostOutputBytes,
     }
-    return JSON.stringify(await judge0Answer({ first, others: await otherRunsOf(first, desk) }, wish))
+    return JSON.stringify(
+      await judge0Answer({ first, others: await otherRunsOf(scopeOfServer(first), first, desk) }, wish),
+    )
   },
 })
 
+/** The server itself sends callbacks, in the instance of the submission. */
+const scopeOfServer = ({ request }: SnippetStatus): CallScope => ({ caller: LOCAL_CALLER, instance: request.instance })
+
 /** One that is forgotten meanwhile is over, too. */
-async function untilOver(id: string, desk: FormSnippets, signal: AbortSignal): Promise<SnippetStatus | undefined> {
+async function untilOver(
+  scope: CallScope,
+  id: string,
+  { desk, signal }: { desk: FormSnippets; signal: AbortSignal },
+): Promise<SnippetStatus | undefined> {
   try {
-    return await desk.wait(id, { ms: LONGEST_MS, signal })
+    return await desk.wait(scope, id, { ms: LONGEST_MS, signal })
   } catch (error) {
     if (error instanceof FaultError && error.fault.kind === 'absent') return undefined
     throw error

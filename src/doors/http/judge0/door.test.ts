@@ -4,7 +4,7 @@ import { addressRules } from '../../../base/address-rules.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { bodyRules } from '../server/body-rules.ts'
 import { rateLimits } from '../server/rate-limits.ts'
-import { ended, type GridWish, ran, snippetsGrid, stage } from '../snippets/snippets.fixture.ts'
+import { ended, type GridWish, ran, scopeByHeader, snippetsGrid, stage } from '../snippets/snippets.fixture.ts'
 import { type Judge0DoorOptions, judge0Door } from './door.ts'
 import { judge0Error } from './problem.ts'
 import { zipOf } from './zip-of.fixture.ts'
@@ -20,7 +20,7 @@ async function doorOver(more: Partial<Judge0DoorOptions> = {}, wish: GridWish = 
     version: '1.2.3',
     ending: ending.signal,
     figures: grid.engine.figures,
-    instanceOf: (c) => c.req.header('x-instance') ?? '',
+    scopeOf: scopeByHeader,
     ...more,
   })
   const ask = async (path: string, body?: unknown, init: RequestInit = {}) => {

@@ -6,6 +6,7 @@ import { type Log, silentLog } from '../../../base/log.ts'
 import type { EngineFigures } from '../../../engine/inquiring.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { BodyTooLarge } from '../server/body-rules.ts'
@@ -28,8 +29,8 @@ export interface Judge0DoorOptions {
   readonly ending: AbortSignal
   readonly figures: () => Pick<EngineFigures, 'queued' | 'workers'>
   readonly log?: Log
-  /** Whose tasks the caller may see and make. */
-  readonly instanceOf?: (c: Context) => InstanceName
+  /** The caller of a request, and the instance whose tasks it may see and make. */
+  readonly scopeOf: (c: Context) => CallScope
   readonly limits?: Partial<Judge0Limits>
   /** Without this nobody may ask for callbacks. The desk sends them: it must have `judge0Form` among its forms. */
   readonly callbacks?: { readonly addresses: AddressRules }
@@ -59,7 +60,6 @@ const NOT_NOW_MS = 5000
 /** The API of Judge0, to be hung on the HTTP door. */
 export function judge0Door({ desk, limits, callbacks, ...options }: Judge0DoorOptions): Hono {
   const set = {
-    instanceOf: () => '',
     log: silentLog,
     mayUseNetwork: () => false,
     prefixes: ['', '/judge0'],
@@ -97,7 +97,7 @@ function hang(app: Hono, prefix: string, tools: Tools): void {
   app.get(`${prefix}/languages/:id`, (c) => language(c, tools))
   app.get(`${prefix}/statuses`, (c) => c.json(Object.values(STATUSES)))
   app.get(`${prefix}/config_info`, (c) =>
-    c.json(configInfo(tools.limits, { ...tools, mayUseNetwork: tools.mayUseNetwork(tools.instanceOf(c)) })),
+    c.json(configInfo(tools.limits, { ...tools, mayUseNetwork: tools.mayUseNetwork(tools.scopeOf(c).instance) })),
   )
   app.get(`${prefix}/workers`, (c) => c.json([workers(tools)]))
   app.get(`${prefix}/version`, (c) => c.text(JUDGE0_VERSION))
@@ -114,10 +114,10 @@ async function create(c: Context, tools: Tools): Promise<Response> {
   const wish = wishIn(c)
   mustBeOpen(tools)
   const order = await readSubmission(await bodyOf(c), { ...rulesFor(c, tools), isBase64: wish.isBase64 })
-  const runs = await tools.submissions.submit(order)
+  const runs = await tools.submissions.submit(tools.scopeOf(c), order)
   if (c.req.query('wait') !== 'true') return c.json({ token: tokenOf(runs.first.id) }, 201)
   const signal = AbortSignal.any([c.req.raw.signal, tools.ending])
-  const ended = await tools.submissions.wait(runs, { ms: tools.mostWaitMs, signal })
+  const ended = await tools.submissions.wait(tools.scopeOf(c), runs, { ms: tools.mostWaitMs, signal })
   try {
     return c.json(await judge0Answer(ended, wishFor(ended, wish, tools)), 201)
   } catch (error) {
@@ -139,7 +139,7 @@ async function createBatch(c: Context, tools: Tools): Promise<Response> {
   // One by one: archives are unpacked on the way, and must not lie side by side in memory.
   for (const each of submissions) {
     try {
-      const { first } = await tools.submissions.submit(await readSubmission(each, rules))
+      const { first } = await tools.submissions.submit(tools.scopeOf(c), await readSubmission(each, rules))
       answers.push({ token: tokenOf(first.id) })
       hasTaken = true
     } catch (error) {
@@ -169,7 +169,7 @@ async function showBatch(c: Context, tools: Tools): Promise<Response> {
   mustFit(tokens.length, tools)
   const submissions: unknown[] = []
   for (const token of tokens) {
-    const runs = await tools.submissions.find(token.trim(), tools.instanceOf(c))
+    const runs = await tools.submissions.find(tools.scopeOf(c), token.trim())
     submissions.push(runs === undefined ? null : await judge0Answer(runs, wishFor(runs, wish, tools)))
   }
   return c.json({ submissions })
@@ -180,13 +180,13 @@ async function remove(c: Context, tools: Tools): Promise<Response> {
   const { fields } = wishIn(c)
   const runs = await submissionIn(c, tools)
   if ([runs.first, ...runs.others].every(isOver)) throw new Judge0Problem(400, 'delete not allowed')
-  await tools.submissions.cancel(runs)
+  await tools.submissions.cancel(tools.scopeOf(c), runs)
   const now = await submissionIn(c, tools)
   return c.json(await judge0Answer(now, wishFor(now, { fields, isBase64: true }, tools)))
 }
 
 async function submissionIn(c: Context, tools: Tools): Promise<Judge0Runs> {
-  const runs = await tools.submissions.find(c.req.param('token') ?? '', tools.instanceOf(c))
+  const runs = await tools.submissions.find(tools.scopeOf(c), c.req.param('token') ?? '')
   if (runs === undefined) throw new Judge0Problem(404, 'Not Found')
   return runs
 }
@@ -226,13 +226,13 @@ const wishFor = ({ first }: Judge0Runs, wish: ShownWish, tools: AnswerTools): An
   mostBytes: tools.mostOutputBytes,
 })
 
-const rulesFor = (c: Context, { languages, awaited, instanceOf, limits, hasCallbacks, mayUseNetwork }: Tools) => ({
+const rulesFor = (c: Context, { languages, awaited, scopeOf, limits, hasCallbacks, mayUseNetwork }: Tools) => ({
   offers: languages(),
   awaited: awaited(),
-  instance: instanceOf(c),
+  instance: scopeOf(c).instance,
   limits,
   hasCallbacks,
-  mayUseNetwork: mayUseNetwork(instanceOf(c)),
+  mayUseNetwork: mayUseNetwork(scopeOf(c).instance),
 })
 
 function mustBeOpen({ ending, desk }: Tools): void {

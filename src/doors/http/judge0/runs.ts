@@ -1,11 +1,11 @@
 import type { AddressRules } from '../../../base/address-rules.ts'
 import type { Clock } from '../../../base/clock.ts'
-import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import { callbackProblem } from '../../../services/snippets/callbacks/callback-url.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { JUDGE0_FORM } from './callback.ts'
-import { otherRunsOf, ownTask } from './other-runs.ts'
+import { findRun, otherRunsOf } from './other-runs.ts'
 import { Judge0Problem } from './problem.ts'
 import type { Judge0Submission } from './request.ts'
 import type { Judge0Runs } from './response.ts'
@@ -19,53 +19,57 @@ export interface Judge0RunsOptions {
 
 /** Submissions of one run or of several, over the desk for single ones. */
 export interface Judge0Service {
-  submit(order: Judge0Submission): Promise<Judge0Runs>
+  submit(scope: CallScope, submission: Judge0Submission): Promise<Judge0Runs>
   /** Undefined when the instance has none of that name. */
-  find(token: string, instance: InstanceName): Promise<Judge0Runs | undefined>
+  find(scope: CallScope, token: string): Promise<Judge0Runs | undefined>
   /** How it stands when all runs are over, or when the time is up. */
-  wait(runs: Judge0Runs, limit: { readonly ms: number; readonly signal: AbortSignal }): Promise<Judge0Runs>
-  cancel(runs: Judge0Runs): Promise<void>
+  wait(
+    scope: CallScope,
+    runs: Judge0Runs,
+    limit: { readonly ms: number; readonly signal: AbortSignal },
+  ): Promise<Judge0Runs>
+  cancel(scope: CallScope, runs: Judge0Runs): Promise<void>
 }
 
 export function judge0Service({ desk, clock, callbacks }: Judge0RunsOptions): Judge0Service {
-  const cancelAll = async (runs: readonly SnippetStatus[]): Promise<void> => {
-    await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(id)))
+  const cancelAll = async (scope: CallScope, runs: readonly SnippetStatus[]): Promise<void> => {
+    await Promise.allSettled(runs.filter((run) => !isOver(run)).map(({ id }) => desk.cancel(scope, id)))
   }
   const mustBeCallable = (url: string | undefined): void => {
     const problem = url === undefined || callbacks === undefined ? undefined : callbackProblem(url, callbacks.addresses)
     if (problem !== undefined) throw new Judge0Problem(422, { callback_url: [problem] })
   }
   return {
-    async wait({ first, others }, { ms, signal }) {
+    async wait(scope, { first, others }, { ms, signal }) {
       const end = clock.monotonic() + ms
       const waited: SnippetStatus[] = []
       for (const run of [first, ...others]) {
         const left = Math.max(0, end - clock.monotonic())
-        waited.push(isOver(run) ? run : await desk.wait(run.id, { ms: left, signal }))
+        waited.push(isOver(run) ? run : await desk.wait(scope, run.id, { ms: left, signal }))
       }
       const [now = first, ...rest] = waited
       return { first: now, others: rest }
     },
-    async submit({ kept, runs, request }) {
+    async submit(scope, { kept, runs, request }) {
       const { callback_url: url } = kept
       mustBeCallable(url)
       const callback = url === undefined ? undefined : { url, secret: undefined, form: JUDGE0_FORM }
       const others: SnippetStatus[] = []
       try {
         // The one that is named for all of them comes last: it says which the others are, and is what calls back.
-        while (others.length < runs - 1) others.push(await desk.submit(request(kept)))
+        while (others.length < runs - 1) others.push(await desk.submit(scope, request(kept)))
         const other_runs = others.map(({ id }) => id)
-        const first = await desk.submit({ ...request({ ...kept, ...(runs > 1 && { other_runs }) }), callback })
+        const first = await desk.submit(scope, { ...request({ ...kept, ...(runs > 1 && { other_runs }) }), callback })
         return { first, others }
       } catch (error) {
-        await cancelAll(others)
+        await cancelAll(scope, others)
         throw error
       }
     },
-    async find(token, instance) {
-      const first = await ownTask(taskIdOf(token), instance, desk)
-      return first && { first, others: await otherRunsOf(first, desk) }
+    async find(scope, token) {
+      const first = await findRun(scope, taskIdOf(token), desk)
+      return first && { first, others: await otherRunsOf(scope, first, desk) }
     },
-    cancel: ({ first, others }) => cancelAll([first, ...others]),
+    cancel: (scope, { first, others }) => cancelAll(scope, [first, ...others]),
   }
 }

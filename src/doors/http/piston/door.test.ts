@@ -5,7 +5,16 @@ import type { CommandTask } from '../../../model/command-task.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { bodyRules } from '../server/body-rules.ts'
 import { httpDoor } from '../server/http-door.ts'
-import { ended, type GridWish, inline, ran, snippetsGrid, stage, turns } from '../snippets/snippets.fixture.ts'
+import {
+  ended,
+  type GridWish,
+  inline,
+  LOCAL_SCOPE,
+  ran,
+  snippetsGrid,
+  stage,
+  turns,
+} from '../snippets/snippets.fixture.ts'
 import { type PistonDoorOptions, pistonDoor } from './door.ts'
 import { pistonError } from './problem.ts'
 
@@ -27,7 +36,17 @@ async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: GridWish = 
     version: '1.2.3',
     log: silentLog,
   })
-  app.route('/', pistonDoor({ desk, instances: () => instance, clock: manualClock(), ending: ending.signal, ...more }))
+  app.route(
+    '/',
+    pistonDoor({
+      scopeOf: () => LOCAL_SCOPE,
+      desk,
+      instances: () => instance,
+      clock: manualClock(),
+      ending: ending.signal,
+      ...more,
+    }),
+  )
   const ask = async (path: string, body?: unknown, { headers, ...init }: Wish = {}) => {
     const response = await app.request(`http://localhost${path}`, {
       method: body === undefined ? 'GET' : 'POST',

@@ -2,8 +2,8 @@ import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Clock } from '../../../base/clock.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
-import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { SnippetRefusal } from '../../../services/snippets/snippet-refusal.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
@@ -23,8 +23,8 @@ export interface PistonDoorOptions {
   /** Aborted when the server stops. */
   readonly ending: AbortSignal
   readonly log?: Log
-  /** Whose tasks the caller may make. */
-  readonly instanceOf?: (c: Context) => InstanceName
+  /** The caller of a request, and the instance whose tasks it may see and make. */
+  readonly scopeOf: (c: Context) => CallScope
   readonly limits?: Partial<PistonLimits>
   /** For an answer, the time in the queue included. */
   readonly mostWaitMs?: number
@@ -44,7 +44,6 @@ const STOPPING_MS = 5000
 /** The API of Piston, version 2, to be hung on the HTTP door. Its `connect` is a WebSocket: see connect.ts. */
 export function pistonDoor({ limits, ...options }: PistonDoorOptions): Hono {
   const tools: Tools = {
-    instanceOf: () => '',
     log: silentLog,
     mostWaitMs: 10 * 60_000,
     mostOutputBytes: 1024 * 1024,
@@ -79,18 +78,19 @@ async function execute(c: Context, tools: Tools): Promise<Response> {
   if (isText(c) && isFromPage(c)) throw new PistonProblem(NOT_JSON, 415)
   if (ending.aborted) throw stopping()
   desk.mustBeOpen()
-  const instance = tools.instanceOf(c)
+  const scope = tools.scopeOf(c)
+  const { instance } = scope
   const body = await bodyOf(c)
   const rules = { offers: await offersFor(body, desk, AbortSignal.any([c.req.raw.signal, ending])), instance, limits }
   const order = readExecute(body, { ...rules, isAwaited: desk.isAwaited })
   // Nobody could ask for it after the power came back.
-  const { id } = await desk.submit(order.request, 'process').catch((error: unknown) => {
+  const { id } = await desk.submit(scope, order.request, 'process').catch((error: unknown) => {
     throw asUnknown(error, order)
   })
   const signal = AbortSignal.any([c.req.raw.signal, ending])
-  const status = await desk.wait(id, { ms, signal })
+  const status = await desk.wait(scope, id, { ms, signal })
   if (!isOver(status)) {
-    await desk.cancel(id).catch((error: unknown) => tools.log.warn({ err: error, task: id }, 'not cancelled'))
+    await desk.cancel(scope, id).catch((error: unknown) => tools.log.warn({ err: error, task: id }, 'not cancelled'))
     throw ending.aborted ? stopping() : new PistonProblem('It was not over in time', 503, STOPPING_MS)
   }
   const wish = { encoding: 'utf8', mostBytes, blobs: instances(instance).blobs } as const

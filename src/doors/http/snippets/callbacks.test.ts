@@ -15,6 +15,7 @@ import {
   dataOf,
   echoing,
   HELLO,
+  LOCAL_SCOPE,
   ran,
   type SnippetsGrid,
   snippetsGrid,
@@ -80,7 +81,7 @@ test('who asked to be called is told the end, signed with what they gave', async
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, { ...HELLO, callback: { url, secret: 'hush-hush' } })
-  await until(() => grid.desk.delivery(id)?.state === 'delivered')
+  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   const [{ headers, body }] = received as [Received]
   expect(JSON.parse(body)).toMatchObject({
     event: 'task.completed',
@@ -112,7 +113,7 @@ test('what is not taken is tried again, under the same name, and every try can b
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, { ...HELLO, callback: { url } })
-  await until(() => grid.desk.delivery(id)?.state === 'delivered')
+  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   expect(received.map(({ headers }) => [headers['windlass-delivery'], headers['windlass-attempt']])).toEqual([
     [id, '1'],
     [id, '2'],
@@ -132,7 +133,7 @@ test('in the end it is given up, and said so', async () => {
   const grid = await gridWith(memoryDeliveryLog())
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, { ...HELLO, callback: { url } })
-  await until(() => grid.desk.delivery(id)?.state === 'given-up')
+  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'given-up')
   expect(received).toHaveLength(1 + DELAYS_MS.length)
 })
 
@@ -159,7 +160,7 @@ test.each([
 
   const after = await gridWith(await open(), { journal })
   if (!isOver) after.worker('w1', { answer: echoing })
-  await until(() => after.desk.delivery(id)?.state === 'delivered')
+  await until(() => after.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   expect(JSON.parse((received[0] as Received).body)).toMatchObject({ event: 'task.completed', data: { taskId: id } })
   expect((await open()).owed()).toEqual([])
 })
@@ -174,7 +175,7 @@ test('a submission that is refused, or was there before, owes nothing more', asy
   await new Promise((resolve) => setTimeout(resolve, 30))
   grid.worker('w1', { answer: echoing })
   const id = await submitted(grid, body)
-  await until(() => grid.desk.delivery(id)?.state === 'delivered')
+  await until(() => grid.desk.delivery(LOCAL_SCOPE, id)?.state === 'delivered')
   expect(await submitted(grid, body)).toBe(id)
   expect([received.length, log.owed()]).toEqual([1, []])
 })

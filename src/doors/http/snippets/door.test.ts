@@ -3,7 +3,19 @@ import { manualClock } from '../../../testing/manual-clock.ts'
 import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
 import { batchAnswer, languagesAnswer, submittedAnswer, taskAnswerForm, whyAnswer } from './answers.ts'
 import { snippetsDoor } from './door.ts'
-import { dataOf, echoing, ended, HELLO, ran, shown, snippetsGrid, stage, submitted, turns } from './snippets.fixture.ts'
+import {
+  dataOf,
+  echoing,
+  ended,
+  HELLO,
+  LOCAL_SCOPE,
+  ran,
+  shown,
+  snippetsGrid,
+  stage,
+  submitted,
+  turns,
+} from './snippets.fixture.ts'
 
 const SEED_REQUEST = {
   language: 'python',
@@ -101,7 +113,14 @@ test('what is our own fault is told without a word about our insides', async () 
   }
   const broken = { ...desk, find }
   const { signal: ending } = new AbortController()
-  const app = snippetsDoor({ desk: broken, instances: () => instance, clock: manualClock(), version: '1', ending })
+  const app = snippetsDoor({
+    scopeOf: () => LOCAL_SCOPE,
+    desk: broken,
+    instances: () => instance,
+    clock: manualClock(),
+    version: '1',
+    ending,
+  })
   const response = await app.request('/api/v1/tasks/task_1')
   expect(response.status).toBe(500)
   const text = await response.text()

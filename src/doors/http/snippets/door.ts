@@ -4,8 +4,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
-import type { InstanceName } from '../../../model/instance-name.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { OutputTextOptions } from '../../../services/snippets/output-text.ts'
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
@@ -29,8 +29,8 @@ export interface SnippetsDoorOptions {
   readonly version: string
   /** Aborted when the server stops: who waits is answered at once, and comes back elsewhere. */
   readonly ending: AbortSignal
-  /** Whose tasks the caller may see and make. */
-  readonly instanceOf?: (c: Context) => InstanceName
+  /** The caller of a request, and the instance whose tasks it may see and make. */
+  readonly scopeOf: (c: Context) => CallScope
   readonly log?: Log
   readonly mostWaitMs?: number
   readonly mostOutputBytes?: number
@@ -48,7 +48,6 @@ type Tools = Required<SnippetsDoorOptions>
 /** The code API, to be hung on the HTTP door: `door.route('/', snippetsDoor(…))`. */
 export function snippetsDoor(options: SnippetsDoorOptions): Hono {
   const tools: Tools = {
-    instanceOf: () => '',
     log: silentLog,
     mostWaitMs: MOST_WAIT_MS,
     mostOutputBytes: MOST_OUTPUT_BYTES,
@@ -82,10 +81,11 @@ function languages(c: Context, { desk }: Tools): Response {
 async function submit(c: Context, tools: Tools): Promise<Response> {
   const waitMs = waitWish(c, tools)
   mustBeOpen(tools)
-  const request = readTask(await bodyOf(c), tools.instanceOf(c))
+  const scope = tools.scopeOf(c)
+  const request = readTask(await bodyOf(c), scope.instance)
   const keyed = withKey(request, c.req.header('idempotency-key'))
-  if (waitMs === undefined) return await accepted(c, await tools.desk.submit(keyed), { tools, waitMs })
-  const status = await tools.desk.run(keyed, { ms: waitMs, signal: signalOf(c, tools) })
+  if (waitMs === undefined) return await accepted(c, await tools.desk.submit(scope, keyed), { tools, waitMs })
+  const status = await tools.desk.run(scope, keyed, { ms: waitMs, signal: signalOf(c, tools) })
   return await ended(c, status, tools)
 }
 
@@ -95,7 +95,11 @@ async function accepted(
   { tools, waitMs }: { tools: Tools; waitMs: number | undefined },
 ): Promise<Response> {
   if (waitMs !== undefined)
-    return await ended(c, await tools.desk.wait(status.id, { ms: waitMs, signal: signalOf(c, tools) }), tools)
+    return await ended(
+      c,
+      await tools.desk.wait(tools.scopeOf(c), status.id, { ms: waitMs, signal: signalOf(c, tools) }),
+      tools,
+    )
   c.header('location', `/api/v1/tasks/${status.id}`)
   return c.json(successBody(submittedBody(status, tools)))
 }
@@ -109,7 +113,7 @@ function submittedBody({ id, state, request }: SnippetStatus, { desk }: Tools) {
   return { taskId: id, status: state, estimatedTime: durationWord(desk.estimateMs(request) ?? GUESS_MS) }
 }
 
-type Request = Parameters<SnippetService['submit']>[0]
+type Request = Parameters<SnippetService['submit']>[1]
 
 function withKey(request: Request, header: string | undefined): Request {
   if (header === undefined) return request
@@ -124,12 +128,13 @@ function withKey(request: Request, header: string | undefined): Request {
 async function batch(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), [])
   mustBeOpen(tools)
+  const scope = tools.scopeOf(c)
   const { tasks } = checked(batchBody, await bodyOf(c))
   const answers = await Promise.all(
     tasks.map(async (body) => {
       try {
-        const request = readTask(body, tools.instanceOf(c))
-        return successBody(submittedBody(await tools.desk.submit(request), tools))
+        const request = readTask(body, scope.instance)
+        return successBody(submittedBody(await tools.desk.submit(scope, request), tools))
       } catch (error) {
         const problem = problemOf(error)
         if (problem === undefined) throw error
@@ -143,11 +148,12 @@ async function batch(c: Context, tools: Tools): Promise<Response> {
 async function list(c: Context, tools: Tools): Promise<Response> {
   const query = queryOf(c)
   onlyKnown(query, LIST_PARAMETERS)
-  const asked = { ...listQuery(query), instance: tools.instanceOf(c) }
-  const { snippets, next } = await tools.desk.list(asked, cursorIn(query)).catch((error: unknown) => {
-    const isWord = error instanceof FaultError && error.fault.kind === 'invalid'
-    throw isWord ? new ApiProblem('query', `cursor: ${error.message}`) : error
-  })
+  const { snippets, next } = await tools.desk
+    .list(tools.scopeOf(c), listQuery(query), cursorIn(query))
+    .catch((error: unknown) => {
+      const isWord = error instanceof FaultError && error.fault.kind === 'invalid'
+      throw isWord ? new ApiProblem('query', `cursor: ${error.message}`) : error
+    })
   const tasks = await Promise.all(snippets.map((status) => taskAnswer(status, undefined)))
   return c.json(successBody({ tasks, ...(next !== undefined && { nextCursor: next }) }))
 }
@@ -166,16 +172,20 @@ async function show(c: Context, tools: Tools): Promise<Response> {
   const waitMs = waitWish(c, tools)
   const found = await taskIn(c, tools)
   const status =
-    waitMs === undefined ? found : await tools.desk.wait(found.id, { ms: waitMs, signal: signalOf(c, tools) })
+    waitMs === undefined
+      ? found
+      : await tools.desk.wait(tools.scopeOf(c), found.id, { ms: waitMs, signal: signalOf(c, tools) })
   return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
 }
 
 async function cancel(c: Context, tools: Tools): Promise<Response> {
   const ms = waitWish(c, tools)
   const { id } = await taskIn(c, tools)
-  await tools.desk.cancel(id)
+  await tools.desk.cancel(tools.scopeOf(c), id)
   const status =
-    ms === undefined ? await taskIn(c, tools) : await tools.desk.wait(id, { ms, signal: signalOf(c, tools) })
+    ms === undefined
+      ? await taskIn(c, tools)
+      : await tools.desk.wait(tools.scopeOf(c), id, { ms, signal: signalOf(c, tools) })
   return c.json(successBody(await taskAnswer(status, wishOf(c, status, tools))))
 }
 
@@ -183,7 +193,7 @@ async function rerun(c: Context, tools: Tools): Promise<Response> {
   const waitMs = waitWish(c, tools)
   mustBeOpen(tools)
   const { id } = await taskIn(c, tools)
-  const status = await tools.desk.rerun(id)
+  const status = await tools.desk.rerun(tools.scopeOf(c), id)
   if (status === undefined) throw noTask(id)
   return await accepted(c, status, { tools, waitMs })
 }
@@ -194,6 +204,7 @@ async function events(c: Context, tools: Tools): Promise<Response> {
   const { desk, clock, ending } = tools
   const lastEventId = c.req.header('last-event-id')
   const stream = taskEvents(status.id, {
+    scope: tools.scopeOf(c),
     desk,
     clock,
     ending,
@@ -207,13 +218,13 @@ async function events(c: Context, tools: Tools): Promise<Response> {
 async function why(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), [])
   const { id, state } = await taskIn(c, tools)
-  return c.json(successBody({ taskId: id, status: state, reasons: await tools.desk.why(id) }))
+  return c.json(successBody({ taskId: id, status: state, reasons: await tools.desk.why(tools.scopeOf(c), id) }))
 }
 
 async function deliveries(c: Context, tools: Tools): Promise<Response> {
   onlyKnown(queryOf(c), [])
   const { id } = await taskIn(c, tools)
-  const delivery = tools.desk.delivery(id)
+  const delivery = tools.desk.delivery(tools.scopeOf(c), id)
   const tries = (delivery?.tries ?? []).map(({ at, ms, status, problem }) => ({
     at: iso(at),
     executionTime: durationWord(ms),
@@ -243,11 +254,10 @@ function mustBeOpen({ desk, ending }: Tools): void {
   desk.mustBeOpen()
 }
 
-/** Another tenant's task is nobody's. */
 async function taskIn(c: Context, tools: Tools): Promise<SnippetStatus> {
   const id = c.req.param('id') ?? ''
-  const status = id.length <= 100 ? await tools.desk.find(id) : undefined
-  if (status === undefined || status.request.instance !== tools.instanceOf(c)) throw noTask(id)
+  const status = id.length <= 100 ? await tools.desk.find(tools.scopeOf(c), id) : undefined
+  if (status === undefined) throw noTask(id)
   return status
 }
 

@@ -19,7 +19,7 @@ const METADATA = 'metadata.'
 export const LIST_PARAMETERS = ['status', 'language', METADATA, 'limit', 'cursor'] as const
 
 /** What `GET /api/v1/tasks` is asked for; the instance is not the caller's to say. */
-export function listQuery(query: URLSearchParams): Omit<SnippetQuery, 'instance'> {
+export function listQuery(query: URLSearchParams): SnippetQuery {
   const states = query.getAll('status').flatMap((each) => each.split(','))
   const metadata: [string, string][] = []
   for (const [name, value] of query) if (name.startsWith(METADATA)) metadata.push([name.slice(METADATA.length), value])

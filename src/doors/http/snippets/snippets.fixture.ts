@@ -1,6 +1,6 @@
 /** The code door whole, in this process: a real engine, the desk, the API, and workers that answer as they are told. */
 import { randomUUID } from 'node:crypto'
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { onTestFinished } from 'vitest'
 import type { z } from 'zod'
 import type { Clock } from '../../../base/clock.ts'
@@ -9,9 +9,11 @@ import { createEngine, type LocalEngine } from '../../../engine/engine.ts'
 import type { EngineOptions } from '../../../engine/engine-options.ts'
 import type { TaskLease, WorkerSession } from '../../../engine/worker-session.ts'
 import { snippetTask } from '../../../languages/snippet-task.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { CommandResult, CommandTask, StageCause, StageResult } from '../../../model/command-task.ts'
 import type { Language } from '../../../model/language.ts'
 import { NETWORK_PROPERTY } from '../../../model/network-grants.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { Instance } from '../../../services/instances/instances.ts'
 import { type OpenSnippetService, snippetService } from '../../../services/snippets/engine-snippets.ts'
 import type { CallbackSettings } from '../../../services/snippets/snippet-tools.ts'
@@ -44,6 +46,15 @@ const LANGUAGES: readonly Language[] = [
   language('c', { fileName: 'main.c', compile: { argv: ['gcc', '{files}'], env: {}, limits: { wallMs: 10_000 } } }),
   language('ruby', { fileName: 'main.rb' }),
 ]
+
+/** The scope of tests that know one instance only. */
+export const LOCAL_SCOPE: CallScope = { caller: LOCAL_CALLER, instance: '' }
+
+/** Takes the instance from a header, for tests of two instances. */
+export const scopeByHeader = (c: Context): CallScope => ({
+  caller: LOCAL_CALLER,
+  instance: c.req.header('x-instance') ?? '',
+})
 
 export interface SnippetsGrid {
   readonly engine: LocalEngine
@@ -123,7 +134,7 @@ export async function snippetsGrid(wish: GridWish = {}): Promise<SnippetsGrid> {
     clock,
     version: '1.2.3',
     ending: ending.signal,
-    instanceOf: (c) => c.req.header('x-instance') ?? '',
+    scopeOf: scopeByHeader,
   })
   onTestFinished(async () => {
     ending.abort()

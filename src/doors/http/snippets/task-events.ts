@@ -1,12 +1,14 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { OutputListener, OutputPiece } from '../../../engine/output-ring.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { OutputTextOptions } from '../../../services/snippets/output-text.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { type OutputView, outputViews, positionIn, positionText } from './output-place.ts'
 import { taskAnswer } from './response.ts'
 
 export interface EventsOptions {
+  readonly scope: CallScope
   readonly desk: SnippetService
   readonly clock: Clock
   readonly wish: OutputTextOptions
@@ -56,14 +58,14 @@ export function taskEvents(id: string, options: EventsOptions): ReadableStream<U
 }
 
 async function* eventsOf(id: string, options: EventsOptions, stopped: AbortSignal): AsyncGenerator<string, void> {
-  const { desk, clock, wish, lastEventId, ending } = options
+  const { scope, desk, clock, wish, lastEventId, ending } = options
   const bell = doorbell(clock, [ending, stopped])
   const tell = outputViews(positionIn(lastEventId), wish.encoding)
   let place = positionIn(lastEventId)
   let latest: SnippetStatus | undefined
   let failed: Error | undefined
   let told = ''
-  const unwatch = desk.watch(id, {
+  const unwatch = desk.watch(scope, id, {
     told(status) {
       latest = status
       bell.ring()
@@ -73,7 +75,7 @@ async function* eventsOf(id: string, options: EventsOptions, stopped: AbortSigna
       bell.ring()
     },
   })
-  const output = desk.listenOutput(id, bell.ring)
+  const output = desk.listenOutput(scope, id, bell.ring)
   try {
     yield 'retry: 1000\n\n'
     while (!ending.aborted && !stopped.aborted && failed === undefined) {

@@ -8,7 +8,7 @@ import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts
 import { pistonError } from '../../http/piston/problem.ts'
 import { httpDoor } from '../../http/server/http-door.ts'
 import { listenHttp } from '../../http/server/listen.ts'
-import { ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
+import { LOCAL_SCOPE, ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
 import { pistonConnect } from './door.ts'
 import type { PistonConnectOptions } from './session.ts'
 
@@ -34,7 +34,7 @@ async function begun(more: Partial<PistonConnectOptions> = {}) {
     version: '1.2.3',
     log: silentLog,
   })
-  const sockets = pistonConnect({ desk, input: engine.input, clock, ...more })
+  const sockets = pistonConnect({ scopeOf: () => LOCAL_SCOPE, desk, input: engine.input, clock, ...more })
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets })
   onTestFinished(() => server.close(0))
   const given = Promise.withResolvers<TaskLease>()

@@ -12,7 +12,6 @@ const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
 export function pistonConnect(options: PistonConnectOptions): WebSocketRoute[] {
   const tools: ConnectTools = {
     log: silentLog,
-    instanceOf: () => '',
     limits: LIMITS,
     initMs: 1000,
     stallMs: 30_000,
@@ -21,6 +20,6 @@ export function pistonConnect(options: PistonConnectOptions): WebSocketRoute[] {
   return PISTON_PREFIXES.map((prefix) => ({
     path: `${prefix}/connect`,
     maxMessageBytes: MOST_MESSAGE_BYTES,
-    accept: (socket, request) => void new ConnectSession(socket, tools, tools.instanceOf(request)),
+    accept: (socket, request) => void new ConnectSession(socket, tools, tools.scopeOf(request)),
   }))
 }

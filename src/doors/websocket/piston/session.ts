@@ -2,11 +2,10 @@ import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { StageResult } from '../../../model/command-task.ts'
-import type { InstanceName } from '../../../model/instance-name.ts'
 import type { InputEvent } from '../../../model/live-input.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import { PISTON_BUG, PistonProblem, pistonProblemOf } from '../../http/piston/problem.ts'
 import type { PistonLimits } from '../../http/piston/request.ts'
@@ -27,8 +26,8 @@ export interface PistonConnectOptions {
   readonly input: Engine['input']
   readonly clock: Clock
   readonly log?: Log
-  /** Whose tasks the caller may make. */
-  readonly instanceOf?: (request: WebSocketRequest) => InstanceName
+  /** The caller of a request, and the instance in which it makes tasks. */
+  readonly scopeOf: (request: WebSocketRequest) => CallScope
   readonly limits?: PistonLimits
   /** For the first message. */
   readonly initMs?: number
@@ -50,7 +49,7 @@ const COMPILED: PistonEnd = { code: 0, signal: null, message: null, status: null
 export class ConnectSession {
   readonly #socket: WebSocket
   readonly #tools: ConnectTools
-  readonly #instance: InstanceName
+  readonly #scope: CallScope
   readonly #out = pistonText()
   /** Aborted when the client has gone. */
   readonly #left = new AbortController()
@@ -65,12 +64,12 @@ export class ConnectSession {
   #forgetInit: () => void
   #isClosed = false
 
-  constructor(socket: WebSocket, tools: ConnectTools, instance: InstanceName) {
+  constructor(socket: WebSocket, tools: ConnectTools, scope: CallScope) {
     this.#socket = socket
     this.#tools = tools
-    this.#instance = instance
+    this.#scope = scope
     this.#typed = new TypedInput({
-      input: (operation, event) => tools.input(LOCAL_CALLER, operation, event),
+      input: (operation, event) => tools.input(scope.caller, operation, event),
       failed: (error) => this.#refuse(error),
       tooMuch: () => this.#refuse(new PistonProblem('Too much was typed ahead')),
     })
@@ -119,22 +118,26 @@ export class ConnectSession {
     const { desk, limits } = this.#tools
     const offers = await offersFor(body, desk, this.#left.signal)
     if (this.#isClosed) return
-    this.#order = readExecute(body, { offers, isAwaited: desk.isAwaited, instance: this.#instance, limits })
+    this.#order = readExecute(body, { offers, isAwaited: desk.isAwaited, instance: this.#scope.instance, limits })
     await this.#submit(this.#order)
   }
 
   async #submit({ request, runtime }: PistonRequest): Promise<void> {
     const { desk, input } = this.#tools
-    const status = await desk.submit({ ...request, stdin: undefined, interactive: { pty: undefined } }, 'process')
+    const status = await desk.submit(
+      this.#scope,
+      { ...request, stdin: undefined, interactive: { pty: undefined } },
+      'process',
+    )
     this.#id = status.id
-    if (this.#isClosed) return endProgram(status.id, this.#tools)
+    if (this.#isClosed) return endProgram(this.#scope, status.id, this.#tools)
     this.#send({ type: 'runtime', language: runtime.language, version: runtime.version })
-    this.#output.from(desk.listenOutput(status.id, () => this.#output.print()))
-    void input(LOCAL_CALLER, status.id, KNOCK).then(
+    this.#output.from(desk.listenOutput(this.#scope, status.id, () => this.#output.print()))
+    void input(this.#scope.caller, status.id, KNOCK).then(
       () => this.#runs(),
       () => {}, // it is over already, and that will be told
     )
-    this.#unwatch = desk.watch(status.id, {
+    this.#unwatch = desk.watch(this.#scope, status.id, {
       told: (news) => this.#tell(news),
       failed: (error) => this.#refuse(error),
     })
@@ -217,7 +220,7 @@ export class ConnectSession {
     this.#unwatch()
     this.#output.close()
     this.#typed.close()
-    if (this.#id !== undefined && this.#end === undefined) endProgram(this.#id, this.#tools)
+    if (this.#id !== undefined && this.#end === undefined) endProgram(this.#scope, this.#id, this.#tools)
   }
 }
 

@@ -8,7 +8,7 @@ import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts
 import { httpDoor } from '../../http/server/http-door.ts'
 import { listenHttp } from '../../http/server/listen.ts'
 import { snippetError } from '../../http/snippets/problem.ts'
-import { HELLO, ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
+import { HELLO, LOCAL_SCOPE, ran, snippetsGrid, stage } from '../../http/snippets/snippets.fixture.ts'
 import { interactiveDoor } from './door.ts'
 import type { InteractiveDoorOptions } from './session.ts'
 
@@ -34,7 +34,9 @@ async function doorWith(more: Partial<InteractiveDoorOptions> = {}) {
     version: '1.2.3',
     log: silentLog,
   })
-  const sockets = [interactiveDoor({ desk, input: engine.input, clock, graceMs: 10, ...more })]
+  const sockets = [
+    interactiveDoor({ scopeOf: () => LOCAL_SCOPE, desk, input: engine.input, clock, graceMs: 10, ...more }),
+  ]
   const server = await listenHttp(app, { host: '127.0.0.1', port: 0 }, { clock, sockets })
   onTestFinished(() => server.close(0))
   const given = Promise.withResolvers<TaskLease>()

@@ -9,7 +9,6 @@ const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
 export function interactiveDoor(options: InteractiveDoorOptions): WebSocketRoute {
   const tools: InteractiveTools = {
     log: silentLog,
-    instanceOf: () => '',
     startMs: 10_000,
     wallMs: 5 * 60_000,
     stallMs: 30_000,
@@ -19,6 +18,6 @@ export function interactiveDoor(options: InteractiveDoorOptions): WebSocketRoute
   return {
     path: '/api/v1/tasks/interactive',
     maxMessageBytes: MOST_MESSAGE_BYTES,
-    accept: (socket, request) => void new InteractiveSession(socket, tools, tools.instanceOf(request)),
+    accept: (socket, request) => void new InteractiveSession(socket, tools, tools.scopeOf(request)),
   }
 }

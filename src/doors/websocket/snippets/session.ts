@@ -2,9 +2,8 @@ import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import { LOCAL_CALLER } from '../../../model/caller.ts'
-import type { InstanceName } from '../../../model/instance-name.ts'
 import { isOver, type SnippetRequest, type SnippetState, type SnippetStatus } from '../../../model/snippet.ts'
+import type { CallScope } from '../../../services/instances/call-scope.ts'
 import { ApiProblem, problemBody, problemOf } from '../../../services/snippets/snippet-problem.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
 import type { WebSocketRequest } from '../../http/server/web-sockets.ts'
@@ -21,8 +20,8 @@ export interface InteractiveDoorOptions {
   readonly input: Engine['input']
   readonly clock: Clock
   readonly log?: Log
-  /** Whose tasks the caller may make. */
-  readonly instanceOf?: (request: WebSocketRequest) => InstanceName
+  /** The caller of a request, and the instance in which it makes tasks. */
+  readonly scopeOf: (request: WebSocketRequest) => CallScope
   /** For the first message. */
   readonly startMs?: number
   /** What a program may take from start to end, when its caller does not say. */
@@ -44,7 +43,7 @@ const MOST_WRONG = 20
 export class InteractiveSession {
   readonly #socket: WebSocket
   readonly #tools: InteractiveTools
-  readonly #instance: InstanceName
+  readonly #scope: CallScope
   #begun = false
   #id: string | undefined
   #wrong = 0
@@ -58,12 +57,12 @@ export class InteractiveSession {
   #forgetStart: () => void
   #isClosed = false
 
-  constructor(socket: WebSocket, tools: InteractiveTools, instance: InstanceName) {
+  constructor(socket: WebSocket, tools: InteractiveTools, scope: CallScope) {
     this.#socket = socket
     this.#tools = tools
-    this.#instance = instance
+    this.#scope = scope
     this.#typed = new TypedInput({
-      input: (operation, event) => tools.input(LOCAL_CALLER, operation, event),
+      input: (operation, event) => tools.input(scope.caller, operation, event),
       failed: (error) => this.#refuse(error),
       tooMuch: () => this.#refuse(new ApiProblem('tooLarge', 'Too much was typed ahead')),
     })
@@ -107,7 +106,7 @@ export class InteractiveSession {
 
   #requestOf({ task, terminal }: StartMessage): SnippetRequest {
     const { wallMs } = this.#tools
-    const request = readTask(task, this.#instance)
+    const request = readTask(task, this.#scope.instance)
     if (request.idempotencyKey !== undefined)
       throw new ApiProblem('invalid', 'idempotencyKey: whoever types to a program starts it')
     if (request.stdin !== undefined) this.#typed.give({ kind: 'bytes', bytes: request.stdin })
@@ -117,11 +116,11 @@ export class InteractiveSession {
 
   async #submit(request: SnippetRequest): Promise<void> {
     const { desk } = this.#tools
-    const status = await desk.submit(request)
+    const status = await desk.submit(this.#scope, request)
     this.#id = status.id
     if (this.#isClosed) return this.#leave(status.id)
-    this.#output.from(desk.listenOutput(status.id, () => this.#output.print()))
-    this.#unwatch = desk.watch(status.id, {
+    this.#output.from(desk.listenOutput(this.#scope, status.id, () => this.#output.print()))
+    this.#unwatch = desk.watch(this.#scope, status.id, {
       told: (news) => this.#tell(news),
       failed: (error) => this.#refuse(error),
     })
@@ -190,6 +189,6 @@ export class InteractiveSession {
 
   #leave(id: string): void {
     const { clock, graceMs } = this.#tools
-    clock.after(graceMs, () => endProgram(id, this.#tools))
+    clock.after(graceMs, () => endProgram(this.#scope, id, this.#tools))
   }
 }
