@@ -4,7 +4,7 @@ const digest = { fn: 'sha256', hash: 'a'.repeat(64), size: 1 } as const
 const NOTHING = new Uint8Array()
 
 /** The parts of an action that its digest stands for, without outputs of an older client. */
-export const ACTION: TaskAction = {
+const ACTION: TaskAction = {
   digest,
   commandDigest: digest,
   messages: { action: NOTHING, command: NOTHING },

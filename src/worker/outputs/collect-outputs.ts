@@ -109,9 +109,9 @@ const UNLIMITED = Number.POSITIVE_INFINITY
 async function merged(at: Gathering, wanted: CommandTask['outputs'], start: string): Promise<TaskOutputs> {
   for (const path of wanted.paths) {
     const node = at.files.look(checkedPath(path, 'output', start))
-    if (node !== undefined) await take(at, path, node)
+    if (node !== undefined) await take(at, { path, node })
   }
-  for await (const { path, node } of matchingNodes(wanted.globs, start, at)) await take(at, path, node)
+  for await (const { path, node } of matchingNodes(wanted.globs, start, at)) await take(at, { path, node })
   const found = [...at.found].sort(([one], [other]) => (one < other ? -1 : 1))
   return {
     ...NO_OUTPUTS,
@@ -146,7 +146,7 @@ async function separate(at: Gathering, { action, wanted, start }: Separate): Pro
   }
   const add = async (path: string, node: Node, expected: Expected): Promise<void> => {
     mustBe(expected, path, kindOf(node, at))
-    const found = await take(at, path, node)
+    const found = await take(at, { path, node })
     if (found.kind === 'file') into.outputFiles.push(fileOf(path, found))
     else if (found.kind === 'directory') into.outputDirectories.push(outputDirectory(at, { path, found, action }))
     else addSymlink(into, symlinkOf(path, found), { expected, leadsTo: kindOf(node, at) })

@@ -84,7 +84,7 @@ const FILES_AT_ONCE = 8
  * node may lie elsewhere in the room, when a symlink was followed. `within` lists the real directories above it, to find
  * a directory that holds itself.
  */
-export async function take(at: Gathering, path: string, node: Node, within: readonly string[] = []): Promise<Found> {
+export async function take(at: Gathering, { path, node, within = [] }: Taking): Promise<Found> {
   const known = at.found.get(path)
   if (known !== undefined) return known
   const { reserved } = at.wanted
@@ -106,6 +106,12 @@ async function takeFile(at: Gathering, path: string, { real, stats }: Node): Pro
   const file = { kind: 'file', digest: blob.digest, executable, properties: propertiesOf(stats, wanted) } as const
   found.set(path, file)
   return file
+}
+
+interface Taking {
+  readonly path: string
+  readonly node: Node
+  readonly within?: readonly string[]
 }
 
 interface Place<N extends Node> {
@@ -133,10 +139,11 @@ async function takeDirectory(at: Gathering, { path, node, within }: Place<Node>)
   for (const name of names) {
     const child = files.at(join(real, name), inside(name))
     if (child?.kind === 'file') plain.push({ name, child })
-    else if (child !== undefined) directory.children.set(name, await take(at, inside(name), child, [...within, real]))
+    else if (child !== undefined)
+      directory.children.set(name, await take(at, { path: inside(name), node: child, within: [...within, real] }))
   }
   await atOnce(plain, FILES_AT_ONCE, async ({ name, child }) => {
-    directory.children.set(name, await take(at, inside(name), child))
+    directory.children.set(name, await take(at, { path: inside(name), node: child }))
   })
   return directory
 }
@@ -148,7 +155,7 @@ async function takeSymlink(at: Gathering, { path, node, within }: Place<SymlinkN
   if (wanted.symlinks === 'follow') {
     const end = files.follow(real, path)
     if (end === undefined) throw refused(path, 'is a symlink that leads nowhere, or out of the room')
-    return await take(at, path, end, within)
+    return await take(at, { path, node: end, within })
   }
   if (wanted.symlinks === 'as-is') mustBeAllowed(path, target, rules)
   else if (leadsOut(path, target)) throw refused(path, 'is a symlink that leads out of the outputs')
