@@ -1,4 +1,4 @@
-import { commandResultOf, commandSubmission } from '../../src/doors/command-tasks/command-submission.ts'
+import { commandResultOf, commandSubmission } from '../../src/services/execution/task-request.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { Submission } from '../../src/engine/submission.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'

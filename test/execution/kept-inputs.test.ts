@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { digestAt } from '../../src/base/digest-list.ts'
-import { keepInputs } from '../../src/doors/execution/kept-inputs.ts'
+import { keepInputs } from '../../src/services/execution/kept-inputs.ts'
 import { turns, until } from '../../src/engine/grid.fixture.ts'
 import { executionGrid, memoryInstance } from './execution-grid.ts'
 import { encoded, nameOf, resultOf } from './messages.ts'

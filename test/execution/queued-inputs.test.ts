@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/app/process/clock.ts'
-import { keepInputs } from '../../src/doors/execution/kept-inputs.ts'
+import { keepInputs } from '../../src/services/execution/kept-inputs.ts'
 import { turns } from '../../src/engine/grid.fixture.ts'
 import { alwaysHoldingEmptyBlob } from '../../src/storage/always-holding-empty-blob.ts'
 import { digestOf, put } from '../../src/storage/blobs.fixture.ts'

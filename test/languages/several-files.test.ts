@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commandSubmission } from '../../src/doors/command-tasks/command-submission.ts'
+import { commandSubmission } from '../../src/services/execution/task-request.ts'
 import { findLanguage } from '../../src/languages/find-language.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import { snippetTask } from '../../src/languages/snippet-task.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { commandSubmission } from '../../doors/command-tasks/command-submission.ts'
+import { commandSubmission } from '../execution/task-request.ts'
 import type { Submission } from '../../engine/submission.ts'
 import { chooseVersion } from '../../languages/choose-version.ts'
 import { findLanguage } from '../../languages/find-language.ts'

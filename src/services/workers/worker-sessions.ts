@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { KeptStages } from '../../doors/command-tasks/kept-stages.ts'
+import type { KeptStages } from '../execution/kept-stages.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
 import type { DoorSession } from './polled-session.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import { commandSubmission } from '../../doors/command-tasks/command-submission.ts'
+import { commandSubmission } from '../execution/task-request.ts'
 import type { LocalEngine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'

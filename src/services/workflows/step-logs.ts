@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import { commandResultOf } from '../../doors/command-tasks/command-submission.ts'
+import { commandResultOf } from '../execution/task-request.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { StageStream } from '../../model/command-task.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryActionCache } from '../../storage/memory-action-cache.ts'
 import { actionKeyOf } from '../../wire/tasks/action-key.ts'
-import { actionResultsCache } from './action-results-cache.ts'
+import { actionResultsCache } from './result-cache.ts'
 
 const digest = { fn: 'sha256', hash: '1'.repeat(64), size: 7 } as const
 const key = actionKeyOf(digest)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { commandTaskOf } from '../../model/command-task.ts'
 import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
-import { commandSubmission } from './command-submission.ts'
+import { commandSubmission } from './task-request.ts'
 
 const digest = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size: 9 }) as const
 const run = { name: 'run', argv: ['./a.out'], limits: { wallMs: 5000 } }

@@ -1,9 +1,9 @@
-import { FaultError } from '../../base/fault.ts'
-import { formatOperationName } from '../../wire/google/operations.ts'
-import { statusFromProto } from '../../wire/google/status.ts'
-import { executionOperationToProto } from '../../wire/reapi/execution-operation.ts'
-import type { ExecuteRequest } from '../../wire/reapi/execution-request.ts'
-import { faultStatusToProto } from '../../wire/reapi/grpc-fault.ts'
+import { FaultError } from '../../../base/fault.ts'
+import { formatOperationName } from '../../../wire/google/operations.ts'
+import { statusFromProto } from '../../../wire/google/status.ts'
+import { executionOperationToProto } from '../../../wire/reapi/execution-operation.ts'
+import type { ExecuteRequest } from '../../../wire/reapi/execution-request.ts'
+import { faultStatusToProto } from '../../../wire/reapi/grpc-fault.ts'
 
 /** As many as the trailers of a call hold for sure, whatever the digest function. */
 const MOST_IN_TRAILERS = 32

@@ -1,19 +1,19 @@
-import { FaultError } from '../../base/fault.ts'
-import type { OperationStatus } from '../../engine/status.ts'
-import type { ServerCall, ServerStreamingMethod } from '../../grpc/service.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
-import type { Instance } from '../../services/instances/instances.ts'
+import { FaultError } from '../../../base/fault.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import type { ServerCall, ServerStreamingMethod } from '../../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
+import type { Instance } from '../../../services/instances/instances.ts'
 import {
   type ExecuteRequest,
   executeRequestFromProto,
   waitExecutionRequestFromProto,
-} from '../../wire/reapi/execution-request.ts'
-import type { ExecutionTools } from './execution-tools.ts'
+} from '../../../wire/reapi/execution-request.ts'
+import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
 import { findOperation } from './find-operation.ts'
-import { missingInputs } from './missing-inputs.ts'
-import { missing, readAction, readCommand, type Work } from './read-action.ts'
-import { isLongRefusal, refusedOperation } from './refused-operation.ts'
-import { invocationOf, submissionOf } from './submission-of.ts'
+import { missingInputs } from '../../../services/execution/missing-inputs.ts'
+import { missing, readAction, readCommand, type Work } from '../../../services/execution/read-action.ts'
+import { isLongRefusal, refusedOperation } from './problem.ts'
+import { invocationOf, submissionOf } from '../../../services/execution/submission-of.ts'
 import { tellOperation } from './tell-operation.ts'
 
 /** Runs an action, or finds its result, and tells how it fares. A client that leaves can come back by WaitExecution. */

@@ -7,7 +7,7 @@ import { areHeld } from '../../storage/held.ts'
 import { formatOperationName } from '../../wire/google/operations.ts'
 import type { ServerLog } from '../../wire/reapi/execution-operation.ts'
 import type { ActionSpec } from '../../wire/tasks/action-spec.ts'
-import type { Ended } from './execution-response.ts'
+import type { Ended } from '../../doors/grpc/execution/response.ts'
 
 /** Clients save it under this name. */
 const NAME = 'windlass-task.log'

@@ -1,7 +1,7 @@
 import type { CommandTask } from '../../model/command-task.ts'
 import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
-import type { platformNeeds } from '../execution/platform-needs.ts'
+import type { platformNeeds } from './platform-needs.ts'
 
 type Needs = ReturnType<typeof platformNeeds>
 

@@ -1,6 +1,6 @@
-import type { OperationEnd } from '../../engine/status.ts'
-import { STATUS } from '../../grpc/status.ts'
-import type { StatusReport } from '../../wire/google/status.ts'
+import type { OperationEnd } from '../../../engine/status.ts'
+import { STATUS } from '../../../grpc/status.ts'
+import type { StatusReport } from '../../../wire/google/status.ts'
 
 /** How the grid fared with a task, in the words of the protocol. A command that exited with 1 is well. */
 export function endStatus(end: OperationEnd): StatusReport {

@@ -1,19 +1,19 @@
-import type { OperationStatus } from '../../engine/status.ts'
-import type { ExecutedActionMetadata, ExecutionTime } from '../../model/action-result.ts'
-import type { TaskState } from '../../model/task-state.ts'
-import type { Timestamp } from '../../model/timestamp.ts'
-import { formatOperationName } from '../../wire/google/operations.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import type { ExecutedActionMetadata, ExecutionTime } from '../../../model/action-result.ts'
+import type { TaskState } from '../../../model/task-state.ts'
+import type { Timestamp } from '../../../model/timestamp.ts'
+import { formatOperationName } from '../../../wire/google/operations.ts'
 import {
   type ExecutionOperation,
   type ExecutionResponse,
   type ExecutionStage,
   executionOperationToProto,
-} from '../../wire/reapi/execution-operation.ts'
-import { timestampOf } from '../../wire/reapi/execution-result.ts'
-import { type ActionSpec, actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
+} from '../../../wire/reapi/execution-operation.ts'
+import { timestampOf } from '../../../wire/reapi/execution-result.ts'
+import { type ActionSpec, actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
 import { endStatus } from './end-status.ts'
-import { type Asker, type Ended, executionResponse } from './execution-response.ts'
-import type { ExecutionTools } from './execution-tools.ts'
+import { type Asker, type Ended, executionResponse } from './response.ts'
+import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
 
 const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   pending: 'cacheCheck',

@@ -1,17 +1,17 @@
-import type { Engine } from '../../engine/engine.ts'
-import type { OperationStatus } from '../../engine/status.ts'
-import type { ServerCall, Service, UnaryMethod } from '../../grpc/service.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import type { ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import {
   listOperationsRequestFromProto,
   listOperationsResponse,
   operationRequestFromProto,
   waitOperationRequestFromProto,
-} from '../../wire/google/operations.ts'
-import { type ExecutionTools, ORIGIN } from './execution-tools.ts'
+} from '../../../wire/google/operations.ts'
+import { type ExecutionTools, ORIGIN } from '../../../services/execution/execution-tools.ts'
 import { findOperation } from './find-operation.ts'
 import { operationMessage, operationSummary } from './operation-message.ts'
-import { operationNews } from './operation-news.ts'
+import { operationNews } from '../../../services/execution/operation-news.ts'
 
 const MOST_LISTED = 100
 /** Messages that are made in one loop turn: others wait no longer than that. */

@@ -1,9 +1,9 @@
-import { FaultError } from '../../base/fault.ts'
-import type { Engine } from '../../engine/engine.ts'
-import type { OperationStatus } from '../../engine/status.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
-import { parseOperationName } from '../../wire/google/operations.ts'
-import { ORIGIN } from './execution-tools.ts'
+import { FaultError } from '../../../base/fault.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import type { OperationStatus } from '../../../engine/status.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
+import { parseOperationName } from '../../../wire/google/operations.ts'
+import { ORIGIN } from '../../../services/execution/execution-tools.ts'
 
 /** By the name that a client knows it by. Throws `absent`: then a client asks for the action once more. */
 export async function findOperation(name: string, engine: Engine): Promise<OperationStatus> {

@@ -16,7 +16,7 @@ import type { TaskForm } from '../../model/task-form.ts'
 import { commandKeyOf } from '../../wire/tasks/command-key.ts'
 import { commandTaskFromProto, commandTaskToProto } from '../../wire/tasks/command-task.ts'
 import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
-import { platformNeeds } from '../execution/platform-needs.ts'
+import { platformNeeds } from './platform-needs.ts'
 import { needing, plainestForm } from './task-form-need.ts'
 
 type FromTask = 'origin' | 'spec' | 'roots' | 'actionKey' | 'cacheable'

@@ -10,7 +10,7 @@ import { REQUEST_METADATA_HEADER, requestMetadataFromProto } from '../../wire/re
 import { actionKeyOf } from '../../wire/tasks/action-key.ts'
 import { actionSpecToProto } from '../../wire/tasks/action-spec.ts'
 import { actionWishToProto } from '../../wire/tasks/execution-wish.ts'
-import { needing } from '../command-tasks/task-form-need.ts'
+import { needing } from './task-form-need.ts'
 import { type ExecutionLimits, ORIGIN } from './execution-tools.ts'
 import { platformNeeds } from './platform-needs.ts'
 import type { Work } from './read-action.ts'
