@@ -8,7 +8,7 @@ import {
   actionFromProto,
   commandFromProto,
 } from '../../wire/reapi/execution-action.ts'
-import { readWhole } from '../../doors/grpc/cache/held.ts'
+import { readWhole } from '../../storage/read-whole.ts'
 import { missingInputs, type TreeLimits } from './missing-inputs.ts'
 
 /** Anybody may name a blob of any size as an action: what is read into memory has a limit. */

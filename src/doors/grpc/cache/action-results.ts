@@ -8,7 +8,7 @@ import {
   readUpdateActionResultRequest,
 } from '../../../wire/hot/action-cache.ts'
 import { inlineWanted, withInlined } from '../../../wire/hot/inline-outputs.ts'
-import { readWhole } from './held.ts'
+import { readWhole } from '../../../storage/read-whole.ts'
 
 /** What clients take in one message, less some room for framing. */
 const MAX_RESULT_BYTES = 3 * 1024 * 1024

@@ -8,7 +8,7 @@ import type { BlobStore } from '../../../storage/blob-store.ts'
 import { directoryGroup, MOST_DIRECTORIES } from '../../../storage/directory-groups.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from '../../../wire/hot/get-tree.ts'
 import { directoryReferences } from '../../../wire/hot/references.ts'
-import { readWhole } from './held.ts'
+import { readWhole } from '../../../storage/read-whole.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 

@@ -1,5 +1,5 @@
-import type { DigestList } from '../../../base/digest.ts'
-import type { BlobStore } from '../../../storage/blob-store.ts'
+import type { DigestList } from '../base/digest.ts'
+import type { BlobStore } from './blob-store.ts'
 
 /** The blobs of the list as copies that may be kept; undefined where one is not there. */
 export async function readWhole(list: DigestList, blobs: BlobStore): Promise<(Uint8Array | undefined)[]> {
