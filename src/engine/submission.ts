@@ -31,6 +31,8 @@ export interface Submission {
   readonly actionKey?: string
   /** With an action key: its result may come from the cache and go there, and it may be merged with one under way. */
   readonly cacheable?: boolean
+  /** The caller has asked the cache: its answer. The engine asks when this is left out. */
+  readonly cached?: { readonly result: Uint8Array | undefined }
   /** Run it though the cache has it. It may still be merged. */
   readonly skipsCache?: boolean
   /** `process` unless said. */

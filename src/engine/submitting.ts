@@ -15,8 +15,11 @@ export function submit(engine: EngineState, submission: Submission): Promise<Ope
   return new Promise((resolve, reject) => admit(engine, submission, { resolve, reject }))
 }
 
-const mayHit = ({ results }: EngineState, { cacheable, skipsCache, actionKey }: Submission): boolean =>
-  results !== undefined && cacheable === true && skipsCache !== true && actionKey !== undefined
+const mayHit = ({ results }: EngineState, { cacheable, skipsCache, actionKey, cached }: Submission): boolean =>
+  (cached === undefined ? results !== undefined : cached.result !== undefined) &&
+  cacheable === true &&
+  skipsCache !== true &&
+  actionKey !== undefined
 
 const needsSync = ({ roots }: EngineState, submission: Submission): boolean =>
   submission.durability === 'power' && roots?.makeDurable !== undefined && (submission.roots?.length ?? 0) > 0
@@ -33,7 +36,7 @@ async function submitAfter(engine: EngineState, submission: Submission): Promise
   }
   const { instance, actionKey, roots = [] } = own
   if (mayHit(engine, own) && actionKey !== undefined) {
-    const result = await lookUp(engine, instance, actionKey)
+    const result = own.cached === undefined ? await lookUp(engine, instance, actionKey) : own.cached.result
     if (result !== undefined) return await answerFromCache(engine, own, result)
   }
   if (needsSync(engine, own)) await engine.roots?.makeDurable?.(roots)

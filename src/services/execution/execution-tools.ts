@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { NetworkGrants } from '../../model/network-grants.ts'
-import type { Instances } from '../instances/instances.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
+import type { Instances } from '../instances/instances.ts'
 import type { RecentTrees } from './recent-trees.ts'
 
 export interface ExecutionDoorOptions {
@@ -54,6 +54,3 @@ export interface ExecutionTools {
   readonly grants: NetworkGrants
   readonly recentTrees: (blobs: BlobStore) => RecentTrees
 }
-
-/** What the grid calls a task that came by this door. */
-export const ORIGIN = 'action'

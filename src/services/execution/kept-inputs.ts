@@ -3,11 +3,12 @@ import { FaultError } from '../../base/fault.ts'
 import { type Log, silentLog } from '../../base/log.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
-import type { Instances } from '../instances/instances.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { actionFromProto } from '../../wire/reapi/execution-action.ts'
 import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
-import { DEFAULT_EXECUTION_LIMITS, ORIGIN } from './execution-tools.ts'
+import { ACTION_ORIGIN } from '../../wire/tasks/task-spec.ts'
+import type { Instances } from '../instances/instances.ts'
+import { DEFAULT_EXECUTION_LIMITS } from './execution-tools.ts'
 import { missingInputs, type TreeLimits } from './missing-inputs.ts'
 import { readAction } from './read-action.ts'
 import type { RecentTrees } from './recent-trees.ts'
@@ -63,7 +64,7 @@ async function touchAll(options: KeptInputsOptions, before: number, isStopped: (
   for await (const status of options.engine.operations()) {
     if (isStopped()) return
     if (++count % AT_A_TIME === 0) await new Promise<void>((resolve) => setImmediate(resolve))
-    if (status.origin !== ORIGIN || status.acceptedAt > before) continue
+    if (status.origin !== ACTION_ORIGIN || status.acceptedAt > before) continue
     try {
       await touchInputs(status, seen, options)
     } catch (error) {

@@ -1,10 +1,10 @@
 import { FaultError } from '../../base/fault.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
-import { COMMAND_ORIGINS, type CommandTask } from '../../model/command-task.ts'
+import type { CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
 import { stageNameOf } from '../../wire/tasks/command-key.ts'
-import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
+import { taskFromSpec } from '../../wire/tasks/task-spec.ts'
 import type { KeptStage, StageQuestion } from '../../wire/workers/stage.ts'
 
 /** Results of compile stages, for workers that hold a task with such a stage, whichever protocol they speak. */
@@ -49,8 +49,7 @@ async function heldTask(
   { worker, attemptId }: StageQuestion,
 ): Promise<TaskOfInstance> {
   const held = await desk.held({ worker, attemptId })
-  const isCommand = COMMAND_ORIGINS.some((origin) => origin === held?.origin)
-  const task = held && isCommand ? commandTaskFromProto(held.spec) : undefined
+  const task = held && taskFromSpec(held)?.task
   if (held === undefined || task?.stages[0]?.cache === undefined) {
     const what = `worker ${JSON.stringify(worker.slice(0, 200))} holds no task ${attemptId.slice(0, 200)} with a cached stage`
     throw new FaultError({ kind: 'absent', what })

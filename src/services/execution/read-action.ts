@@ -1,42 +1,35 @@
 import type { Digest } from '../../base/digest.ts'
 import { digestListOf } from '../../base/digest-list.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
+import type { CommandTask } from '../../model/command-task.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
-import {
-  type Action,
-  type ActionCommand,
-  actionFromProto,
-  commandFromProto,
-} from '../../wire/reapi/execution-action.ts'
 import { readWhole } from '../../storage/read-whole.ts'
+import { type Action, actionFromProto, commandFromProto } from '../../wire/reapi/execution-action.ts'
+import { taskOfAction } from '../../wire/reapi/execution-command.ts'
 import { missingInputs, type TreeLimits } from './missing-inputs.ts'
 
-/** Anybody may name a blob of any size as an action: what is read into memory has a limit. */
+/** A client may name a blob of any size as an action. */
 const MOST_ACTION_BYTES = 1024 * 1024
 const MOST_COMMAND_BYTES = 16 * 1024 * 1024
 
-/** What is to be run, as its client stored it and as we understand it. */
-export interface Work {
-  readonly actionDigest: Digest
+/** An action of a client, decoded once; the task is undefined when the Command message is missing. */
+export interface FoundAction {
   readonly action: Action
-  readonly command: ActionCommand
-  /** The client's own bytes. */
-  readonly inline: { readonly action: Uint8Array; readonly command: Uint8Array }
+  readonly task: CommandTask | undefined
+}
+
+/** Reads the Action and Command messages of a client. Throws `missing` when there is no Action. */
+export async function readTask(digest: Digest, blobs: BlobStore): Promise<FoundAction> {
+  const { bytes, ...action } = await readAction(digest, blobs)
+  const encoded = await readBlob(action.commandDigest, blobs, { what: 'command', most: MOST_COMMAND_BYTES })
+  const messages = encoded && { action: bytes, command: encoded }
+  return { action, task: messages && taskOfAction({ digest, action, command: commandFromProto(encoded), messages }) }
 }
 
 export async function readAction(actionDigest: Digest, blobs: BlobStore): Promise<Action & { bytes: Uint8Array }> {
   const bytes = await readBlob(actionDigest, blobs, { what: 'action', most: MOST_ACTION_BYTES })
   if (bytes === undefined) throw missing([actionDigest])
   return { ...actionFromProto(bytes, actionDigest.fn), bytes }
-}
-
-/** Undefined when the command is not there; then what else is missing should be told with it. */
-export async function readCommand(
-  { commandDigest }: Action,
-  blobs: BlobStore,
-): Promise<{ command: ActionCommand; bytes: Uint8Array } | undefined> {
-  const bytes = await readBlob(commandDigest, blobs, { what: 'command', most: MOST_COMMAND_BYTES })
-  return bytes && { command: commandFromProto(bytes), bytes }
 }
 
 async function readBlob(
@@ -49,7 +42,7 @@ async function readBlob(
   return bytes
 }
 
-/** Everything that an action needs and that is not there, the action itself included. */
+/** All blobs that an action needs and that are missing, the action itself included. */
 export async function missingForAction(actionDigest: Digest, blobs: BlobStore, limits: TreeLimits): Promise<Digest[]> {
   const [bytes] = await readWhole(digestListOf(actionDigest.fn, [actionDigest]), blobs)
   if (bytes === undefined) return [actionDigest]

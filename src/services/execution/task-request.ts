@@ -9,51 +9,86 @@ import {
   isInteractive,
   PLACES_PROPERTY,
 } from '../../model/command-task.ts'
-import { IMAGE_PROPERTY } from '../../model/image-need.ts'
+import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
 import { NETWORK_PROPERTY } from '../../model/network-grants.ts'
-import type { TaskForm } from '../../model/task-form.ts'
+import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
+import { isAboutNetwork } from '../../wire/reapi/execution-command.ts'
+import { actionKeyOf } from '../../wire/tasks/action-key.ts'
 import { commandKeyOf } from '../../wire/tasks/command-key.ts'
-import { commandTaskFromProto, commandTaskToProto } from '../../wire/tasks/command-task.ts'
+import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
 import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
+import { type ACTION_ORIGIN, taskToSpec } from '../../wire/tasks/task-spec.ts'
 import { platformNeeds } from './platform-needs.ts'
-import { needing, plainestForm } from './task-form-need.ts'
 
 type FromTask = 'origin' | 'spec' | 'roots' | 'actionKey' | 'cacheable'
 
-/** What the task itself does not say. */
-export interface CommandOrder extends Omit<Submission, FromTask> {
-  readonly origin: CommandOrigin
-  /** What else changes the result, such as the version of a compiler: part of the key of a task that may be cached. */
+/** The parts of a request that the task itself does not contain. */
+export interface TaskRequestOptions extends Omit<Submission, FromTask> {
+  readonly origin: CommandOrigin | typeof ACTION_ORIGIN
+  /** Part of the cache key: it changes the result, such as the version of a compiler. */
   readonly salt?: string
-  /** Who must understand it; by what is in the task unless said. */
+  /** The form that workers must understand; by the contents of the task when left out. */
   readonly form?: TaskForm
 }
 
-/** Beyond the time of its stages, for what is done between them. */
+/** The time of all stages, and this for the work between them. */
 const BETWEEN_STAGES_MS = 1000
 
-/** A command task as the grid takes it. Throws `invalid` for one that nobody could run. */
+/** A task as the engine accepts it. Throws `invalid` for a task that no worker could run. */
 export function commandSubmission(
   task: CommandTask,
-  { salt, form = plainestForm(task), ...order }: CommandOrder,
+  { salt, form = plainestForm(task), ...options }: TaskRequestOptions,
 ): Submission {
   const timeoutMs = wholeTime(task)
   return {
-    ...needing(form, platformNeeds([...task.platform, ...roomNeeds(task, form), ...typingNeed(task)])),
+    ...needsOf(task, form),
     ...(task.inputs.root && { affinity: [task.inputs.root.hash] }),
     ...(timeoutMs !== undefined && { timeoutMs }),
-    ...order,
+    ...options,
     ...(isInteractive(task) && { interactive: true }),
-    spec: commandTaskToProto(task),
+    spec: taskToSpec(task),
     roots: blobsReadBy(task),
-    ...(task.cacheable && { actionKey: commandKeyOf(task, salt), cacheable: true }),
+    ...(task.cacheable && { actionKey: keyOf(task, salt), cacheable: true }),
   }
 }
 
+/** Tasks with the same key are merged, and share a result in the cache. */
+const keyOf = (task: CommandTask, salt: string | undefined): string =>
+  task.action === undefined ? commandKeyOf(task, salt) : actionKeyOf(task.action.digest)
+
+/** The properties and amounts that a worker must offer. */
+function needsOf(task: CommandTask, form: TaskForm): ReturnType<typeof platformNeeds> {
+  const asked = task.action === undefined ? task.platform : task.platform.filter((each) => !isAboutNetwork(each))
+  const { properties, demands } = platformNeeds([...asked, ...roomNeeds(task, form), ...inputNeed(task)])
+  const hasImage = properties.some(({ name }) => name === IMAGE_PROPERTY)
+  return {
+    properties: [
+      ...properties,
+      { name: TASK_FORM_PROPERTY, value: form },
+      ...(hasImage ? [] : [{ name: IMAGELESS_PROPERTY, value: 'yes' }]),
+    ],
+    demands,
+  }
+}
+
+/** The form that most workers understand, by the contents of the task. */
+function plainestForm({ stages, inputs, isolation, action }: CommandTask): TaskForm {
+  if (action !== undefined) return 'action'
+  const [stage, ...more] = stages
+  const isPlain =
+    stage !== undefined &&
+    more.length === 0 &&
+    stage.stdin === undefined &&
+    inputs.root === undefined &&
+    inputs.placed.length === 0 &&
+    isolation === 'none'
+  return isPlain ? 'plain' : 'command'
+}
+
 /**
- * Workers offer the level of their rooms, and all below it, and whether those can be of an image. One that was written
- * for snippets alone says nothing of its rooms: whoever lets it in answers for them.
+ * Workers offer the level of their rooms and all lower levels, and whether a room can be made from an image. A worker
+ * that runs only snippets does not report its rooms: the operator that registers it vouches for them.
  */
 const roomNeeds = (
   { isolation, image, platform, stages, places = [] }: CommandTask,
@@ -67,18 +102,18 @@ const roomNeeds = (
   ...(places.length === 0 ? [] : [{ name: PLACES_PROPERTY, value: 'yes' }]),
 ]
 
-/** Not every way to a worker carries what is typed. */
-const typingNeed = (task: CommandTask): PlatformProperty[] =>
+/** Not every worker protocol carries input while a task runs. */
+const inputNeed = (task: CommandTask): PlatformProperty[] =>
   isInteractive(task) ? [{ name: INTERACTIVE_PROPERTY, value: 'yes' }] : []
 
-/** Undefined when one of the stages may take for ever. */
+/** Undefined when one of the stages has no time limit. */
 function wholeTime({ stages }: CommandTask): number | undefined {
   let sum = 0
   for (const { limits } of stages) sum += (limits.wallMs ?? Number.POSITIVE_INFINITY) + BETWEEN_STAGES_MS
   return Number.isFinite(sum) ? sum : undefined
 }
 
-/** What came of a command task; undefined when it is not over, or has no result. */
+/** The result of a command task; undefined when the task has not ended, or has no result. */
 export function commandResultOf({ spec, end }: OperationStatus): CommandResult | undefined {
   return end?.result && commandResultFromProto(end.result, commandTaskFromProto(spec).fn)
 }

@@ -2,7 +2,7 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { TaskLease } from '../../engine/worker-session.ts'
-import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
+import { actionOfSpec } from '../../wire/tasks/task-spec.ts'
 import type { LeaseMessage } from '../../wire/workers/lease.ts'
 
 const NOTHING = new Uint8Array()
@@ -50,8 +50,10 @@ function leaseWord(lease: TaskLease, { wantsSpec, now }: LeaseReceiver): LeaseMe
  * A worker that knows the digest only can do nothing but actions. That such a worker is not offered anything else is for
  * the scheduler to see to, by a property; should it happen all the same, another worker is tried.
  */
-function actionDigestOf({ origin, spec }: TaskLease, wantsSpec: boolean): string {
-  if (origin === 'action') return formatDigest(actionSpecFromProto(spec).actionDigest)
+function actionDigestOf(lease: TaskLease, wantsSpec: boolean): string {
+  const { origin } = lease
+  const digest = actionOfSpec(lease)?.actionDigest
+  if (digest !== undefined) return formatDigest(digest)
   if (wantsSpec) return ''
   throw new FaultError({ kind: 'unavailable', what: `a worker that runs actions only was given a task from ${origin}` })
 }

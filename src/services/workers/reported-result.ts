@@ -1,11 +1,11 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
-import { readAction, readCommand } from '../execution/read-action.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { checkResult } from '../../storage/verification/result-check.ts'
 import { checkOutputs } from '../../wire/hot/output-check.ts'
-import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
+import { actionOfSpec, type EncodedTask, taskFromSpec } from '../../wire/tasks/task-spec.ts'
+import { readTask } from '../execution/read-action.ts'
 import type { Instances } from '../instances/instances.ts'
 
 /** A result as a worker reported it. */
@@ -36,15 +36,16 @@ export const reportCheck =
     const held = await desk.held({ worker, attemptId })
     if (held === undefined) return // nobody is going to use it
     const { blobs } = instances(held.instance)
-    const mayClimb = climbs > 0 && held.origin === 'action' ? await depthOf(held.spec, blobs) : 0
+    const mayClimb = climbs > 0 && actionOfSpec(held) !== undefined ? await depthOf(held, blobs) : 0
     await checkResult(bytes, { fn, blobs, mayClimb })
   }
 
 /** Of the working directory of an action's command. */
-async function depthOf(spec: Uint8Array, blobs: BlobStore): Promise<number> {
+async function depthOf(held: EncodedTask, blobs: BlobStore): Promise<number> {
   try {
-    const command = await readCommand(await readAction(actionSpecFromProto(spec).actionDigest, blobs), blobs)
-    return command?.command.workingDirectory.split('/').filter((part) => part !== '' && part !== '.').length ?? 0
+    const { task, actionDigest } = taskFromSpec(held) ?? {}
+    const known = task ?? (actionDigest && (await readTask(actionDigest, blobs)).task)
+    return known?.workingDirectory.split('/').filter((part) => part !== '' && part !== '.').length ?? 0
   } catch (error) {
     if (!(error instanceof FaultError)) throw error
     throw invalid(`an output path leads out of the working directory, which cannot be read: ${error.message}`)

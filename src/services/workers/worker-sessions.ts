@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
-import type { KeptStages } from '../execution/kept-stages.ts'
 import type { WorkerDesk } from '../../engine/worker-desk.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
+import type { KeptStages } from '../execution/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
 import type { ReportCheck } from './reported-result.ts'
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import { commandSubmission } from '../execution/task-request.ts'
 import type { LocalEngine } from '../../engine/engine.ts'
 import type { OperationStatus } from '../../engine/status.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import { type CommandTask, PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
 import { NETWORK_PROPERTY, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
 import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
+import { commandSubmission } from '../execution/task-request.ts'
 import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from './driver/step-grid.ts'
 
 export interface EngineStepsOptions {

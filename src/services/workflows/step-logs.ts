@@ -1,9 +1,9 @@
 import { FaultError } from '../../base/fault.ts'
-import { commandResultOf } from '../execution/task-request.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { StageStream } from '../../model/command-task.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
+import { commandResultOf } from '../execution/task-request.ts'
 import { plainBlobs } from './driver/tree-blobs.ts'
 
 export interface StepLogs {

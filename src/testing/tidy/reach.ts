@@ -19,8 +19,7 @@ export const ARROWS: Reach = {
   stagers: [...GROUND, 'storage'],
   engine: [...GROUND, 'scheduler', 'storage'],
   languages: GROUND,
-  // `doors` only until doors/command-tasks has moved into services/execution
-  services: [...GROUND, 'engine', 'storage', 'stagers', 'workflow', 'languages', 'wire', 'doors'],
+  services: [...GROUND, 'engine', 'storage', 'stagers', 'workflow', 'languages', 'wire'],
   worker: [...GROUND, 'languages', 'runtimes', 'stagers', 'storage', 'wire', 'grpc'],
   doors: [...GROUND, 'engine', 'languages', 'services', 'storage', 'wire', 'grpc'],
   client: [...GROUND, 'wire', 'grpc'],

@@ -2,7 +2,7 @@ import type { Digest } from '../../base/digest.ts'
 import { type CommandTask, isCommandOrigin } from '../../model/command-task.ts'
 import { actionFromProto, commandFromProto } from '../reapi/execution-action.ts'
 import { taskOfAction } from '../reapi/execution-command.ts'
-import { actionSpecFromProto, actionSpecToProto } from './action-spec.ts'
+import { type ActionSpec, actionSpecFromProto, actionSpecToProto } from './action-spec.ts'
 import { commandTaskFromProto, commandTaskToProto } from './command-task.ts'
 
 /**
@@ -47,6 +47,6 @@ export function taskFromMessages(
   return taskOfAction({ digest, action, command: commandFromProto(messages.command), messages })
 }
 
-/** Reads nothing but the digest. Undefined for a task that is no action. */
-export const actionDigestOfSpec = ({ origin, spec }: EncodedTask): Digest | undefined =>
-  origin === ACTION_ORIGIN ? actionSpecFromProto(spec).actionDigest : undefined
+/** The digest and the client's messages, which are not decoded. Undefined for a task that is no action. */
+export const actionOfSpec = ({ origin, spec }: EncodedTask): ActionSpec | undefined =>
+  origin === ACTION_ORIGIN ? actionSpecFromProto(spec) : undefined

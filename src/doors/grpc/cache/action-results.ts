@@ -2,13 +2,14 @@ import { FaultError } from '../../../base/fault.ts'
 import type { UnaryMethod } from '../../../grpc/service.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
+import { readWhole } from '../../../storage/read-whole.ts'
+import { checkResult, type ResultCheckOptions } from '../../../storage/verification/result-check.ts'
 import {
   type GetActionResultRequest,
   readGetActionResultRequest,
   readUpdateActionResultRequest,
 } from '../../../wire/hot/action-cache.ts'
 import { inlineWanted, withInlined } from '../../../wire/hot/inline-outputs.ts'
-import { readWhole } from '../../../storage/read-whole.ts'
 
 /** What clients take in one message, less some room for framing. */
 const MAX_RESULT_BYTES = 3 * 1024 * 1024

@@ -6,9 +6,9 @@ import type { ServerCall, ServerStreamingMethod } from '../../../grpc/service.ts
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { directoryGroup, MOST_DIRECTORIES } from '../../../storage/directory-groups.ts'
+import { readWhole } from '../../../storage/read-whole.ts'
 import { getTreeResponse, readGetTreeRequest, treeEntryLength } from '../../../wire/hot/get-tree.ts'
 import { directoryReferences } from '../../../wire/hot/references.ts'
-import { readWhole } from '../../../storage/read-whole.ts'
 
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 

@@ -1,10 +1,14 @@
 import type { Service } from '../../../grpc/service.ts'
 import { noNetwork } from '../../../model/network-grants.ts'
+import {
+  DEFAULT_EXECUTION_LIMITS,
+  type ExecutionDoorOptions,
+  type ExecutionTools,
+} from '../../../services/execution/execution-tools.ts'
+import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 import { reportingFaults } from '../report-faults.ts'
 import { execute, waitExecution } from './execute.ts'
-import { DEFAULT_EXECUTION_LIMITS, type ExecutionDoorOptions, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
 import { operationsService } from './operations.ts'
-import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 
 /** Remote execution as build tools speak it, over the grid. */
 export function executionDoor(options: ExecutionDoorOptions): Service[] {

@@ -4,15 +4,15 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { OperationEnd, OperationStatus } from '../../../engine/status.ts'
 import { noNetwork } from '../../../model/network-grants.ts'
 import type { TaskState } from '../../../model/task-state.ts'
+import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
+import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 import { memoryActionCache } from '../../../storage/memory-action-cache.ts'
 import { memoryStore } from '../../../storage/memory-store.ts'
 import { fakeCall } from '../../../testing/grpc-call.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { executionOperationFromProto } from '../../../wire/reapi/execution-operation.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
-import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
 import { operationMessage, operationSummary } from './operation-message.ts'
-import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 
 const blobs = memoryStore()
 const clock = manualClock()

@@ -2,6 +2,7 @@ import type { OperationStatus } from '../../../engine/status.ts'
 import type { ExecutedActionMetadata, ExecutionTime } from '../../../model/action-result.ts'
 import type { TaskState } from '../../../model/task-state.ts'
 import type { Timestamp } from '../../../model/timestamp.ts'
+import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
 import { formatOperationName } from '../../../wire/google/operations.ts'
 import {
   type ExecutionOperation,
@@ -13,7 +14,6 @@ import { timestampOf } from '../../../wire/reapi/execution-result.ts'
 import { type ActionSpec, actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
 import { endStatus } from './end-status.ts'
 import { type Asker, type Ended, executionResponse } from './response.ts'
-import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
 
 const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   pending: 'cacheCheck',

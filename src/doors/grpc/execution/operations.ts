@@ -2,16 +2,17 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { OperationStatus } from '../../../engine/status.ts'
 import type { ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
+import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
+import { operationNews } from '../../../services/execution/operation-news.ts'
 import {
   listOperationsRequestFromProto,
   listOperationsResponse,
   operationRequestFromProto,
   waitOperationRequestFromProto,
 } from '../../../wire/google/operations.ts'
-import { type ExecutionTools, ORIGIN } from '../../../services/execution/execution-tools.ts'
+import { ACTION_ORIGIN } from '../../../wire/tasks/task-spec.ts'
 import { findOperation } from './find-operation.ts'
 import { operationMessage, operationSummary } from './operation-message.ts'
-import { operationNews } from '../../../services/execution/operation-news.ts'
 
 const MOST_LISTED = 100
 /** Messages that are made in one loop turn: others wait no longer than that. */
@@ -56,7 +57,7 @@ const listOperations = (tools: ExecutionTools): UnaryMethod => ({
     const limit = Math.min(MOST_LISTED, pageSize || MOST_LISTED)
     const { operations, next } = await engine.listOperations(
       LOCAL_CALLER,
-      { instance, origin: ORIGIN, limit },
+      { instance, origin: ACTION_ORIGIN, limit },
       pageToken,
     )
     const listed: Uint8Array[] = []

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { openGrid, turns, until } from '../../../engine/grid.fixture.ts'
 import { noNetwork } from '../../../model/network-grants.ts'
+import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
+import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
 import { memoryActionCache } from '../../../storage/memory-action-cache.ts'
 import { memoryStore } from '../../../storage/memory-store.ts'
 import { type FakeCall, fakeCall, fakeOutgoing } from '../../../testing/grpc-call.ts'
 import { executionOperationFromProto } from '../../../wire/reapi/execution-operation.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
-import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
-import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 import { tellOperation } from './tell-operation.ts'
 
 const actionDigest = { fn: 'sha256', hash: '0'.repeat(64), size: 7 } as const

@@ -1,9 +1,9 @@
 import type { OperationStatus } from '../../../engine/status.ts'
 import type { Outgoing, ServerCall } from '../../../grpc/service.ts'
-import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
-import { type Listening, operationMessage } from './operation-message.ts'
 import { operationNews } from '../../../services/execution/operation-news.ts'
+import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
+import { type Listening, operationMessage } from './operation-message.ts'
 
 export interface Listener {
   readonly out: Outgoing

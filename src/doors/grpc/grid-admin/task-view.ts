@@ -4,9 +4,8 @@ import type { OperationStatus } from '../../../engine/status.ts'
 import type { TaskView } from '../../../model/grid-view.ts'
 import { argvFromProto } from '../../../wire/admin/grid-command.ts'
 import { viewActionResult } from '../../../wire/hot/action-result.ts'
-import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
+import { actionOfSpec } from '../../../wire/tasks/task-spec.ts'
 
-const ACTION = 'action'
 /** Enough to recognise it by. Command lines of build tools are long, and a page has a hundred of them. */
 const MOST_WORDS = 32
 const MOST_CHARS = 400
@@ -27,8 +26,7 @@ type Parts = Pick<TaskView, 'exitCode' | 'command' | 'actionDigest'>
 const NONE: Parts = { exitCode: undefined, command: [], actionDigest: undefined }
 
 function partsOf({ origin, spec, end }: OperationStatus): Parts {
-  if (origin !== ACTION) return NONE
-  const read = readable(() => actionSpecFromProto(spec))
+  const read = readable(() => actionOfSpec({ origin, spec }))
   if (read === undefined) return NONE
   const { actionDigest, inline } = read
   const { result } = end ?? {}

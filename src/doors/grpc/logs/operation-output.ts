@@ -8,7 +8,7 @@ import type { Instances } from '../../../services/instances/instances.ts'
 import { StreamPosition } from '../../../services/logs/output-place.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { actionResultFromProto } from '../../../wire/reapi/action-result.ts'
-import { actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
+import { actionOfSpec } from '../../../wire/tasks/task-spec.ts'
 import { type Audience, leftOut } from './audience.ts'
 
 export interface OutputTools {
@@ -83,10 +83,10 @@ async function ended(status: OperationStatus, engine: Engine): Promise<Operation
 
 const NOTHING: OutputStream = { raw: undefined, digest: undefined }
 
-function outputOf({ end, spec }: OperationStatus, stream: OutputWanted['stream']): OutputStream {
+function outputOf({ end, origin, spec }: OperationStatus, stream: OutputWanted['stream']): OutputStream {
   if (end?.result === undefined) return NOTHING
   try {
-    return actionResultFromProto(end.result, actionSpecFromProto(spec).actionDigest.fn)[stream]
+    return actionResultFromProto(end.result, actionOfSpec({ origin, spec })?.actionDigest.fn ?? 'sha256')[stream]
   } catch (error) {
     // What a worker sent may be anything, and then it has no output that anybody could read.
     if (error instanceof FaultError) return NOTHING
