@@ -4,7 +4,7 @@ import { FaultError, invalid } from '../../base/fault.ts'
 import { storageClient } from '../../client/cas/storage-client.ts'
 import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
 import { statusLine } from '../output/progress.ts'
-import { bytesText, countText, parseBytes, parseSeconds } from '../output/words.ts'
+import { bytesText, countText, parseBytes, parseSeconds } from '../output/text.ts'
 import { withServer } from '../session/cas-session.ts'
 import type { CasServerOptions } from '../session/grid-flags.ts'
 

@@ -10,7 +10,7 @@ import type { TransferMeter } from '../../client/cas/transfer-meter.ts'
 import { downloadTree } from '../../client/trees/tree-download.ts'
 import { statusLine, transferTally } from '../output/progress.ts'
 import { toStandardOutput } from '../output/stdio.ts'
-import { treeLimits } from '../output/words.ts'
+import { treeLimits } from '../output/text.ts'
 import { withServer } from '../session/cas-session.ts'
 import type { DigestOptions, LimitOptions } from '../session/grid-flags.ts'
 

@@ -11,7 +11,7 @@ import { sendDirectory, sendTree } from '../../client/trees/local-tree.ts'
 import { statusLine, type TransferTally, transferTally } from '../output/progress.ts'
 import { Spool } from '../output/spool.ts'
 import { standardInput } from '../output/stdio.ts'
-import { bytesText, countText, pathText } from '../output/words.ts'
+import { bytesText, countText, pathText } from '../output/text.ts'
 import { withServer } from '../session/cas-session.ts'
 import type { DigestOptions } from '../session/grid-flags.ts'
 

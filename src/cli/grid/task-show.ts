@@ -13,7 +13,7 @@ import { streamPieces } from '../output/streams.ts'
 import { quietText } from '../output/table.ts'
 import type { GridOptions } from '../session/grid-flags.ts'
 import { type GridSession, jsonLine, withGrid } from '../session/grid-session.ts'
-import { taskText } from './task-words.ts'
+import { taskText } from './task-text.ts'
 
 export interface TaskOptions extends GridOptions {
   readonly logs?: true

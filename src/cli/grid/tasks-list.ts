@@ -7,7 +7,7 @@ import { instanceNameProblem } from '../../model/instance-name.ts'
 import { TASK_STATES, type TaskState } from '../../model/task-state.ts'
 import type { GridOptions } from '../session/grid-flags.ts'
 import { jsonLine, withGrid } from '../session/grid-session.ts'
-import { tasksTable } from './task-words.ts'
+import { tasksTable } from './task-text.ts'
 
 export interface TasksOptions extends GridOptions {
   readonly state?: readonly string[]

@@ -1,6 +1,6 @@
 import type { GridFigures, TaskView, WorkerInView } from '../../model/grid-view.ts'
 import { clippedText, quietText } from '../output/table.ts'
-import { tasksTable } from './task-words.ts'
+import { tasksTable } from './task-text.ts'
 
 /** What is seen of a grid at one moment. */
 export interface GridMoment {

@@ -4,7 +4,7 @@ import { invalid } from '../../base/fault.ts'
 import type { WorkerInView } from '../../model/grid-view.ts'
 import { LANGUAGE_PROPERTY, TESTING_PROPERTY } from '../../model/language.ts'
 import { quietText, spanText, tableText } from '../output/table.ts'
-import { bytesText } from '../output/words.ts'
+import { bytesText } from '../output/text.ts'
 import type { GridOptions } from '../session/grid-flags.ts'
 import { jsonLine, withGrid } from '../session/grid-session.ts'
 

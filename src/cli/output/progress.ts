@@ -1,7 +1,7 @@
 import type { Terminal } from '../../app/process/terminal.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { TransferMeter } from '../../client/cas/transfer-meter.ts'
-import { bytesText, countText } from './words.ts'
+import { bytesText, countText } from './text.ts'
 
 const EVERY_MS = 100
 const BAR = 20

@@ -14,13 +14,13 @@ import { Spool } from '../output/spool.ts'
 import { standardInput } from '../output/stdio.ts'
 import { streamPieces } from '../output/streams.ts'
 import { quietText } from '../output/table.ts'
-import { treeLimits } from '../output/words.ts'
+import { treeLimits } from '../output/text.ts'
 import { type Session, withServer } from '../session/cas-session.ts'
 import { ExitRequest } from '../session/verdict.ts'
+import { actionRequest, priorityOf, type RunOptions } from './action-request.ts'
+import { endText } from './end-text.ts'
 import { type Followed, follow, NobodyReads } from './follow.ts'
 import { runJson } from './json.ts'
-import { actionRequest, priorityOf, type RunOptions } from './order.ts'
-import { endText } from './words.ts'
 
 const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
 

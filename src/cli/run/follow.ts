@@ -10,7 +10,7 @@ import { callEnd, type PreparedAction, type RunEnd, runEnd } from '../../client/
 import type { StatusLine } from '../output/progress.ts'
 import { quietText } from '../output/table.ts'
 import type { Session } from '../session/cas-session.ts'
-import { priorityOf, type RunOptions } from './order.ts'
+import { priorityOf, type RunOptions } from './action-request.ts'
 
 /** How long the live view may take to come to its end, once the operation has. */
 const TAIL_MS = 500

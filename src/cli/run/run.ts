@@ -3,7 +3,7 @@ import type { Terminal } from '../../app/process/terminal.ts'
 import type { Stdio } from '../output/run-stdio.ts'
 import { gathered } from '../session/dial-flags.ts'
 import { addDigestFlag, addLimitFlags, addServerFlags } from '../session/grid-flags.ts'
-import type { RunOptions } from './order.ts'
+import type { RunOptions } from './action-request.ts'
 
 const HELP = `
 Sends the input directory, has the command run by a worker, shows what it prints as it comes, and fetches what it made.

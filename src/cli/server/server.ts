@@ -3,7 +3,7 @@ import type { Terminal } from '../../app/process/terminal.ts'
 import type { RunningServer } from '../../app/server/server.ts'
 import { bazelAddress } from './bazel-address.ts'
 import { configured } from './configured.ts'
-import { printReady } from './ready-words.ts'
+import { printReady } from './print-ready.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `

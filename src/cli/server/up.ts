@@ -8,7 +8,7 @@ import type { RunningServer } from '../../app/server/server.ts'
 import { invalid } from '../../base/fault.ts'
 import { bazelAddress } from './bazel-address.ts'
 import { configured } from './configured.ts'
-import { printReady } from './ready-words.ts'
+import { printReady } from './print-ready.ts'
 import { addSettingFlags, givenFlags } from './setting-flags.ts'
 
 const EXAMPLES = `

@@ -14,7 +14,7 @@ import { launchRun } from '../run/launch-run.ts'
 import { cancelledBeforeStart, notStarted } from '../run/run-end.ts'
 import type { Run, RunEnd, Runtime, RuntimeProbe } from '../run/runtime.ts'
 import { sandboxEnd } from './sandbox-end.ts'
-import { type SandboxKit, sandboxLaunch } from './sandbox-order.ts'
+import { type SandboxKit, sandboxLaunch } from './sandbox-launch.ts'
 import { seccompFilter } from './seccomp/filter.ts'
 import { ROOM_RULES, SYSTEM_V_RULES } from './seccomp/rules.ts'
 

@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import type { RunOrder } from '../../client/execution/run-action.ts'
 import { outputPaths } from '../../client/trees/result-outputs.ts'
-import { parseSeconds } from '../output/words.ts'
+import { parseSeconds } from '../output/text.ts'
 import { pairOf } from '../session/dial.ts'
 import type { DigestOptions, LimitOptions } from '../session/grid-flags.ts'
 

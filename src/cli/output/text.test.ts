@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesText, countText, parseBytes, parseSeconds, pathText, secondsText } from './words.ts'
+import { bytesText, countText, parseBytes, parseSeconds, pathText, secondsText } from './text.ts'
 
 test.each([
   ['0', 0],
