@@ -1,10 +1,10 @@
 import type { Limits } from '../model/command.ts'
 import type { Runtime } from './run/runtime.ts'
 
-/** What holds for a run that brings no limit of its own for these. */
+/** The limits of a run that sets none itself. */
 export type DefaultLimits = Required<Pick<Limits, 'memoryBytes' | 'pids'>>
 
-/** Limits the memory and the processes of every run: one that names no limit must not take the whole machine. */
+/** Limits memory and processes of every run: a run without limits must not use the whole machine. */
 export const limitedByDefault = (inner: Runtime, { memoryBytes, pids }: DefaultLimits): Runtime => ({
   ...inner,
   run(run, signal) {

@@ -7,15 +7,20 @@ import type { Runtime, RuntimeName, RuntimeProbe } from './run/runtime.ts'
 import { sandboxRuntime } from './sandbox/sandbox.ts'
 import { unshareRuntime } from './unshare/unshare.ts'
 
-/** One by name, or the strongest that works here: rooms with namespaces only, for `bare` is asked for by name. */
+/**
+ * A runtime by name, or `auto` for the strongest one that works here: only runtimes with namespaces, because `bare`
+ * must be named.
+ */
 export type RuntimeOptions = 'strongest' | 'bare' | 'unshare' | 'sandbox'
 
 export interface RuntimeDeps extends Omit<RoomRuntimeOptions, 'user' | 'isRoot'> {
-  /** Of this machine, as Node names it. */
+  /** The architecture, as Node names it. */
   readonly arch: string
-  /** The worker's own number as a user. */
+  /** The worker's own uid. */
   readonly uid: number
-  /** Who rooms are to belong to; undefined for a user of their own where we are root, and the worker's own where not. */
+  /**
+   * The owner of rooms; undefined for a separate user when the worker is root, and for the worker's own user when not.
+   */
   readonly user?: RoomUser | undefined
 }
 
@@ -26,7 +31,7 @@ export interface RoomUser {
 
 export interface RuntimeReport {
   readonly name: RuntimeName
-  /** Who its rooms would have belonged to. */
+  /** The user that its rooms would have had. */
   readonly user: RoomUser | undefined
   readonly probe: RuntimeProbe
 }
@@ -34,18 +39,19 @@ export interface RuntimeReport {
 export interface OpenRuntime {
   readonly runtime: Runtime
   readonly probe: Extract<RuntimeProbe, { works: true }>
-  /** Who rooms belong to: they and what is placed in them must be made for that user. */
+  /** The user that owns rooms: their files must be made for that user. */
   readonly user: RoomUser | undefined
-  /** Of all that were tried, in order, this one last. */
+  /** All runtimes that were tried, in order; this one is the last. */
   readonly tried: readonly RuntimeReport[]
 }
 
-/** Numbers that distributions give to nobody. */
+/** A uid that distributions do not assign. */
 export const OWN_USER: RoomUser = { uid: 65_521, gid: 65_521 }
 
 /**
- * Opens a runtime that works here, or tells why none does. Where we are root a room belongs to another user if that
- * one can reach the folder (not below /root, say), and to root under another number else, which is weaker and noted.
+ * Opens a runtime that works here, or throws with the reasons why none does. When the worker is root, a room belongs to
+ * another user if that user can reach the folder (not below /root, for example); otherwise to root under another uid,
+ * which is weaker and is noted.
  */
 export async function openRuntime(wish: RuntimeOptions, deps: RuntimeDeps): Promise<OpenRuntime> {
   const tried: RuntimeReport[] = []
@@ -63,7 +69,7 @@ interface Candidate {
   readonly user: RoomUser | undefined
 }
 
-/** Bare runs as the worker itself unless another user is named: who asks for it may want just that. */
+/** Bare runs as the worker itself unless another user is named. */
 function candidates(wish: RuntimeOptions, { uid, user }: RuntimeDeps): Candidate[] {
   if (wish === 'bare') return [{ name: 'bare', user }]
   const names = wish === 'strongest' ? (['sandbox', 'unshare'] as const) : [wish]
@@ -75,7 +81,7 @@ function make(name: Candidate['name'], deps: RuntimeDeps, user: RoomUser | undef
   if (name === 'bare') return bareRuntime({ ...deps, user })
   const folder = join(deps.folder, name)
   mkdirSync(folder, { recursive: true })
-  for (const each of [deps.folder, folder]) chmodSync(each, 0o755) // rooms see some of what is in it
+  for (const each of [deps.folder, folder]) chmodSync(each, 0o755) // rooms see parts of it
   const options = { ...deps, folder, user, isRoot: deps.uid === 0 }
   return name === 'sandbox' ? sandboxRuntime(options) : unshareRuntime(options)
 }

@@ -16,7 +16,7 @@ const KINDS = [
   { kind: 'sandbox', tool: 'bwrap', open: () => sandboxBy(by) },
 ] as const
 
-/** Rooms whose user is also the user of the worker: whatever the worker owns is theirs to change, if they can reach it. */
+/** Rooms whose user is also the worker's user: a room could change any file of the worker that it can reach. */
 describe.each(KINDS)('a worker without root, in rooms by $kind', ({ tool, open }) => {
   const { present, reason } = requireTool(tool)
   const why = present ? whyNotOrdinary() : reason

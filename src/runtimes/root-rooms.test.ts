@@ -11,7 +11,10 @@ const KINDS = [
   { kind: 'sandbox', tool: 'bwrap', open: () => sandboxBy(by) },
 ] as const
 
-/** Rooms of a worker that is root, where no other user can reach its folder: what root owns is theirs to change, if they reach it. */
+/**
+ * Rooms of a worker that is root, where no other user can reach its folder: a room could change any file of root that
+ * it can reach.
+ */
 describe.each(KINDS)('rooms by $kind that belong to root', ({ tool, open }) => {
   const { present, reason } = requireTool(tool)
   const why = !present ? reason : IS_ROOT ? undefined : 'only the rooms of root can belong to root'

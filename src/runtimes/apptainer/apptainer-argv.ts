@@ -5,7 +5,7 @@ import type { Room } from '../run/runtime.ts'
 export interface ApptainerSpec {
   readonly program: string
   readonly room: Room
-  /** The working directory, as it is called outside. */
+  /** The working directory, as a path of this machine. */
   readonly cwd: string
   /** The network that Apptainer is started in, for the container to keep; undefined for a container without one. */
   readonly network: RoomNetwork | undefined
@@ -15,13 +15,13 @@ export interface ApptainerSpec {
   readonly profile: string
 }
 
-/** A container in the words of Apptainer, up to where the command begins. */
+/** Returns the arguments of Apptainer that come before the command. */
 export function apptainerArgv({ program, room, cwd, network, image, profile }: ApptainerSpec): string[] {
   return [
     ...[program, '--silent', 'exec'],
-    // Never by its setuid part: namespaces of an ordinary user are all that it needs.
+    // Apptainer's setuid part is not used: unprivileged user namespaces are sufficient.
     ...['--userns', '--containall', '--no-home', '--cleanenv', '--no-eval', '--no-privs'],
-    // Nothing of the machine that its configuration would put into every container.
+    // Ignores the mounts that the administrator's apptainer.conf adds to every container.
     ...['--no-mount', 'bind-paths,hostfs,cwd,home,tmp,sys'],
     ...(network === undefined ? ['--net', '--network', 'none'] : []),
     ...['--hostname', INSIDE.hostname, '--security', `seccomp:${profile}`],
@@ -41,25 +41,25 @@ function mounts(room: Room): string[] {
   ]
 }
 
-/** A record of values set apart by commas, in which a path may have commas, quotes and all else. */
+/** Encodes one CSV record: a path may contain commas and quotes. */
 function mount(from: string, to: string, isClosed: boolean): string[] {
   const fields = ['type=bind', `source=${from}`, `destination=${to}`, ...(isClosed ? ['ro'] : [])]
   return ['--mount', fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(',')]
 }
 
-/** What a shell calls a name. It takes no other, and some that it has a use for itself are not to be set. */
+/** Matches names that a shell accepts as variables. Apptainer sets no others, and refuses some that it uses itself. */
 const PLAIN = /^[A-Za-z_]\w*$/
 const OWN =
   /^(_|UID|EUID|GID|PPID|PWD|OLDPWD|IFS|SHLVL|OPTIND|LINENO|PATH_(PRE|AP)PEND|(PRE|AP)PEND_PATH|(APPTAINER|SINGULARITY).*)$/
 
 export interface SplitEnvironment {
-  /** Of Apptainer itself, which hands down what has its prefix. */
+  /** The environment of Apptainer itself, which passes variables with its prefix on to the container. */
   readonly outer: readonly (readonly [name: string, value: string])[]
-  /** What goes before the command, for names that it would not hand down. */
+  /** Returns arguments for env(1) before the command, for variables that Apptainer would not pass on. */
   readonly inner: readonly string[]
 }
 
-/** Both spellings of the prefix: one program knows the one, its elder the other. */
+/** Singularity uses one prefix, Apptainer the other; both are set. */
 const PREFIXES = ['APPTAINERENV_', 'SINGULARITYENV_'] as const
 
 export function splitEnvironment(env: ReadonlyMap<string, string>): SplitEnvironment {

@@ -3,7 +3,7 @@ import { NO_OUTPUT } from '../run/captured-output.ts'
 import type { LaunchOutcome } from '../run/launch-run.ts'
 import { apptainerEnd } from './apptainer-end.ts'
 
-/** Of a program that has ended with 255 and these last words. */
+/** The end of a program that exited with 255 and wrote this to standard error. */
 const saying = (words: string): LaunchOutcome => {
   const usage = { cpuUserMs: 1, cpuSystemMs: 1, peakMemoryBytes: 1, how: 'counted' } as const
   const end = { over: undefined, status: undefined, pidsRefused: false, hasSurvivors: false, usage }

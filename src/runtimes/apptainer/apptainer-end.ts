@@ -5,9 +5,9 @@ import type { LaunchOutcome } from '../run/launch-run.ts'
 import { notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 
-/** Its exit code for everything that it could not do itself; a command may have it, too. */
+/** Apptainer's exit code for its own failures; a command may exit with it, too. */
 const FATAL_CODE = 255
-/** Its last words then. */
+/** The line that Apptainer writes to standard error for such a failure. */
 const FATAL = /(?:^|\n)FATAL: *([^\n]*)\n?$/
 const UNSTARTED: readonly (readonly [RegExp, string])[] = [
   [/executable file not found|^(exec .*: )?no such file or directory$/i, 'ENOENT'],
@@ -17,10 +17,13 @@ const UNSTARTED: readonly (readonly [RegExp, string])[] = [
   [/not a directory$/i, 'ENOTDIR'],
 ]
 
-/** Its own fault or the machine's, whatever comes after: an image that may not be mounted is no command that may not be run. */
+/**
+ * A failure of Apptainer or of the machine, whatever text follows: an image that cannot be mounted is not a command
+ * that cannot be started.
+ */
 const UNMADE = /^container creation failed/i
 
-/** Exit code 255 is the command's own unless Apptainer says in standard error what it could not do. */
+/** Exit code 255 is the command's own, unless Apptainer reports its own failure in standard error. */
 export function apptainerEnd(outcome: LaunchOutcome, limits: Limits, program: string): RunEnd {
   const { end, stopped, stdout, stderr } = outcome
   mustHaveStarted(end, 'container')
@@ -44,7 +47,7 @@ function unmade(words: string, program: string): RunEnd {
   )
 }
 
-/** What its own errands (versions, pulls) came to. */
+/** The result of running Apptainer for its own operations (version, pull). */
 export function mustHaveWorked({ end, stopped, stderr }: LaunchOutcome, what: string): void {
   if (end.kind === 'exited' && end.exit.code === 0) return
   const words = wordsOf(stderr.bytes).trim().slice(-2000)
@@ -52,7 +55,7 @@ export function mustHaveWorked({ end, stopped, stderr }: LaunchOutcome, what: st
   throw new FaultError({ kind: 'unavailable', what: `${what}: ${why || 'it failed without a word'}` })
 }
 
-/** The last of them; its words come in colours. */
+/** Returns the last error line, without terminal colours. */
 const wordsOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.subarray(-10_000))
     .toString()

@@ -9,19 +9,20 @@ import { removeTree } from '../remove/remove-tree.ts'
 import { mismatch } from '../run/mismatch.ts'
 
 export interface ApptainerImagesOptions {
-  /** Which the user that runs Apptainer may write to. */
+  /** A folder that the user of Apptainer may write to. */
   readonly folder: string
-  /** Below these lie images that commands may name by their path. */
+  /** Commands may name images by a path below one of these folders. */
   readonly imageFolders: readonly string[]
-  /** Runs Apptainer with these words; throws when it fails. */
+  /** Runs Apptainer with these arguments; throws when it fails. */
   readonly errand: (words: readonly string[], withinMs: number) => Promise<void>
-  /** Registries that are spoken to in plain words. */
+  /** Registries that are contacted over plain HTTP. */
   readonly plainRegistries: readonly string[]
 }
 
 /**
- * Images as directories: unpacked once, so that a start needs neither a helper to mount them nor time to unpack. Those that a command
- * names by a path are only taken from the folders set out for that: a client could else have any file of the machine opened for it.
+ * Keeps images as directories: each is unpacked once, so that a start needs neither a mount helper nor time to unpack.
+ * Images by path are accepted only below the configured folders: otherwise a client could have any file of the machine
+ * opened.
  */
 export function apptainerImages(options: ApptainerImagesOptions): ImageStore {
   const { folder, errand, plainRegistries } = options
@@ -80,7 +81,8 @@ async function allowed({ path, text }: ImageName & { kind: 'path' }, folders: re
   const real = await realpath(path).catch(() => undefined)
   const roots = await Promise.all(folders.map((each) => realpath(each).catch(() => undefined)))
   const isIn = roots.some((root) => root !== undefined && real?.startsWith(`${root}/`) === true)
-  // The same words for what is not there and what may not be named: nobody learns what files this machine has.
+  // The message is the same for a missing path and for a forbidden one, so that a client cannot probe which files
+  // exist.
   if (real === undefined || !isIn)
     throw mismatch(`the container image ${text} cannot be had: it is not among the images of this worker`)
   return real

@@ -1,7 +1,7 @@
 import { type RoomsBy, roomsBy } from '../sandbox/sandbox.fixture.ts'
 import { type ApptainerOptions, apptainerRuntime } from './apptainer.ts'
 
-/** With an account on every machine, which Apptainer asks for. */
+/** A user with an account on every machine, which Apptainer requires. */
 export const NOBODY = { uid: 65_534, gid: 65_534 }
 
 export const apptainerBy = (by: RoomsBy, more: Pick<ApptainerOptions, 'images'> & Partial<ApptainerOptions>) =>

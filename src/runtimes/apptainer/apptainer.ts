@@ -23,11 +23,11 @@ import { apptainerImages } from './apptainer-images.ts'
 
 export interface ApptainerOptions extends RoomRuntimeOptions {
   readonly images: ImagePolicy
-  /** Below these lie SIF files and directories that commands may name by their path. */
+  /** Commands may name SIF files and directories by a path below one of these folders. */
   readonly imageFolders?: readonly string[]
-  /** Registries that are spoken to without encryption. */
+  /** Registries that are contacted without TLS. */
   readonly plainRegistries?: readonly string[]
-  /** The path of Apptainer or Singularity; looked for where not said. */
+  /** The path of Apptainer or Singularity; searched for when undefined. */
   readonly program?: string
 }
 
@@ -40,23 +40,23 @@ interface Kit {
   readonly prlimit: string
   readonly version: string
   readonly profile: string
-  /** The same, without System V. */
+  /** The same filter, which also refuses System V IPC. */
   readonly profileWithoutIpc: string
   readonly facts: LauncherFacts
 }
 
-/** Threads of the program outside and of the first process inside, which count as processes. */
+/** Threads of Apptainer outside and of the container's init inside, which count as processes. */
 const OWN_THREADS = 24
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 const VERSION_MS = 20_000
-/** To make a container it needs some itself. */
+/** Open files that Apptainer needs to make a container. */
 const LEAST_OPEN_FILES = 32
 
-/** Runs each command in a container that Apptainer makes, or its elder Singularity: no daemon, and never as root. */
+/** Runs each command in a container that Apptainer or Singularity makes: without a daemon, and never as root. */
 export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
   const { launcher, clock, folder, imageFolders = [], plainRegistries = [] } = options
   const kit = makeKit(options)
-  kit.catch(() => {}) // told to whoever asks
+  kit.catch(() => {}) // reported to each caller of `ready`
   const errand = async (words: readonly string[], withinMs: number): Promise<void> => {
     const { program } = await kit
     mustHaveWorked(await runErrand([program, ...words], options, withinMs), words[0] as string)
@@ -104,7 +104,7 @@ async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOp
 
 const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'
 
-/** What a container must say of itself: no capabilities, no way to gain any, a filter. */
+/** The output that a correctly secured container prints: no capabilities, no_new_privs, a seccomp filter. */
 const SECURED = {
   script: 'sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
   says: `${'0'.repeat(16)}\n${'0'.repeat(16)}\n1\n2\n`,
@@ -121,10 +121,10 @@ interface OrderParts {
 function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): LaunchSpec {
   const { command, room, limits, hooks } = run
   const { program, prlimit } = kit
-  // It has no word for settings of an IPC namespace.
+  // Apptainer has no option for sysctl settings of an IPC namespace.
   const profile = ipcSettingsOf(run, kit.facts).length === 0 ? kit.profile : kit.profileWithoutIpc
   const wanted = new Map(environmentInside(command, options.env))
-  // An image has a PATH of its own, which holds unless somebody says another.
+  // The image's PATH applies unless the command or the worker sets one.
   if (![...options.env, ...command.env].some(({ name }) => name === 'PATH')) wanted.delete('PATH')
   const { outer, inner } = splitEnvironment(wanted)
   const { openFiles, pids } = limits
@@ -146,7 +146,7 @@ function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): L
   }
 }
 
-/** Of Apptainer itself: everything that it keeps is in a folder of ours. */
+/** The environment of Apptainer itself: its cache and configuration are in our own folder. */
 const ownEnvironment = ({ folder }: ApptainerOptions): readonly (readonly [string, string])[] => [
   ['PATH', PATH],
   ['HOME', join(folder, 'home')],
@@ -171,7 +171,7 @@ function runErrand(argv: readonly string[], options: ApptainerOptions, wallMs: n
 
 async function makeKit(options: ApptainerOptions): Promise<Kit> {
   const { launcher, folder, user, isRoot } = options
-  // In a container of root's one is root, and writes what the kernel has in /proc/sys, rights or no rights.
+  // In a container that root started, the command is root and can write to /proc/sys without any capability.
   if (isRoot && (user === undefined || user.uid === 0))
     throw new Error('Apptainer is not to be run as root: another user has to be named')
   const program = options.program ?? (await firstRunnable('apptainer')) ?? (await firstRunnable('singularity'))
@@ -191,7 +191,7 @@ async function makeKit(options: ApptainerOptions): Promise<Kit> {
   const asked = await runErrand([program, '--version'], options, VERSION_MS)
   mustHaveWorked(asked, program)
   const version = Buffer.from(asked.stdout.bytes).toString().trim()
-  // There is also a game of that name.
+  // A game is also called singularity.
   if (!/^(apptainer|singularity(-ce|-pro)?) version /i.test(version))
     throw new Error(`${program} is not Apptainer: it says ${JSON.stringify(version.slice(0, 100))}`)
   return { program, prlimit, version, profile, profileWithoutIpc, facts: await launcher.facts() }

@@ -8,14 +8,14 @@ import { realClock } from '../run/rooms.fixture.ts'
 import { spawner } from '../spawner/spawner.ts'
 import { type BareOptions, bareRuntime } from './bare.ts'
 
-/** `ordinary`: the spawner is the process of an ordinary user, as that of a worker without root is. */
+/** `ordinary`: the spawner runs as an ordinary user, as the spawner of a worker without root does. */
 export type Way = 'spawner' | 'direct' | 'ordinary'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
 const host = process
 let made = 0
 
-/** A name and a folder of its own: whatever runs under the name is killed by the next that has it. */
+/** A unique name and folder: the next launcher with the same name kills every process under it. */
 export function launcherOptions(useGroups: boolean): LocalLauncherOptions {
   const folder = mkdtempSync(join(tmpdir(), 'windlass-launcher-'))
   const name = `test-${host.pid}-${++made}`
@@ -29,17 +29,17 @@ export function launcherBy(way: Way, options: LocalLauncherOptions): Launcher {
   return spawner({ ...options, node, entry })
 }
 
-/** A user that nobody else on this machine is, no other test file included: they run at the same time. */
+/** A uid that no other user and no other test file has, because test files run in parallel. */
 const ORDINARY = 700_000 + host.pid
 export const ORDINARY_USER = { uid: ORDINARY, gid: ORDINARY }
 export const IS_ROOT = host.getuid?.() === 0
 const SETPRIV = '/usr/bin/setpriv'
 
-/** Why a test that is root cannot start a spawner as another user; undefined when it can, or is an ordinary user itself. */
+/** Why a test that is root cannot start a spawner as another user; undefined when it can, or when it is not root. */
 export const whyNotOrdinary = (): string | undefined =>
   IS_ROOT && !existsSync(SETPRIV) ? 'setpriv (util-linux) is not installed' : undefined
 
-/** A program that is Node without the rights of root. The folder becomes that user's. */
+/** Runs Node as this user without root's rights. The folder is given to that user. */
 function nodeOfOrdinaryUser(folder: string): string {
   const { uid, gid } = ORDINARY_USER
   const program = join(folder, 'node')
@@ -50,7 +50,7 @@ function nodeOfOrdinaryUser(folder: string): string {
 }
 
 export interface BareUnderTest extends RuntimeUnderTest, AsyncDisposable {
-  /** Of its launcher. */
+  /** Options of the launcher. */
   readonly name: string
   readonly launcher: Launcher
 }

@@ -15,7 +15,7 @@ runtimeContract('bare through a spawner, without control groups', async () => ba
 runtimeContract('bare from this process, with control groups where there are any', async () => bareBy('direct', true))
 runtimeContract('bare from this process, without control groups', async () => bareBy('direct', false))
 
-/** Whether this machine lets us have control groups, and for what. */
+/** Whether this machine permits control groups, and for which limits. */
 const options = launcherOptions(true)
 const launcher = launcherBy('direct', options)
 const facts = await launcher.facts()
@@ -50,7 +50,7 @@ describe('the environment', () => {
 })
 
 describe('a tree of processes', () => {
-  // Leaves its session, its parent and its environment, and closes its output: nothing marks it any more.
+  // Leaves its session, parent and environment and closes its output, so that no marker is left.
   const daemon = `
     const { spawn } = require('node:child_process')
     const child = spawn('/bin/sleep', ['63'], { detached: true, env: {}, stdio: 'ignore' })
@@ -68,7 +68,7 @@ describe('a tree of processes', () => {
     const bare = bareBy('spawner', true)
     using room = emptyRoom()
     await bare.runtime.run(runOf(shell('sleep 60 &'), { room }), never)
-    // Groups of other tests come and go while this one looks: what is gone when it is opened is not there.
+    // Other tests create and remove groups meanwhile: a group that is gone when it is opened does not count.
     const groups = (path = '/sys/fs/cgroup'): string[] => {
       try {
         const below = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory())

@@ -14,20 +14,20 @@ import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts
 export interface BareOptions {
   readonly launcher: Launcher
   readonly clock: Clock
-  /** What a command finds in its environment where it does not say otherwise; nothing else of ours gets there. */
+  /** Default environment variables; the worker's own environment is not passed on. */
   readonly env: readonly EnvVariable[]
-  /** Who commands run as; undefined for the worker's own user. Only root can name another. */
+  /** The user that commands run as; undefined for the worker's own user. Only root can choose another. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined
-  /** Of each stream, where no limit is said. */
+  /** The limit of each stream when the command has none. */
   readonly outputBytes: number
-  /** A bare room has the network of the machine: it is offered where that is what the operator grants. */
+  /** A bare room uses the machine's network, so it is offered only where the operator grants that. */
   readonly networks?: Pick<RoomNetworks, 'isMachine'>
 }
 
 /**
- * Runs commands as they are, on this machine: its files, its network, its other processes in sight. What it does see to:
- * the environment is the command's own, nothing outlives the run, output and time are bounded, and so is what the
- * machine lets us bound. For commands that are trusted.
+ * Runs commands directly on this machine: they see its files, network and processes. The environment is the command's
+ * own, no process outlives the run, and output, time and whatever the machine can limit are bounded. For trusted
+ * commands only.
  */
 export function bareRuntime(options: BareOptions): Runtime {
   const { launcher, clock } = options
@@ -85,7 +85,7 @@ const orderOf = ({ room, limits, hooks, terminal }: Run, { argv, env, cwd, optio
   hasTerminal: terminal !== undefined,
 })
 
-/** The command's own words come last, and win. */
+/** The command's variables override the defaults. */
 function environmentOf({ env }: Command, { tmp }: Room, defaults: readonly EnvVariable[]): Map<string, string> {
   const all = [...defaults, ...(tmp === undefined ? [] : [{ name: 'TMPDIR', value: tmp }]), ...env]
   return new Map(all.map(({ name, value }) => [name, value]))

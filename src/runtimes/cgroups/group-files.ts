@@ -1,14 +1,14 @@
 import { existsSync, openSync, rmdirSync, writeFileSync, writeSync } from 'node:fs'
 import { tryRead, tryWrite } from '../processes/small-files.ts'
 
-/** A group that one room has in one hierarchy. */
+/** The control group of one room in one hierarchy. */
 export interface GroupFolder {
   readonly version: 1 | 2
   readonly controllers: readonly string[]
   readonly path: string
-  /** Open for processes to enter by. */
+  /** A descriptor of cgroup.procs: writing to it moves a process into the group. */
   readonly door: number
-  /** That of the group that the starting process itself belongs in. */
+  /** The same descriptor for the group that the launcher itself belongs to. */
   readonly home: number
 }
 
@@ -18,24 +18,26 @@ export interface GroupUsage {
   readonly peakMemoryBytes: number | undefined
 }
 
-/** Opened beforehand: to enter is then one write. */
+/** Opened beforehand, so that entering is a single write. */
 export const openDoor = (path: string): number => openSync(`${path}/cgroup.procs`, 'w')
 
-/** Lets this process in. */
+/** Moves this process into the group. */
 export const enterBy = (door: number): void => void writeSync(door, '0')
 
 /**
- * Who starts a process is in its group for that moment, and would be killed in its place where a copy of itself is too much:
- * by a limit of one byte a command could end all others of its worker. It is also the least that Docker takes.
+ * The process that forks is briefly in the room's group. A limit below its own size would make the kernel kill it: with
+ * a limit of one byte a command could end the launcher and all its runs. Docker has the same minimum.
  */
 const LEAST_MEMORY_BYTES = 6 << 20
 
-/** The two versions say the same things in different files. Nothing here is waited for: these files are memory. */
+/**
+ * Versions 1 and 2 have the same settings in different files. The calls are synchronous because these files are memory.
+ */
 export function limitMemory({ version, path }: GroupFolder, most: number): void {
   const bytes = Math.max(LEAST_MEMORY_BYTES, Math.trunc(most))
   if (version === 2) {
     writeFileSync(`${path}/memory.max`, `${bytes}`)
-    // Where there is no swap there is no such file, and nothing to limit. Who is killed is one process, as in version 1.
+    // Without swap the file does not exist and nothing needs a limit. The kernel kills one process, as in version 1.
     tryWrite(`${path}/memory.swap.max`, '0')
   } else {
     writeFileSync(`${path}/memory.limit_in_bytes`, `${bytes}`)
@@ -46,7 +48,7 @@ export function limitMemory({ version, path }: GroupFolder, most: number): void 
 export const limitPids = ({ path }: GroupFolder, pids: number): void => writeFileSync(`${path}/pids.max`, `${pids}`)
 
 const PERIOD_US = 100_000
-/** The kernel takes no less. */
+/** The kernel's minimum. */
 const LEAST_QUOTA_US = 1000
 
 export function limitCpus({ version, path }: GroupFolder, cpus: number): void {
@@ -71,30 +73,30 @@ export function peakMemoryOf({ version, path }: GroupFolder): number | undefined
   return text === '' ? undefined : Number(text)
 }
 
-/** How many processes were killed for want of memory. */
+/** Counts processes that the kernel killed for lack of memory. */
 export function memoryKillsOf({ version, path }: GroupFolder): number {
   const file = version === 2 ? 'memory.events' : 'memory.oom_control'
   return figuresIn(tryRead(`${path}/${file}`)).get('oom_kill') ?? 0
 }
 
-/** How often a process was refused. */
+/** Counts forks that the kernel refused. */
 export const pidsRefusedIn = ({ path }: GroupFolder): number =>
   figuresIn(tryRead(`${path}/pids.events`)).get('max') ?? 0
 
-/** Lets a process into the group: this one, when none is named. */
+/** Moves a process into the group; pid 0 is this process. */
 export const enter = (path: string, pid = 0): void => writeFileSync(`${path}/cgroup.procs`, `${pid}`)
 
 export function pidsIn(path: string): number[] {
   return tryRead(`${path}/cgroup.procs`).split('\n').filter(Boolean).map(Number)
 }
 
-/** Version 2 tells it in one word, and counts processes that are still dying. */
+/** Version 2 has a flag for it, which also counts processes that are still exiting. */
 export function isEmpty({ version, path }: Pick<GroupFolder, 'version' | 'path'>): boolean {
   if (version === 1) return pidsIn(path).length === 0
   return (figuresIn(tryRead(`${path}/cgroup.events`)).get('populated') ?? 0) === 0
 }
 
-/** False where the kernel is too old for it (before 5.14). */
+/** Returns false on kernels before 5.14. */
 export function killAtOnce({ version, path }: Pick<GroupFolder, 'version' | 'path'>): boolean {
   return version === 2 && existsSync(`${path}/cgroup.kill`) && tryWrite(`${path}/cgroup.kill`, '1')
 }
@@ -102,7 +104,7 @@ export function killAtOnce({ version, path }: Pick<GroupFolder, 'version' | 'pat
 const figuresIn = (text: string): Map<string, number> =>
   new Map(text.split('\n').map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]))
 
-/** False while there is still somebody in it. */
+/** Returns false while a process is still in the group. */
 export function tryRemove(path: string): boolean {
   try {
     rmdirSync(path)

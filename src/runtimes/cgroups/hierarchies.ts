@@ -1,13 +1,16 @@
-/** A tree of control groups that is mounted here, and where in it this process is. */
+/** A mounted hierarchy of control groups, and the group of this process in it. */
 export interface Hierarchy {
   readonly version: 1 | 2
-  /** Of version 1: the controllers that it is mounted with. Of version 2 the group itself tells. */
+  /** For version 1, the controllers of this mount. For version 2, the group's own file lists them. */
   readonly controllers: readonly string[]
   /** The directory of the group that this process is in. */
   readonly path: string
 }
 
-/** From `/proc/self/mountinfo` and `/proc/self/cgroup`. What is mounted but out of sight of its root is left out. */
+/**
+ * Parsed from `/proc/self/mountinfo` and `/proc/self/cgroup`. Mounts whose root does not contain our group are left
+ * out.
+ */
 export function hierarchiesOf(mountinfo: string, membership: string): Hierarchy[] {
   const groups = membership
     .split('\n')
@@ -48,12 +51,12 @@ function mountsOf(mountinfo: string): Mount[] {
 
 const listed = (text: string | undefined): string[] => (text === undefined || text === '' ? [] : text.split(','))
 
-/** Spaces and the like are octal there. */
+/** Spaces and some other characters are octal escapes there. */
 const plain = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
 function pathBelow(root: string, path: string): string | undefined {
-  if (path.includes('/..')) return undefined // in front of the root of our name space
+  if (path.includes('/..')) return undefined // a path above the root of our cgroup namespace
   if (root === '/') return path === '/' ? '' : path
   if (path === root) return ''
   return path.startsWith(`${root}/`) ? path.slice(root.length) : undefined

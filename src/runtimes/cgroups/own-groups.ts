@@ -4,25 +4,25 @@ import { tryRead, tryWrite } from '../processes/small-files.ts'
 import { enter, pidsIn, tryRemove } from './group-files.ts'
 import { type Hierarchy, hierarchiesOf } from './hierarchies.ts'
 
-/** The group of this worker in one hierarchy; those of its rooms are below. */
+/** This worker's group in one hierarchy; its rooms' groups are below it. */
 export interface OwnGroup {
   readonly version: 1 | 2
-  /** What groups below it can be limited in or counted by. */
+  /** The controllers that groups below it can use. */
   readonly controllers: readonly string[]
   readonly path: string
   /** The group that this process is in. */
   readonly home: string
 }
 
-/** Of version 1, where each may be a hierarchy of its own: those that we have a use for. */
+/** The controllers of version 1 that we use; each may be a hierarchy of its own. */
 const WANTED = ['memory', 'pids', 'cpu']
-/** And to count processor time, which version 2 does without being asked. */
+/** Counts processor time; version 2 always does. */
 const COUNTING = 'cpuacct'
 
 /**
- * Makes a group for this worker wherever it may, below the group that it was itself put in: limits that were laid on
- * the worker from outside hold for its rooms too. Empty where nothing can be made: on another system, or without the
- * right to (an ordinary user who was not given a group of their own).
+ * Makes a group for this worker in each hierarchy where it may, below the group that the worker was started in, so that
+ * limits on the worker also apply to its rooms. Returns none on another system or without permission (an ordinary user
+ * without a delegated group).
  */
 export function ownGroups(name: string): OwnGroup[] {
   const mountinfo = tryRead('/proc/self/mountinfo')
@@ -34,12 +34,12 @@ export function ownGroups(name: string): OwnGroup[] {
     .flatMap((hierarchy) => ownGroup(hierarchy, `windlass-${name}`) ?? [])
 }
 
-/** Where this worker moves itself in version 2, so that the group above it is free to pass controllers on. */
+/** The group that the worker moves itself to in version 2, so that the group above may pass controllers on. */
 const SUPERVISOR = 'windlass-supervisor'
 
 function ownGroup(hierarchy: Hierarchy, name: string): OwnGroup | undefined {
   const { version, path: here } = hierarchy
-  // A spawner that takes the place of a dead one finds its worker moved already.
+  // A restarted spawner finds that its worker has already moved.
   const parent = version === 2 && basename(here) === SUPERVISOR ? dirname(here) : here
   const path = `${parent}/${name}`
   try {
@@ -49,12 +49,12 @@ function ownGroup(hierarchy: Hierarchy, name: string): OwnGroup | undefined {
     mustBeEnterable(path, home)
     return { version, controllers, path, home }
   } catch {
-    tryRemove(path) // of no use: nobody would remove it later
+    tryRemove(path) // removed, because it cannot be used and no later code removes it
     return undefined
   }
 }
 
-/** A directory that can be made but not entered is of no use: a group in a container may be like that. */
+/** A group that can be made but not entered is useless; containers may have such groups. */
 function mustBeEnterable(path: string, home: string): void {
   const inside = `${path}/probe`
   mkdirSync(inside, { recursive: true })
@@ -67,8 +67,9 @@ function mustBeEnterable(path: string, home: string): void {
 }
 
 /**
- * In version 2 a group with processes in it passes no controllers on to groups below (but for the topmost). If nobody is
- * in ours but this worker, they move one level down; a group that others live in is left as it is, and rooms do without limits.
+ * In version 2 a group that contains processes cannot pass controllers to its children, except the root group ("no
+ * internal processes" in cgroup-v2.rst). If only this worker is in the group, it moves one level down. If other
+ * processes are in it, the group stays as it is and rooms have no limits.
  */
 function homeBelow(path: string): string {
   if (isTopmost(path) || tryRead(`${path}/cgroup.controllers`).trim() === '') return path
@@ -81,10 +82,10 @@ function homeBelow(path: string): string {
   return supervisor
 }
 
-/** The only one without a type. That of a container is topmost to whoever is in there, and not to the kernel. */
+/** Only the root group has no cgroup.type. A container's topmost group looks like a root from inside but has one. */
 const isTopmost = (path: string): boolean => !existsSync(`${path}/cgroup.type`)
 
-/** Some controllers would be passed on by a group with processes in it, but nobody could enter it again after that. */
+/** Some controllers can be enabled with processes in the group, but then no process could enter it again. */
 function passedOn(parent: string, path: string, home: string): string[] {
   if (home === parent && !isTopmost(parent)) return []
   const available = tryRead(`${parent}/cgroup.controllers`).trim().split(/\s+/)
@@ -96,7 +97,7 @@ function passedOn(parent: string, path: string, home: string): string[] {
   )
 }
 
-/** The name of a program comes in brackets before it, and may have brackets in it. */
+/** The program name precedes it in brackets and may itself contain brackets. */
 function parentPid(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8')
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])

@@ -20,23 +20,21 @@ import {
 import type { OwnGroup } from './own-groups.ts'
 
 /**
- * Control groups for rooms: every process of a room is born in the room's group and cannot leave it, however it forks,
- * changes its session or its environment. So the group knows who is left to kill, counts what they used, and keeps
- * memory and processes within their limits.
- *
- * A process enters by birth: the one that starts it goes into the group, forks, and goes back (30 µs each way). That
- * needs no program in between, and leaves no moment in which the new process could fork outside.
+ * Control groups for rooms: every process of a room starts in the room's group and cannot leave it, however it forks or
+ * changes its session or environment. So the group lists the processes to kill, counts their usage, and limits memory
+ * and processes. The launcher moves itself into the group, forks, and moves back (30 µs each way). This needs no helper
+ * program, and the new process never runs outside the group.
  */
 export interface RoomGroups {
   readonly memory: boolean
   readonly pids: boolean
   readonly cpus: boolean
   create(limits: GroupLimits): RoomGroup
-  /** Moves this process to where it is; see `warmth.ts`. */
+  /** Moves this process to the group it is already in; see `warmth.ts`. */
   stay(): Promise<void>
-  /** Kills and removes whatever an earlier life of this worker left. */
+  /** Kills and removes the groups that an earlier process of this worker left behind. */
   sweep(): void
-  /** Removes the groups that hold the rooms' groups. */
+  /** Removes the groups that contain the rooms' groups. */
   close(): void
 }
 
@@ -49,20 +47,20 @@ export interface GroupLimits {
 export interface RoomGroup {
   /** Whether the kernel counts and limits its memory. */
   readonly keepsMemory: boolean
-  /** What `start` forks is in the group. */
+  /** Runs `start` so that the processes it forks are in the group. */
   bear<T>(start: () => T): T
   isEmpty(): boolean
   pids(): readonly number[]
-  /** Sends the signal to end to all; they are gone only when `isEmpty` says so. */
+  /** Sends SIGKILL to all processes; they are gone only when `isEmpty` returns true. */
   kill(): void
   usage(): GroupUsage
-  /** Whether a process was killed for want of memory, and whether one was refused. */
+  /** Whether the kernel killed a process for lack of memory, and whether it refused a fork. */
   events(): { readonly outOfMemory: boolean; readonly pidsRefused: boolean }
-  /** False while there is still somebody in it. */
+  /** Returns false while a process is still in it. */
   remove(): boolean
 }
 
-/** Groups that are made before they are needed: a tenth of a millisecond each that nobody waits for. */
+/** Groups made in advance, so that no run waits the 0.1 ms that making one takes. */
 const SPARE = 4
 
 export function roomGroups(own: readonly OwnGroup[], send: SendSignal): RoomGroups {
@@ -71,7 +69,7 @@ export function roomGroups(own: readonly OwnGroup[], send: SendSignal): RoomGrou
   let count = 0
   let isClosed = false
   const homes = own.map(({ home }) => openDoor(home))
-  // Few rooms have a share of processors laid down: for the others such a group would only be made and removed.
+  // Few runs limit their share of processors; for the others such a group is not made.
   const isAsked = own.map((group) => isForSharesOnly(group, own))
   const make = (): GroupFolder[] => made(own, homes, { name: `room-${++count}`, isLeftOut: isAsked })
   const makeShare = (): GroupFolder[] =>
@@ -88,7 +86,7 @@ export function roomGroups(own: readonly OwnGroup[], send: SendSignal): RoomGrou
       if (spare.length === 0) setImmediate(makeSpare)
       return roomGroup([...folders, ...(limits.cpus === undefined ? [] : makeShare())], limits, send)
     },
-    // The first will do: what is to be warm is one for all hierarchies.
+    // One hierarchy is enough: the kernel's state is shared by all hierarchies.
     stay: () => new Promise((resolve) => write(homes[0] as number, '0', () => resolve())),
     sweep() {
       for (const { version, path } of own)
@@ -138,9 +136,9 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
   const pids = withOne('pids')
   const cpu = withOne('cpu')
   const counting = folders.find(({ version }) => version === 2) ?? withOne('cpuacct')
-  // Version 2 first: it kills at once and counts the dying.
+  // Prefer version 2: it kills all processes at once and counts exiting ones.
   const census = folders.find(({ version }) => version === 2) ?? (folders[0] as GroupFolder)
-  // Each move counts, so a group that is of no use this time is left empty.
+  // Each move costs time, so groups that this run does not need stay empty.
   const used = [memory, counting, census, limits.pids && pids, limits.cpus && cpu]
   const entered = folders.filter((folder) => used.includes(folder))
   let isOpen = true
@@ -156,7 +154,7 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
     bear(start) {
       const { pids: most } = limits
       try {
-        // Our own threads count as long as we are in there.
+        // Our own threads count while this process is in the group.
         if (pids !== undefined && most !== undefined) limitPids(pids, most + ownThreads())
         for (const { door } of entered) enterBy(door)
         return start()
@@ -172,7 +170,7 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
     isEmpty: () => isEmpty(census),
     pids: () => pidsIn(census.path),
     kill() {
-      // The kernel's own word for it is heard by all, those being born included; it need not be said again.
+      // cgroup.kill reaches all processes, including new forks, so it is written only once.
       if (!isTold) isTold = killAll(census, send)
     },
     usage: () => ({
@@ -192,22 +190,22 @@ function roomGroup(folders: readonly GroupFolder[], limits: GroupLimits, send: S
 
 const ownThreads = (): number => readdirSync('/proc/self/task').length
 
-/** Where the kernel has no word for it, each is told; who forks meanwhile is met in the next round. */
+/** Without cgroup.kill each process is killed by its pid; processes that fork meanwhile are found in the next round. */
 function killAll(folder: Pick<GroupFolder, 'version' | 'path'>, send: SendSignal): boolean {
   if (killAtOnce(folder)) return true
   for (const pid of pidsIn(folder.path)) send(pid, 'SIGKILL')
   return false
 }
 
-/** A millisecond each, and there is nobody yet who would mind the wait; what is not gone then is swept next time. */
+/** 1 ms each, at startup when no run waits; groups that still exist then are removed at the next start. */
 const SWEEP_ROUNDS = 1000
 
-/** Dying takes a moment. */
+/** Waits because processes take a moment to exit. */
 function sweepOne(folder: Pick<GroupFolder, 'version' | 'path'>, send: SendSignal): void {
   const bell = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < SWEEP_ROUNDS && !tryRemove(folder.path); round++) {
     killAll(folder, send)
-    Atomics.wait(bell, 0, 0, 1) // nobody rings: this is how a thread sleeps
+    Atomics.wait(bell, 0, 0, 1) // a sleep: no other thread ever notifies this address
   }
 }
 

@@ -1,21 +1,20 @@
 import type { Clock } from '../../base/clock.ts'
 
-/** Less than the kernel takes to cool down. */
+/** Shorter than the time after which the kernel's fast path expires. */
 const TURN_MS = 6
-/** So long after it was last wanted it is let go cold. */
+/** The time after the last use until the moves stop. */
 const TURNS = 40
 
 /**
- * To move a process into a control group the kernel has to stop all forks of the machine for a moment, and prepares
- * for that by waiting until every processor has noticed: 6 to 18 ms. If it was done a few milliseconds ago it
- * takes 0.01. So while runs come, or have been announced, this process is moved again and again to where it
- * already is, by a thread that may wait.
+ * Moving a process into a control group makes the kernel stop all forks of the machine (cgroup_threadgroup_rwsem), and
+ * it first waits for an RCU grace period: 6 to 18 ms. A move within a few milliseconds of the last one takes 0.01 ms.
+ * So while runs are expected, a thread of the pool keeps moving this process to the group it is already in.
  */
 export class Warmth {
   readonly #move: () => Promise<void>
   readonly #after: Clock['after']
   #turnsLeft = 0
-  /** Resolves when it has become warm; undefined while it is cold and nobody heats. */
+  /** Resolves when the fast path is active; undefined while no moves are under way. */
   #heating: Promise<void> | undefined
   #isWarm = false
 
@@ -24,7 +23,7 @@ export class Warmth {
     this.#after = after
   }
 
-  /** Undefined when it is warm; else resolves when it is. */
+  /** Undefined when the fast path is active; otherwise resolves when it is. */
   ready(): Promise<void> | undefined {
     this.expect()
     return this.#isWarm ? undefined : this.#heating

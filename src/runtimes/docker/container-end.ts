@@ -4,7 +4,10 @@ import type { LaunchOutcome } from '../run/launch-run.ts'
 import { notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 
-/** What the programs that start commands in containers say when they cannot: tini of Docker, catatonit of Podman, and who starts those. */
+/**
+ * Messages of the programs that start commands in containers (Docker's tini, Podman's catatonit, runc, crun) when they
+ * fail.
+ */
 const UNSTARTED = [
   /^\[FATAL tini \(\d+\)\] exec (.*) failed: ([^:\n]+)\n$/s,
   /^exec \S*(): (argument list too long)\n$/,
@@ -20,10 +23,10 @@ const CODES: Readonly<Record<string, string>> = {
   'Too many levels of symbolic links': 'ELOOP',
   'File name too long': 'ENAMETOOLONG',
 }
-/** Of those programs, when they have started nothing. */
+/** Exit codes of those programs when they started nothing. */
 const THEIR_CODES: ReadonlySet<number | null> = new Set([1, 126, 127, 255])
 
-/** Tells a command that could not be started from one that was. */
+/** Distinguishes a command that could not be started from one that ran. */
 export function containerEnd(outcome: LaunchOutcome, limits: Limits, program: string): RunEnd {
   const { end, stopped, stdout, stderr } = outcome
   if (end.kind === 'refused') return runEnd(outcome, limits)

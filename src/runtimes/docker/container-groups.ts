@@ -5,23 +5,24 @@ import type { ProcessTree } from '../launcher/process-tree.ts'
 import { tryRead, tryWrite } from '../processes/small-files.ts'
 
 /**
- * Control groups to make containers in. An engine removes the group of a container as soon as it has ended, and with it all that the
- * kernel has counted; a group of ours around it stays until we have read it. Made at the root, for an engine is told one path for
- * all hierarchies; so by root only, and only where the engine deals in plain paths.
+ * Control groups around containers. An engine removes a container's group as soon as the container ends, and the
+ * kernel's counters with it; our group around it stays until we have read it. It is made at the root of the hierarchy
+ * because an engine accepts one path for all hierarchies; so this works only for root, and only with the cgroupfs
+ * driver.
  */
 export interface ContainerGroups {
-  /** The group for a container, as the engine is told. */
+  /** The path of the container's parent group, as passed to the engine. */
   pathOf(name: string): string
-  /** Makes it, and answers what is to be seen of it. */
+  /** Makes the group and returns a view of its processes. */
   around(name: string, limits: AroundLimits): ContainerTree
-  /** Removes what an earlier life of this worker left. */
+  /** Removes groups that an earlier process of this worker left behind. */
   sweep(): void
-  /** False while there is still somebody in one. */
+  /** Returns false while a process is still in one. */
   close(): boolean
 }
 
 export interface ContainerTree extends ProcessTree {
-  /** Its memory came up to the limit: who was killed then was killed for that. */
+  /** The memory usage reached the limit, so a killed process was killed for lack of memory. */
   wasFull(): boolean
 }
 
@@ -45,7 +46,7 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
     return undefined
   }
   for (const { version, path } of roots) if (version === 2) passMemoryOn([path, path + parent])
-  // Podman has a process of its own in there, which ends a moment after its container.
+  // Podman's conmon is in the group and exits a moment after its container.
   const lingering = new Set<string>()
   const removeAt = (path: string): boolean => {
     const isGone = removeTree(path)
@@ -70,28 +71,32 @@ export function containerGroups(worker: string): ContainerGroups | undefined {
   }
 }
 
-/** An engine would do it, but only when it makes the group of a container, and that is too late to say anything around it. */
+/**
+ * The engine enables controllers only when it makes the container's group, which is too late for settings of the group
+ * around it.
+ */
 function passMemoryOn(paths: readonly string[]): void {
   for (const path of paths) tryWrite(`${path}/cgroup.subtree_control`, '+memory')
 }
 
-/** Docker that is itself in the topmost group takes swap for something that cannot be limited. */
+/** Docker in the topmost group reports that swap cannot be limited. */
 function keepFromSwap({ version, path }: Place): void {
   if (version === 2) tryWrite(`${path}/memory.swap.max`, '0')
 }
 
-/** With nothing in them: of each hierarchy the top, as it is seen from here. */
+/** Without processes: the root of each hierarchy, as seen from here. */
 function hierarchyRoots(): Place[] {
   const mountinfo = tryRead('/proc/self/mountinfo')
-  // As if we were at the top ourselves; what is mounted without its top is left out by that.
+  // As if this process were in the root group; mounts without their root are left out.
   const membership = tryRead('/proc/self/cgroup').replace(/^(\d+:[^:]*):.*$/gm, '$1:/')
   const all = hierarchiesOf(mountinfo, membership)
   return all.filter(({ path }, i) => all.findIndex((other) => other.path === path) === i)
 }
 
 /**
- * Reads the group around a container. In version 2 what happens below is counted above as well; in version 1 only use is: kills
- * for want of memory and refusals are seen by who looks in time, or are guessed from a peak that came up to the limit.
+ * Reads the group around a container. In version 2 events of child groups also count in the parent. In version 1 only
+ * usage does: out-of-memory kills and refused forks are read from the child while it exists, or inferred from a peak
+ * that reached the limit.
  */
 function containerTree(places: readonly Place[], limits: AroundLimits): Omit<ContainerTree, 'remove'> {
   const folders = places.map((place): GroupFolder => ({ ...place, door: -1, home: -1 }))
@@ -112,11 +117,11 @@ function containerTree(places: readonly Place[], limits: AroundLimits): Omit<Con
   })
   const everyone = (): number[] => within(census).flatMap(pidsIn)
   return {
-    // For what is told by the inner group alone, and goes with it.
+    // For counters that only the inner group has and that vanish with it.
     needsLooks: limits.pids !== undefined || limits.memoryBytes !== undefined,
     isEmpty: () => everyone().length === 0,
     pids: everyone,
-    kill: () => {}, // the engine's part
+    kill: () => {}, // the engine's group
     look() {
       listen()
       const { cpuUserMs = 0, cpuSystemMs = 0 } = usage()
@@ -131,7 +136,7 @@ function containerTree(places: readonly Place[], limits: AroundLimits): Omit<Con
   }
 }
 
-/** Counting goes by handfuls of pages for each processor. */
+/** The kernel counts in batches of pages per processor, so usage can stay slightly below the limit. */
 const SLACK_BYTES = 1 << 20
 
 const isFull = (memory: GroupFolder, limit: number | undefined): boolean =>
@@ -139,7 +144,7 @@ const isFull = (memory: GroupFolder, limit: number | undefined): boolean =>
   limit !== undefined &&
   (peakMemoryOf(memory) ?? 0) >= limit - Math.min(SLACK_BYTES, limit / 16)
 
-/** Groups have no files that could be removed, and one with somebody in it stays. */
+/** A cgroup directory has no removable files; a group that contains processes stays. */
 function removeTree(path: string): boolean {
   for (const name of foldersIn(path)) removeTree(`${path}/${name}`)
   return tryRemove(path)

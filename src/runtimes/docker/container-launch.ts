@@ -18,22 +18,25 @@ export interface ContainerPlan {
   readonly hasInput: boolean
   readonly outputBytes: number
   readonly limits: LaunchLimits
-  /** By the engine: what is looked at counts pages that processes share once for each, and would end those that keep their limit. */
+  /**
+   * Whether the engine limits memory. Sampling counts shared pages once per process and would kill containers that are
+   * within their limit.
+   */
   readonly isMemoryKept: boolean
-  /** From its start on: how long an engine takes to make a container is not the command's affair. */
+  /** Starts with the container: the time that the engine needs to make it does not count. */
   readonly wallMs: number | undefined
-  /** What counts as its disk space. */
+  /** The folders that count as its disk space. */
   readonly folders: readonly string[]
-  /** Limits in the words of prlimit(1), for an engine that does not lay them on itself. */
+  /** Limits as arguments of prlimit(1), for an engine that does not apply them itself. */
   readonly prlimit: Prlimit | undefined
-  /** Of the control group around it, where there is one. */
+  /** Reads the control group around the container, where there is one. */
   readonly tree: ContainerTree | undefined
 }
 
 export interface Prlimit {
   readonly program: string
   readonly flags: readonly string[]
-  /** Of the engine: only the same user may. */
+  /** The user of the engine: prlimit(1) must run as the same user. */
   readonly uid: number
   readonly gid: number
 }
@@ -43,15 +46,15 @@ export interface ContainerTools {
   readonly clock: Pick<Clock, 'after'>
 }
 
-/** From one look to the next at a container that does not say its end. */
+/** The interval of polls for a container whose end the engine does not report. */
 const LOOK_MS = 2000
-/** Its output is over a moment before its end is known. */
+/** Output ends a moment before the engine knows that the container has ended. */
 const END_ROUNDS = 200
 const MOST_PAUSE_MS = 100
 const KILL_ROUNDS = 100
 const REMOVE_ROUNDS = 5
 
-/** One container, from its making to its removal. */
+/** One container, from its creation to its removal. */
 export class ContainerLaunch implements Launch {
   readonly #plan: ContainerPlan
   readonly #engine: ContainerEngine
@@ -76,7 +79,7 @@ export class ContainerLaunch implements Launch {
     this.#tree = plan.tree
   }
 
-  /** Never throws: how it ended is told to the listener, after everything is gone. */
+  /** Never throws: the listener learns how it ended, after everything is removed. */
   async begin(): Promise<void> {
     let end: LaunchEnd
     try {
@@ -97,7 +100,7 @@ export class ContainerLaunch implements Launch {
     const socket = await this.#attached.promise
     await new Promise<void>((resolve) => {
       if (socket === undefined || socket.destroyed || !socket.writable) return resolve()
-      // Who has ended reads nothing any more, and nobody tells what was being written.
+      // The command has ended and reads no more input, so pending writes resolve.
       socket.once('close', resolve)
       socket.write(bytes, () => {
         socket.off('close', resolve)
@@ -132,7 +135,7 @@ export class ContainerLaunch implements Launch {
     const output = new ContainerOutput({ listener: this.#listener, outputBytes, floodBytes, flooded })
     const written = new Promise<void>((resolve) => {
       socket.on('data', (bytes: Buffer) => output.push(bytes))
-      socket.on('error', () => {}) // it ends all the same
+      socket.on('error', () => {}) // it ends anyway
       socket.once('end', resolve)
       socket.once('close', resolve)
     })
@@ -141,7 +144,7 @@ export class ContainerLaunch implements Launch {
     const problem = await this.#engine.start(this.#id)
     if (problem !== undefined) return { kind: 'refused', ...refusalOf(problem) }
     this.#isRunning = true
-    if (this.#isStopped) void this.#kill() // while it was being started
+    if (this.#isStopped) void this.#kill() // stopped while it was being started
     this.#listener.started()
     this.#startTime()
     await this.#watch(this.#id)
@@ -150,7 +153,7 @@ export class ContainerLaunch implements Launch {
     return this.#endOf(await this.#lastState(this.#id))
   }
 
-  /** Its first process is there as soon as somebody is attached, and waits for the start: what is laid on it now is handed down. */
+  /** After the attach its first process exists and waits for the start: limits that are set now are inherited. */
   async #limit(id: string, { program, flags, uid, gid }: Prlimit): Promise<void> {
     const { pid } = await this.#engine.state(id)
     if (!isFirstInside(pid)) throw new Error('the first process of the container is out of sight')
@@ -166,7 +169,7 @@ export class ContainerLaunch implements Launch {
     })
   }
 
-  /** What the kernel does not hold it to is looked at. */
+  /** Watches the limits that the kernel does not enforce. */
   async #watch(id: string): Promise<void> {
     const { limits, folders, isMemoryKept } = this.#plan
     const { cpuMs, diskBytes: bytes, memoryBytes } = limits
@@ -182,7 +185,7 @@ export class ContainerLaunch implements Launch {
     void watchDisk({ folders, bytes, pids: () => tree.pids(), pause, isOver }, () => this.#exceeded('disk'))
   }
 
-  /** A stream that does not end with its container would hold us for ever. */
+  /** A stream that stays open after its container ended would block forever. */
   async #seenDead(id: string): Promise<void> {
     for (let misses = 0; !this.#isEnded && misses < 2; ) {
       await this.#pause(LOOK_MS)
@@ -221,7 +224,7 @@ export class ContainerLaunch implements Launch {
     void this.#kill()
   }
 
-  /** Until it is over: an engine may be too busy to hear it the first time. */
+  /** Repeats until it ended: a busy engine may miss the first request. */
   async #kill(): Promise<void> {
     for (let round = 0; round < KILL_ROUNDS && !this.#isEnded && this.#id !== undefined; round++) {
       await this.#engine.kill(this.#id).catch(() => {})
@@ -229,7 +232,7 @@ export class ContainerLaunch implements Launch {
     }
   }
 
-  /** What cannot be removed now is at the next start of the worker, by its label. */
+  /** A container that cannot be removed now is removed at the worker's next start, by its label. */
   async #remove(): Promise<void> {
     for (let round = 0; round < REMOVE_ROUNDS && this.#id !== undefined; round++) {
       const isGone = await this.#engine.remove(this.#id).then(
@@ -253,13 +256,15 @@ const UNCOUNTED: LaunchUsage = {
   how: 'sampled',
 }
 
-/** Stopped before it had begun. */
+/** Stopped before it began. */
 const killed: LaunchEnd = {
   kind: 'exited',
   exit: { code: null, signal: 'SIGKILL', over: undefined, pidsRefused: false, hasSurvivors: false, usage: UNCOUNTED },
 }
 
-/** Its first process and all below it, if that number means here what it means to the engine: the first in a namespace. */
+/**
+ * Returns its first process and all below it, if the pid is valid in our namespace: it must be pid 1 of a nested one.
+ */
 function treeOf({ pid }: ContainerState): ProcessTree | undefined {
   return isFirstInside(pid)
     ? markedTree({ mark: `container/${pid}`, leader: pid, since: startOf(pid) }, () => {})

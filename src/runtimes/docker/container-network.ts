@@ -4,22 +4,22 @@ import type { ContainerEngine } from './engine.ts'
 
 /** The network of one container. */
 export interface ContainerNetwork extends AsyncDisposable {
-  /** As the engine calls it. */
+  /** The network's name for the engine. */
   readonly mode: string
-  /** What the container sees in place of its own files. */
+  /** Files that the container sees in place of its own. */
   readonly files: RoomNetwork['files']
 }
 
 export interface ContainerNetworkSpec {
   readonly engine: ContainerEngine
   readonly networks: RoomNetworks | undefined
-  /** The network of the engine that stands for the machine's, where the operator grants that. */
+  /** The engine's network that stands for the machine's network, where the operator grants it. */
   readonly machineNetwork: string
   readonly name: string
-  /** The image of the command: any image will do, and this one is here. */
+  /** The command's image: any image works, and this one is present. */
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
-  /** The file of the program that waits; undefined where there is none for this machine. */
+  /** The path of the pause program; undefined where none exists for this architecture. */
   readonly pause: string | undefined
 }
 
@@ -28,8 +28,8 @@ const PAUSE_MEMORY_BYTES = 16 << 20
 const PAUSE_PROCESSES = 4
 
 /**
- * A network for a container: the namespace of a second container that only waits, without any network of the engine's, which is connected and
- * given its routes before the command's container joins it.
+ * Makes a network for a container: the network namespace of a second container that only waits, without any of the
+ * engine's networks. It is connected and gets its routes before the command's container joins it.
  */
 export async function containerNetwork(order: ContainerNetworkSpec): Promise<ContainerNetwork> {
   const { engine, networks, machineNetwork } = order

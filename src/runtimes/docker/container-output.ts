@@ -4,13 +4,16 @@ import { StreamFrameReader } from './stream-frames.ts'
 
 export interface OutputOptions {
   readonly listener: LaunchListener
-  /** Of each stream. */
+  /** The limit of each stream. */
   readonly outputBytes: number
   readonly floodBytes: number | undefined
   readonly flooded: () => void
 }
 
-/** What an attached container writes, through a window for each stream: it is read as fast as it comes, and no more is kept than may be. */
+/**
+ * Passes on the output of an attached container through one window per stream: it is read as fast as it arrives, and
+ * only the allowed amount is kept.
+ */
 export class ContainerOutput {
   readonly #options: OutputOptions
   readonly #windows: Readonly<Record<OutputName, OutputWindow>>

@@ -5,26 +5,26 @@ import type { RoomNetworks } from '../network/room-networks.ts'
 
 export interface DockerOptions {
   readonly clock: Clock
-  /** Of the engine: Docker's own, or the one that Podman serves. */
+  /** The socket of Docker or of Podman's Docker-compatible service. */
   readonly socketPath: string
-  /** Of the worker, unlike that of any other worker of this machine: containers under it are ours to remove. */
+  /** The worker's name, unique on this machine: containers labelled with it are ours to remove. */
   readonly worker: string
-  /** A folder of this runtime alone. */
+  /** A folder that only this runtime uses. */
   readonly folder: string
   readonly env: readonly EnvVariable[]
-  /** Who rooms belong to, and who commands run as. Not root. */
+  /** The user that owns rooms and runs commands. Not root. */
   readonly user: { readonly uid: number; readonly gid: number }
-  /** Of each stream, where no limit is said. */
+  /** The limit of each stream when the command has none. */
   readonly outputBytes: number
   readonly images: ImagePolicy
-  /** Networks for commands that may use one; such commands are refused when left out. */
+  /** Networks for commands that may use one; without it such commands are refused. */
   readonly networks?: RoomNetworks
-  /** Where the machine's own network is granted: what stands for it, as the engine calls it; `host` if not said. */
+  /** The engine's network that stands for the machine's own network where that is granted; default `host`. */
   readonly machineNetwork?: string
-  /** Of this machine, as Node names it. */
+  /** The architecture, as Node names it. */
   readonly arch: string
   /** Whether the worker is root. */
   readonly isRoot: boolean
-  /** Control groups of our own around containers are used wherever they can be, unless this says no. */
+  /** Whether to use our own control groups around containers where possible; default true. */
   readonly useGroups?: boolean
 }

@@ -11,7 +11,7 @@ import type { DockerOptions } from './docker-options.ts'
 const host = process
 let made = 0
 
-/** Of nobody else on this machine. */
+/** A uid that no other user of this machine has. */
 export const CONTAINER_USER = { uid: 65_522, gid: 65_522 }
 
 export interface DockerUnderTest extends RuntimeUnderTest, AsyncDisposable {
@@ -19,7 +19,7 @@ export interface DockerUnderTest extends RuntimeUnderTest, AsyncDisposable {
   readonly options: DockerOptions
 }
 
-/** A runtime of its own on an engine that is there already, with an image that it has. */
+/** A separate runtime on an existing engine, with an image that the engine has. */
 export function dockerBy(socketPath: string, image: string, more: Partial<DockerOptions> = {}): DockerUnderTest {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-docker-')))
   chmodSync(folder, 0o755)

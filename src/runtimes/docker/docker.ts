@@ -31,32 +31,32 @@ import { pauseProgram } from './pause-program.ts'
 
 export interface DockerRuntime extends Runtime {
   readonly images: ImageCache
-  /** Removes what is still there of this worker. */
+  /** Removes the containers and groups of this worker. */
   close(): Promise<void>
 }
 
 interface Kit {
   readonly facts: EngineFacts
   readonly prlimit: string | undefined
-  /** The same rules as in a sandbox: an engine's own let more pass. */
+  /** The sandbox's seccomp rules: an engine's default profile allows more. */
   readonly seccomp: string
-  /** The same without System V, for engines that cannot limit memory: its segments would not be counted. */
+  /** The same without System V IPC, for engines that cannot limit memory: its segments would not be counted. */
   readonly seccompWithoutIpc: string
   readonly groups: ContainerGroups | undefined
-  /** The file of a program that waits. */
+  /** The path of the pause program. */
   readonly pause: string | undefined
   /** The file of an init that commands cannot reach. */
   readonly init: string | undefined
 }
 
-/** For control groups, whose last process may take a moment to end. */
+/** For control groups, whose last process may take a moment to exit. */
 const CLOSE_ROUNDS = 40
 const CLOSE_PAUSE_MS = 50
 const LABEL = 'windlass.worker'
-/** Of the kernel, for one argument or variable. */
+/** The kernel's MAX_ARG_STRLEN, the limit of one argument or variable. */
 const MOST_ARGUMENT_BYTES = 131_071
 
-/** Runs each command in a container of its own, which an engine makes from the image that the command names. */
+/** Runs each command in its own container, which the engine makes from the image that the command names. */
 export function dockerRuntime(options: DockerOptions): DockerRuntime {
   const { clock, socketPath, folder } = options
   const engine = engineBy(engineSocket(socketPath, clock))
@@ -147,14 +147,14 @@ async function inContainer(parts: ContainerRun, signal: AbortSignal): Promise<Ru
   return containerEnd(outcome, limits, command.argv[0] as string)
 }
 
-/** Podman of an ordinary user does not pass on the limits that it is told by this way. */
+/** Rootless Podman does not apply limits of the container's body. */
 function prlimitFor({ facts, prlimit }: Kit, limits: Limits, socketPath: string): Prlimit | undefined {
   if (!facts.isPodman || !facts.isRootless || prlimit === undefined) return undefined
   const { uid, gid } = statSync(socketPath)
   return { program: prlimit, flags: ['--core=0', ...limitFlags(limits)], uid, gid }
 }
 
-/** Of it a container takes the streams and the limits; the rest is in its body. */
+/** A container launch uses only the streams and limits of this; everything else is in the container's body. */
 const orderOf = ({ room, limits, hooks, command }: Run, { outputBytes }: DockerOptions): LaunchSpec => ({
   ...{ name: room.name, argv: command.argv, env: [], cwd: '/', user: undefined },
   hasInput: hooks.stdin !== undefined,
@@ -191,10 +191,10 @@ async function makeKit(
   }
 }
 
-/** A worker may be called anything; containers and groups may not. */
+/** A worker's name may contain any character; names of containers and groups may not. */
 const shortName = (worker: string): string => createHash('sha256').update(worker).digest('hex').slice(0, 16)
 
-/** Containers of an earlier life of this worker. */
+/** Removes containers that an earlier process of this worker left behind. */
 async function sweep(engine: ContainerEngine, worker: string): Promise<void> {
   for (const id of await engine.labelled(`${LABEL}=${worker}`)) await engine.remove(id)
 }

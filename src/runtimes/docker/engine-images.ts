@@ -4,7 +4,7 @@ import { type ImageStore, notHad, type StoredImage } from '../images/image-store
 import { mismatch } from '../run/mismatch.ts'
 import type { ContainerEngine, EngineImage } from './engine.ts'
 
-/** The images of an engine. A command runs in the very image that was found here: by its id, whatever its name comes to mean meanwhile. */
+/** The images of an engine. A command runs in the image that was found, by its id, even if the tag moves meanwhile. */
 export function engineImages(engine: ContainerEngine): ImageStore {
   const find = async (name: ImageName): Promise<StoredImage | undefined> => {
     const image = await engine.image(knownAs(name))
@@ -29,7 +29,7 @@ export function engineImages(engine: ContainerEngine): ImageStore {
   }
 }
 
-/** A digest comes alone: engines do not agree on what a tag before it means. */
+/** Without the tag: engines disagree on what a tag before a digest means. */
 function knownAs(name: ImageName): string {
   if (name.kind === 'path') throw unknownPath(name)
   const { registry, repository, tag, digest } = name

@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs'
 
-/** What of a worker's surroundings tells where its engine of containers is. */
+/** The environment variables that tell where the container engine listens. */
 export interface EngineSurroundings {
   /** DOCKER_HOST, as Docker's own programs read it. */
   readonly dockerHost: string | undefined
-  /** XDG_RUNTIME_DIR: engines of an ordinary user are there. */
+  /** XDG_RUNTIME_DIR, which contains the sockets of rootless engines. */
   readonly runtimeDir: string | undefined
 }
 
-/** The socket of the first engine that is there; where nobody is, of the one that most machines would have, to name it in what is said then. */
+/** Returns the socket of the first engine that exists; if none does, the default path, for use in messages. */
 export function engineSocketPath({ dockerHost, runtimeDir }: EngineSurroundings): string {
-  // What is not a socket of this machine could not bind its folders.
+  // An engine on another machine cannot mount our folders.
   if (dockerHost?.startsWith('unix://') === true) return dockerHost.slice('unix://'.length)
   const own = runtimeDir === undefined ? [] : [`${runtimeDir}/docker.sock`, `${runtimeDir}/podman/podman.sock`]
   const places = [...own, '/var/run/docker.sock', '/run/podman/podman.sock']

@@ -7,7 +7,7 @@ export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: unknown
-  /** How long to wait for the whole answer. */
+  /** The time limit for the whole response. */
   readonly withinMs?: number
 }
 
@@ -16,16 +16,19 @@ export interface EngineAnswer {
   readonly text: string
 }
 
-/** HTTP to an engine of containers over the socket that it listens on. A connection for each request: a local one is cheap, and none goes stale. */
+/**
+ * HTTP to a container engine over its Unix socket. Each request has its own connection: a local one is cheap, and none
+ * becomes stale.
+ */
 export interface EngineSocket {
   ask(request: EngineRequest): Promise<EngineAnswer>
-  /** Asks for bytes in both directions in place of an answer; what came with it already is the first that is read. */
+  /** Upgrades the connection to a raw stream in both directions; bytes that came with the response are read first. */
   upgrade(path: string): Promise<Socket>
 }
 
-/** A busy engine takes its time; one that takes longer than this has stopped. */
+/** A busy engine may be slow; one that exceeds this limit has hung. */
 const PATIENCE_MS = 60_000
-/** Of an answer: nothing that is asked for comes near it, but for the story of a long pull. */
+/** The limit of a response: only the progress of a long pull comes near it. */
 const MOST_ANSWER_BYTES = 16 << 20
 
 export function engineSocket(socketPath: string, clock: Pick<Clock, 'after'>): EngineSocket {
@@ -90,11 +93,11 @@ const unreachable = (socketPath: string, error: Error): FaultError =>
     error,
   )
 
-/** An answer that is not what was asked for. */
+/** The engine returned an unexpected response. */
 export const refused = (answer: EngineAnswer): FaultError =>
   new FaultError({ kind: 'unavailable', what: `the engine of containers refused: ${engineMessage(answer)}` })
 
-/** Engines tell why in JSON. */
+/** Engines report errors as JSON. */
 export function engineMessage({ status, text }: EngineAnswer): string {
   try {
     const { message, cause } = JSON.parse(text) as { message?: unknown; cause?: unknown }

@@ -3,29 +3,29 @@ import { FaultError } from '../../base/fault.ts'
 import { type EngineAnswer, type EngineSocket, engineMessage, refused } from './engine-socket.ts'
 import { onceMade } from './once-made.ts'
 
-/** What Docker and Podman are asked, as both understand it. */
+/** The requests of the Engine API that Docker and Podman both implement. */
 export interface ContainerEngine {
   facts(): Promise<EngineFacts>
   create(name: string, body: object): Promise<string>
-  /** Bytes of standard input in, frames of both outputs out. Ends when the container does. */
+  /** Standard input goes in, frames of both outputs come out. Ends when the container does. */
   attach(id: string, hasInput: boolean): Promise<Socket>
-  /** Why it could not be started; undefined when it was. */
+  /** Returns why it could not be started; undefined when it was. */
   start(id: string): Promise<string | undefined>
   state(id: string): Promise<ContainerState>
   kill(id: string): Promise<void>
-  /** With everything that belongs to it, running or not. No fault when it is gone. */
+  /** Removes it with its volumes, running or not. Succeeds when it is already gone. */
   remove(id: string): Promise<void>
-  /** Of containers with this label, running or not. */
+  /** Lists containers with this label, running or not. */
   labelled(label: string): Promise<readonly string[]>
   image(name: string): Promise<EngineImage | undefined>
-  /** Why it could not be had; undefined when it was. */
+  /** Returns why it could not be pulled; undefined when it was. */
   pull(from: string, tag: string, withinMs: number): Promise<string | undefined>
-  /** False when somebody needs it. */
+  /** Returns false when a container uses it. */
   removeImage(name: string): Promise<boolean>
 }
 
 export interface EngineFacts {
-  /** As in "Docker 20.10.24". */
+  /** For example "Docker 20.10.24". */
   readonly words: string
   readonly isPodman: boolean
   readonly isRootless: boolean
@@ -38,23 +38,25 @@ export interface EngineFacts {
 
 export interface ContainerState {
   readonly isRunning: boolean
-  /** Of its first process, as the engine sees it; 0 for none. */
+  /** The pid of its first process in the engine's namespace; 0 for none. */
   readonly pid: number
   readonly exitCode: number
   readonly isOutOfMemory: boolean
-  /** What the engine has to say of a container that did not work. */
+  /** The engine's error message for a container that failed. */
   readonly error: string
 }
 
 export interface EngineImage {
   readonly id: string
   readonly bytes: number
-  /** Places of which the image wants each to be a disk of its own. */
+  /** The volumes that the image declares. */
   readonly volumes: readonly string[]
   readonly entrypoint: readonly string[]
 }
 
-/** The first version that all that is asked here is in. Engines drop old ones in time, and take this or newer. */
+/**
+ * The first API version that has all requests used here. Engines drop old versions in time, and accept this or newer.
+ */
 const VERSION = [1, 41] as const
 
 export function engineBy(socket: EngineSocket): ContainerEngine {
@@ -78,7 +80,7 @@ export function engineBy(socket: EngineSocket): ContainerEngine {
     state: async (id) => stateOf(await get(`/containers/${id}/json`)),
     async kill(id) {
       const answer = await ask('POST', `/containers/${id}/kill?signal=SIGKILL`)
-      if (answer.status >= 500) throw refused(answer) // 404 and 409: it is dead already
+      if (answer.status >= 500) throw refused(answer) // 404 and 409: it has already ended
     },
     async remove(id) {
       const answer = await ask('DELETE', `/containers/${id}?force=1&v=1`)
@@ -143,7 +145,7 @@ function factsOf(info: Json, version: Json): EngineFacts {
   const options = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : []
   const isRootless = info.Rootless === true || options.some((option) => option.startsWith('name=rootless'))
   const cgroupVersion = String(info.CgroupVersion) === '2' ? 2 : 1
-  // An ordinary user has no groups of version 1 of their own: what the engine says of its machine does not hold for them.
+  // An ordinary user has no groups of version 1, so the limits that the engine reports for the machine do not apply.
   const can = (name: string): boolean => info[name] === true && !(isRootless && cgroupVersion === 1)
   return {
     words: `${isPodman ? 'Podman' : 'Docker'} ${String(version.Version)}${isRootless ? ', rootless' : ''}`,
@@ -183,7 +185,7 @@ function imageOf(image: Json): EngineImage {
   }
 }
 
-/** A pull tells its story in lines of JSON, and its failure in one of them, under an answer that says 200. */
+/** A pull reports progress as lines of JSON, and a failure as one of those lines with HTTP status 200. */
 function errorIn(text: string): string | undefined {
   for (const line of text.split('\n')) {
     const [, words] = /"error"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(line) ?? []

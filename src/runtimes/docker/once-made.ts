@@ -1,4 +1,4 @@
-/** Made when it is first asked for, and anew when that has failed: what is not there now may come. */
+/** Makes the value at the first call, and again after a failure, because the cause may be temporary. */
 export function onceMade<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

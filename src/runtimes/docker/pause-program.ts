@@ -1,8 +1,8 @@
 import { endianness } from 'node:os'
 
 /**
- * A program that waits for ever, for any image: a Linux executable of a few instructions, written out byte by byte so that nothing
- * has to be compiled. It keeps the network namespace of a container while that is configured.
+ * A program that waits forever in any image: a Linux executable of a few instructions, encoded here so that nothing has
+ * to be compiled. It holds a container's network namespace while the network is configured.
  */
 const WAITING: Readonly<Record<string, { readonly machine: number; readonly code: readonly number[] }>> = {
   // mov eax, SYS_pause; syscall; jmp back
@@ -20,7 +20,7 @@ const FILE_HEADER_BYTES = 64
 const PROGRAM_HEADER_BYTES = 56
 const LOADED_AT = 0x40_0000
 
-/** Undefined for an architecture that it is not written for. */
+/** Undefined for other architectures. */
 export function pauseProgram(arch: string): Uint8Array | undefined {
   const waiting = WAITING[arch]
   if (waiting === undefined || endianness() !== 'LE') return undefined

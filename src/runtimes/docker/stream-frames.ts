@@ -4,8 +4,8 @@ const HEADER_BYTES = 8
 const NAMES: Readonly<Record<number, OutputName>> = { 1: 'stdout', 2: 'stderr' }
 
 /**
- * Takes apart what comes from an attached container: both outputs in one stream, each piece behind a header with its name and its
- * length. Pieces are passed on as they come, whole or not: a header may say four gigabytes, and nothing is kept for that.
+ * Parses the stream of an attached container: both outputs in one stream, each piece after a header with its stream and
+ * length. Partial pieces are passed on at once: a header may announce 4 GB, and nothing is buffered for that.
  */
 export class StreamFrameReader {
   readonly #output: (name: OutputName, bytes: Uint8Array) => void

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const never = new AbortController().signal
 
-/** A store in memory, in front of a registry in memory: each image is of 10 bytes. */
+/** A store in memory with a registry in memory: each image has 10 bytes. */
 function memoryStore() {
   const here = new Map<string, StoredImage>()
   const pulls: string[] = []

@@ -6,16 +6,16 @@ import { imageRecord, type RecordedImage } from './image-record.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'
 import { registryProblem } from './registry-rule.ts'
 
-/** Whether a registry is asked: for every use, only for what is not here, or not at all. */
+/** When to ask the registry: for every use, only for images that are not present, or never. */
 export type PullPolicy = 'always' | 'if-missing' | 'never'
 
 export interface ImagePolicy {
   readonly pull: PullPolicy
-  /** Of all images that this worker has brought to its machine; whose use is longest ago goes first. */
+  /** The limit for all images that this worker pulled; the least recently used are removed first. */
   readonly maxBytes: number
-  /** For commands that name none; undefined where each must. */
+  /** The image of commands that name none; undefined when each command must name one. */
   readonly image: string | undefined
-  /** The registries that images may come from; where undefined, any that is not written as a private address. */
+  /** The registries that images may come from; if undefined, any whose name is not a private address. */
   readonly registries?: readonly string[] | undefined
   readonly pullMs?: number
 }
@@ -23,13 +23,13 @@ export interface ImagePolicy {
 export interface ImageCacheOptions extends ImagePolicy {
   readonly store: ImageStore
   readonly clock: Pick<Clock, 'now'>
-  /** A folder of its own, for the record of what is ours. */
+  /** A folder for the record of images that this worker pulled. */
   readonly folder: string
 }
 
-/** The images of a worker: brought when they are needed, kept while they are used, and removed when there are too many. */
+/** The images of a worker: pulled when needed, kept while in use, and removed least recently used first. */
 export interface ImageCache {
-  /** The image of a command, which stays until it is let go; undefined when the signal was aborted before it was there. */
+  /** Returns the command's image and keeps it until it is released; undefined when the signal was aborted first. */
   hold(words: string | undefined, signal: AbortSignal): Promise<HeldImage | undefined>
 }
 
@@ -62,7 +62,7 @@ function nameOf(words: string | undefined, { image, registries }: ImagePolicy): 
   if (said === undefined)
     throw mismatch('the command names no container image, and this worker has none for such commands')
   const name = imageName(said)
-  // An image that is here already may have any name: without a list, only a pull is refused.
+  // An image that is present may have any name: without a list of registries only pulls are restricted.
   if (registries !== undefined) mustBeAllowed(name, registries)
   return name
 }
@@ -72,13 +72,13 @@ function mustBeAllowed(name: ImageName, registries: readonly string[] | undefine
   if (problem !== undefined) throw mismatch(`the container image ${name.text} cannot be had: ${problem}`)
 }
 
-/** Pulling goes on for those who still wait, and for the next who comes. */
+/** The pull continues for other waiting commands and for later ones. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const aborted = Promise.withResolvers<undefined>()
   const abort = (): void => aborted.resolve(undefined)
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()
-  work.catch(() => {}) // told by the race, or to nobody
+  work.catch(() => {}) // reported by the race, or ignored after it
   try {
     return await Promise.race([aborted.promise, work])
   } finally {
@@ -100,7 +100,7 @@ class ImageShelf {
     this.#ours = this.#record.read()
   }
 
-  /** From before it is looked for: nobody may remove it between the two. */
+  /** Counted before the lookup, so that the image cannot be removed in between. */
   use({ text }: ImageName): () => void {
     this.#inUse.set(text, (this.#inUse.get(text) ?? 0) + 1)
     let isHeld = true
@@ -116,7 +116,7 @@ class ImageShelf {
   async have(name: ImageName): Promise<StoredImage> {
     const { store, pull } = this.#options
     await this.#going.get(name.text)
-    // A digest names the same image for ever: there is nothing newer to ask for.
+    // A digest always names the same image, so the registry has nothing newer.
     const isFixed = name.kind === 'path' || name.digest !== undefined
     const here = pull === 'always' && !isFixed ? undefined : await store.find(name)
     if (here !== undefined) {
@@ -136,7 +136,7 @@ class ImageShelf {
   async #pull(name: ImageName): Promise<StoredImage> {
     const { store, clock, pullMs = PULL_MS } = this.#options
     const ours = await this.#ours
-    // What was here before, and is not of our bringing, stays somebody else's also when it is brought up to date.
+    // An image that was present before, and that this worker did not pull, stays unowned even after an update.
     const isTheirs = !ours.has(name.text) && (await store.find(name)) !== undefined
     const image = await store.pull(name, pullMs)
     if (!isTheirs) {
@@ -163,7 +163,7 @@ class ImageShelf {
       if (sum <= maxBytes) return
       if (this.#inUse.has(text)) continue
       const going = store.remove(imageName(text)).catch(() => false)
-      this.#going.set(text, going) // who comes for it now finds it gone, not half gone
+      this.#going.set(text, going) // a command that asks now finds no image, not a partly removed one
       const isGone = await going
       this.#going.delete(text)
       if (!isGone) continue

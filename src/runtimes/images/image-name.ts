@@ -1,18 +1,18 @@
 import { isAbsolute } from 'node:path'
 import { invalid } from '../../base/fault.ts'
 
-/** An image by the words of a command: one of a registry, or one that lies on the worker's own disk. */
+/** An image as a command names it: one of a registry, or one on the worker's disk. */
 export type ImageName =
   | {
       readonly kind: 'registry'
-      /** As in `docker.io`; with a port where it has one. */
+      /** For example `docker.io`; with a port if it has one. */
       readonly registry: string
-      /** As in `library/debian`. */
+      /** For example `library/debian`. */
       readonly repository: string
-      /** Undefined where a digest alone says it. */
+      /** Undefined when only a digest is given. */
       readonly tag: string | undefined
       readonly digest: string | undefined
-      /** The whole in its long form: two names for one image have the same. */
+      /** The complete name: equal for two names of one image. */
       readonly text: string
     }
   | { readonly kind: 'path'; readonly path: string; readonly text: string }
@@ -25,8 +25,8 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
 const MOST_LENGTH = 512
 
 /**
- * What `container-image` and `docker_image` say: `docker://debian:12`, `debian:12`, or a path. Nothing else gets to an engine or on to
- * a command line: other schemes would have the worker fetch from wherever a client likes.
+ * Parses `container-image` and `docker_image`: `docker://debian:12`, `debian:12`, or a path. Other schemes are refused,
+ * because they would make the worker fetch from any address that a client chooses.
  */
 export function imageName(words: string): ImageName {
   if (words.length > MOST_LENGTH) throw invalid('the name of the container image is too long')

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** An image that this worker brought to its machine, and may remove again. */
+/** An image that this worker pulled and may remove. */
 export interface RecordedImage {
   readonly bytes: number
   /** Milliseconds since 1970. */
@@ -14,8 +14,8 @@ export interface ImageRecord {
 }
 
 /**
- * Which images are ours, from one life of a worker to the next. What a record does not name is somebody else's and never removed; so a
- * record that is lost or spoilt loses disk space and nothing more.
+ * Records across restarts which images are ours. Images that it does not name are never removed; so a lost or damaged
+ * record costs only disk space.
  */
 export function imageRecord(folder: string): ImageRecord {
   const path = join(folder, 'images.json')

@@ -1,32 +1,32 @@
 import { FaultError } from '../../base/fault.ts'
 import type { ImageName } from './image-name.ts'
 
-/** Where an engine has its images. */
+/** The images of an engine. */
 export interface ImageStore {
-  /** What it has by that name; undefined for nothing. */
+  /** Returns the image of that name; undefined when there is none. */
   find(image: ImageName): Promise<StoredImage | undefined>
-  /** Brings it from the registry that its name says. Throws when it cannot be had. */
+  /** Pulls it from the registry in its name. Throws when that fails. */
   pull(image: ImageName, withinMs: number): Promise<StoredImage>
-  /** False when somebody still needs it. */
+  /** Returns false when a container still uses it. */
   remove(image: ImageName): Promise<boolean>
 }
 
 export interface StoredImage {
-  /** Names its contents: what a cache key may hold, where a tag may not. */
+  /** A digest of its contents, for cache keys, where a tag is not sufficient. */
   readonly digest: string
   readonly bytes: number
-  /** What the engine takes for it. */
+  /** The name that the engine accepts for it. */
   readonly source: string
-  /** Places of which the image wants each to be a disk of its own. */
+  /** The volumes that the image declares. */
   readonly volumes: readonly string[]
-  /** What it begins its commands with, for those who ask for that; unless said, nothing. */
+  /** The image's entrypoint, for commands that ask for it; empty if it has none. */
   readonly entrypoint?: readonly string[]
 }
 
 interface Trouble {
   readonly pattern: RegExp
   readonly words: string
-  /** No other worker will have more luck. */
+  /** Another worker would fail too. */
   readonly isFinal: boolean
 }
 
@@ -55,8 +55,9 @@ const TROUBLES: readonly Trouble[] = [
 const OTHER = { words: 'the pull failed; the log of the engine says why', isFinal: false }
 
 /**
- * An image that cannot be had, in our own words: what the engine says holds what the registry answered, and a name can lead an engine
- * to services whose answers are not for the caller. The engine's words are the cause, for the log of the worker.
+ * An image that cannot be pulled. The message is ours: the engine's message contains the registry's response, and an
+ * image name can direct the engine to internal services whose responses must not reach the client. The engine's message
+ * is the cause, for the worker's log.
  */
 export function notHad(image: ImageName, why: string): FaultError {
   const { words, isFinal } = TROUBLES.find(({ pattern }) => pattern.test(why)) ?? OTHER

@@ -8,19 +8,19 @@ interface ProfileArgument {
 }
 
 const ENOSYS = 38
-/** No family of sockets has a higher number. */
+/** No socket family has a higher number. */
 const FAMILIES = 64
 
 /**
- * The rules of a sandbox as a profile in JSON, which engines of containers read. There a test is of one bit or one value and the tests
- * of a rule must all hold: what says "some of these" becomes a rule for each.
+ * Encodes the sandbox's rules as the JSON profile that container engines read. There a test compares one bit or one
+ * value and all tests of a rule must match, so "some of these bits" becomes one rule per bit.
  */
 export function seccompProfile(rules: readonly SeccompRule[] = ROOM_RULES): string {
   const syscalls = rules.flatMap(({ call, when, error }) =>
     together(when.map(alternatives)).map((args) => ({
       names: [call],
-      // Apptainer knows one error only, EPERM. To ask a tracer where there is none is answered with ENOSYS, which programs need to
-      // hear: with another error they would not do without what is refused, and start no threads.
+      // Apptainer supports only EPERM. SCMP_ACT_TRACE without a tracer returns ENOSYS, which programs need for their
+      // fallback: with EPERM, for example, glibc would not start threads.
       action: error === ENOSYS ? 'SCMP_ACT_TRACE' : 'SCMP_ACT_ERRNO',
       args,
     })),
@@ -43,7 +43,7 @@ function alternatives(test: ArgumentTest): readonly ProfileArgument[] {
 const bitsOf = (bits: number): number[] =>
   Array.from({ length: 32 }, (_, i) => 2 ** i).filter((bit) => (bits & bit) !== 0)
 
-/** One of each, in every way. */
+/** All combinations of one element of each list. */
 const together = <T>(choices: readonly (readonly T[])[]): readonly (readonly T[])[] =>
   choices.reduce<readonly (readonly T[])[]>(
     (ways, choice) => ways.flatMap((way) => choice.map((one) => [...way, one])),

@@ -4,12 +4,12 @@ import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface TreeSum {
-  /** Of names, kinds, modes and contents; not of times and owners, which differ from one worker to the next. */
+  /** Covers names, kinds, modes and contents; not times and owners, which differ between workers. */
   readonly digest: string
   readonly bytes: number
 }
 
-/** Names what lies in a file or a directory. No link is followed. */
+/** Returns the digest of a file or directory. Links are not followed. */
 export async function treeDigest(path: string): Promise<TreeSum> {
   const hash = createHash('sha256')
   let bytes = 0

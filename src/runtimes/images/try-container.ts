@@ -5,7 +5,7 @@ import type { Runtime } from '../run/runtime.ts'
 
 export interface ContainerTrial {
   readonly script: string
-  /** What it must write. */
+  /** The output that it must write. */
   readonly says: string
 }
 
@@ -17,8 +17,9 @@ export interface TrialPlace {
 const TRIAL_MS = 30_000
 
 /**
- * Runs a container of the image for commands that name none. Throws with the reason when there is none or it is not as it should be;
- * answers with words when the image has no shell to try it with. That what it writes is found here tells that its engine is of this machine.
+ * Runs a container of the default image. Throws with the reason when the image is missing or its container is not
+ * isolated as required; returns a note when the image has no shell. A file that the container writes must appear here,
+ * which proves that the engine runs on this machine.
  */
 export async function tryContainer(
   runtime: Runtime,

@@ -3,26 +3,26 @@ import { lstat, readdir, stat } from 'node:fs/promises'
 
 const LEAST_PAUSE_MS = 50
 const MOST_PAUSE_MS = 2000
-/** A look at a room with many files takes a while, and is taken the more seldom. */
+/** Scanning a room with many files takes time, so its scans are farther apart. */
 const NAMES_PER_MS = 10
-/** No name is for nothing: a disk can also be filled with empty files. */
+/** Every name counts some bytes: a disk can also be filled with empty files. */
 const LEAST_BYTES = 512
-/** Of lstat calls under way. */
+/** The limit of lstat calls under way. */
 const AT_ONCE = 32
 
 export interface DiskWatch {
   readonly folders: readonly string[]
   readonly bytes: number
-  /** Of the processes whose open files count, too. */
+  /** Returns the processes whose open files count, too. */
   readonly pids: () => readonly number[]
   readonly pause: (ms: number) => Promise<void>
   readonly isOver: () => boolean
 }
 
 /**
- * Looks at what lies in the folders of a room, and in files that were removed but are still open, until it is too much. Not
- * exact: what is written between two looks is seen at the second. Nothing is changed here and no link is followed, so a room
- * that changes under our eyes can only make the sum wrong, and only its own.
+ * Sums the files in a room's folders, and deleted files that are still open, until the limit is exceeded. Not exact:
+ * writes between two scans are seen at the second. Nothing is changed and no link is followed, so a room that changes
+ * during the scan can only falsify its own sum.
  */
 export async function watchDisk({ folders, bytes, pids, pause, isOver }: DiskWatch, full: () => void): Promise<void> {
   for (let names = 0; !isOver(); ) {
@@ -62,7 +62,7 @@ class DiskSum {
     }
   }
 
-  /** What has no name any more goes when it is closed, and takes its space until then. */
+  /** A deleted file occupies space until it is closed. */
   async openFiles(pids: readonly number[]): Promise<void> {
     for (const pid of pids) {
       const fds = await readdir(`/proc/${pid}/fd`).catch(() => [])
@@ -96,7 +96,7 @@ class DiskSum {
     this.#seen.add(name)
   }
 
-  /** Who hides files so deep that no path reaches them means to. */
+  /** A path beyond PATH_MAX is made on purpose, so it counts as exceeding the limit. */
   #unseen({ code }: NodeJS.ErrnoException): undefined {
     if (code === 'ENAMETOOLONG') this.#bytes = Number.POSITIVE_INFINITY
     return undefined

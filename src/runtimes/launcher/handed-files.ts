@@ -4,13 +4,15 @@ import type { Handed } from './launcher.ts'
 
 export interface HandedFiles {
   readonly fds: readonly number[]
-  /** The process has them now. */
+  /** Called when the process has its descriptors. */
   close(): void
 }
 
 let texts = 0
 
-/** Opens what a process is to find open. A text is in a file of the folder only until it is open: nobody else ever finds it. */
+/**
+ * Opens the files that a process inherits. A text is a file in the folder only until it is open, and is then deleted.
+ */
 export function handedFiles(handed: readonly Handed[], folder: string): HandedFiles {
   const fds: number[] = []
   const close = (): void => {
@@ -27,7 +29,8 @@ export function handedFiles(handed: readonly Handed[], folder: string): HandedFi
 
 function openText(text: string, folder: string): number {
   const path = join(folder, `text-${++texts}`)
-  // Also by another user, through /proc/self/fd: the folder is closed to them, and the name is gone by then.
+  // World-readable, so that another user can open it through /proc/self/fd; the folder is closed to others and the name
+  // is deleted.
   const written = openSync(path, 'wx', 0o444)
   try {
     writeSync(written, text)

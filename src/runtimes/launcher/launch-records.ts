@@ -6,9 +6,9 @@ import type { SendSignal } from '../processes/send-signal.ts'
 import { tryRead } from '../processes/small-files.ts'
 
 /**
- * The processes that rooms began with, on disk: so the next launcher of this folder can end rooms that outlived the last one.
- * One file of lines of one length, a line for each launch under way: writing one takes some microseconds. It is not synced: a
- * machine that crashes ends the processes, too.
+ * Records the first processes of running launches on disk, so that the next launcher of this folder can kill those that
+ * survived. One file with lines of equal length, one per launch: a write takes microseconds. No fsync: a machine crash
+ * also ends the processes.
  */
 export interface LaunchRecords {
   open(): LaunchRecord
@@ -16,10 +16,10 @@ export interface LaunchRecords {
 }
 
 export interface LaunchRecord {
-  /** The first process of the launch, outside of the room. */
+  /** The first process of the launch, outside the room. */
   leader(process: RoomInit): void
   init(init: RoomInit): void
-  /** All of them are dead. */
+  /** Called when all its processes are dead. */
   remove(): void
 }
 
@@ -28,7 +28,7 @@ const LINE_BYTES = 64
 const BOOT = '/proc/sys/kernel/random/boot_id'
 const NOBODY: RoomInit = { pid: 0, startedAt: 0 }
 
-/** What an earlier launcher left in the file is forgotten: sweep first. */
+/** Discards the records of an earlier launcher: sweep first. */
 export function launchRecords(folder: string): LaunchRecords {
   const fd = openSync(join(folder, FILE), 'w', 0o600)
   const free: number[] = []
@@ -61,10 +61,13 @@ export function launchRecords(folder: string): LaunchRecords {
   }
 }
 
-/** A millisecond each; what is not dead then is beyond our reach. */
+/** 1 ms each; processes that are alive after that cannot be killed. */
 const SWEEP_ROUNDS = 2000
 
-/** Ends what a launcher of this folder has left, and waits for it. Pids of an earlier life of the machine are others' now. */
+/**
+ * Kills the processes that an earlier launcher of this folder left, and waits until they are dead. Pids from before a
+ * reboot are ignored: other processes have them now.
+ */
 export function sweepRecords(folder: string, send: SendSignal): void {
   const [boot, ...lines] = tryRead(join(folder, FILE)).split('\n')
   if (boot === undefined || boot.trim() !== tryRead(BOOT).trim()) return
@@ -73,7 +76,7 @@ export function sweepRecords(folder: string, send: SendSignal): void {
   for (const { leader } of records) sweepSession(leader, send)
   const bell = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < SWEEP_ROUNDS && !records.every(({ init }) => isDead(init)); round++)
-    Atomics.wait(bell, 0, 0, 1) // nobody rings: this is how a thread sleeps
+    Atomics.wait(bell, 0, 0, 1) // a sleep: no other thread ever notifies this address
 }
 
 function recordIn(line: string): { readonly leader: RoomInit; readonly init: RoomInit } | undefined {
@@ -86,8 +89,8 @@ function recordIn(line: string): { readonly leader: RoomInit; readonly init: Roo
 }
 
 /**
- * Ends the session of a launch without a pid namespace. The kernel does not give a pid away while it names a session, so a
- * process that has it now, and is not the leader, shows that the session is over.
+ * Kills the session of a launch without a pid namespace. The kernel does not reuse a pid while it names a session, so a
+ * process that has the pid now and is not the session's leader shows that the session is over.
  */
 function sweepSession(leader: RoomInit, send: SendSignal): void {
   if (leader.pid === 0) return

@@ -1,61 +1,61 @@
 import type { TerminalSize } from '../../model/live-input.ts'
 
 /**
- * Starts processes and ends them whole: with a process go all that it started, wherever they went. `local-launcher.ts`
- * does it in this process, `spawner/` in a small one beside it.
+ * Starts processes and ends them with all their descendants. `local-launcher.ts` does it in this process, `spawner/` in
+ * a small child process.
  */
 export interface Launcher {
   facts(): Promise<LauncherFacts>
-  /** Says that an order is about to come: what takes long is done beforehand. Costs little when none comes. */
+  /** Announces that a launch will follow soon: slow preparations run now. Cheap when none follows. */
   expect(): void
   start(order: LaunchSpec, listener: LaunchListener): Launch
   /** Ends everything that was started. */
   close(): Promise<void>
 }
 
-/** What this machine lets it do. */
+/** The features that this machine supports. */
 export interface LauncherFacts {
-  /** How the processes of one order are found: by their control group, or by looking through all processes. */
+  /** How the processes of a launch are found: by control group, or by scanning all processes. */
   readonly tree: 'group' | 'marker'
   readonly memory: 'all' | 'watched'
   readonly pids: 'all' | 'not'
   readonly cpus: 'all' | 'not'
-  /** Output goes through pipes that can be opened by name (`/dev/stdout`), and not through sockets. */
+  /** Output uses pipes that can be opened by name (`/dev/stdout`), not sockets. */
   readonly pipes: boolean
 }
 
-/** All values can be told as JSON. */
+/** All values can be encoded as JSON. */
 export interface LaunchSpec {
-  /** Unlike that of any other. */
+  /** Unique. */
   readonly name: string
   readonly argv: readonly string[]
   readonly env: readonly (readonly [name: string, value: string])[]
   readonly cwd: string
   readonly user: { readonly uid: number; readonly gid: number } | undefined
   readonly hasInput: boolean
-  /** Of each stream; the listener gets no more than these and a tail. */
+  /** The limit of each stream; the listener gets at most this and a tail. */
   readonly outputBytes: number
   readonly limits: LaunchLimits
-  /** What it finds open to read beyond its standard streams: file descriptors 3, 4, … */
+  /** Files that it inherits after its standard streams: descriptors 3, 4, … */
   readonly handed?: readonly Handed[]
   /**
-   * After those comes one that it may write a few words to, told at its end. `"child-pid": N` in them names the first process of
-   * the pid namespace that it made, before the command runs there.
+   * The next descriptor is a status pipe, whose text is reported at the end. `"child-pid": N` in it names the first
+   * process of the pid namespace, before the command runs there.
    */
   readonly hasStatus?: boolean
-  /** It makes a pid namespace and does not name its first process, which has to be looked for. */
+  /** It makes a pid namespace and does not report the namespace's first process, which must be searched for. */
   readonly hidesInit?: boolean
-  /** What counts as its disk space. */
+  /** The folders that count as its disk space. */
   readonly folders?: readonly string[]
-  /** How far below its first process the command's own is: those between make its room. */
+  /** How many levels below the first process the command's own process is: the ones between make the room. */
   readonly depth?: number
-  /** It makes a terminal for its command, and finds one more descriptor, after all others, to read the terminal's sizes from. */
+  /** It makes a terminal for its command and reads the terminal's sizes from one more descriptor, after all others. */
   readonly hasTerminal?: boolean
-  /** It waits for something of its own accord; what it uses is looked after from its release on. */
+  /** It waits for its release; limits are watched from then on. */
   readonly isHeld?: boolean
 }
 
-/** A file that is there already, or one that never has a name. */
+/** An existing file, or one without a name. */
 export type Handed = { readonly path: string } | { readonly text: string }
 
 export interface LaunchLimits {
@@ -73,28 +73,34 @@ export interface LaunchListener {
   started(): void
   /** The bytes are valid during the call only. */
   output(stream: OutputName, bytes: Uint8Array): void
-  /** More was written than is handed over: so many bytes are not, and these were the last. Comes once at most, after all output. */
+  /**
+   * More was written than is passed on: the number of dropped bytes, and the last of them. Called at most once, after
+   * all output.
+   */
   dropped(stream: OutputName, droppedBytes: number, tail: Uint8Array): void
   /** The last call: all processes are dead. */
   ended(end: LaunchEnd): void
 }
 
 export interface Launch {
-  /** Resolves when more may be written; what nobody reads any more is dropped. */
+  /** Resolves when more may be written; input that the process no longer reads is dropped. */
   write(bytes: Uint8Array): Promise<void>
   endInput(): void
-  /** Kills all processes of the order. */
+  /** Kills all processes of the launch. */
   stop(): void
-  /** To the command, or to what is in the foreground of its terminal. Both wait a moment for one that is not there yet. */
+  /**
+   * Goes to the command, or to the foreground process group of its terminal. Both wait briefly for a command that has
+   * not started yet.
+   */
   signal?(name: NodeJS.Signals): void
   resize?(size: TerminalSize): void
-  /** Of one that was held. */
+  /** Releases a held launch. */
   release?(): void
 }
 
 export type LaunchEnd =
   | { readonly kind: 'exited'; readonly exit: LaunchExit }
-  /** The system refused to start it; `code` is its word for why. */
+  /** The system refused to start it; `code` is the error code (ENOENT, …). */
   | { readonly kind: 'refused'; readonly code: string; readonly what: string }
   /** The launcher itself failed. The processes are dead. */
   | { readonly kind: 'lost'; readonly what: string }
@@ -102,16 +108,16 @@ export type LaunchEnd =
 export interface LaunchExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** The limit over which it was killed. */
+  /** The exceeded limit, if it was killed for that. */
   readonly over: 'cpu' | 'memory' | 'disk' | 'output' | undefined
-  /** What it wrote there, where it could. */
+  /** The text of the status pipe. */
   readonly status?: string | undefined
-  /** A process was refused because there were too many. */
+  /** A fork was refused because of the limit. */
   readonly pidsRefused: boolean
-  /** Processes could not be killed, or kept the output open: what is said here may not be all. */
+  /** Processes could not be killed or kept the output open: output and usage may be incomplete. */
   readonly hasSurvivors: boolean
   readonly usage: LaunchUsage
-  /** From its start to the end of its first process, by who started it: whoever is told of both hears of them late. */
+  /** From its start to the end of its first process, measured by the launcher: messages about both arrive later. */
   readonly wallMs?: number
 }
 

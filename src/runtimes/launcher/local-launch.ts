@@ -15,14 +15,14 @@ import { type ProcessStreams, processStreams } from './process-streams.ts'
 import { groupTree, markedTree, type ProcessTree, roomTree } from './process-tree.ts'
 import { watchLimits } from './watch-limits.ts'
 
-/** Rounds of killing, a few milliseconds apart, until those who are left are taken to be beyond our reach. */
+/** Rounds of killing, a few milliseconds apart, until the remaining processes count as unkillable. */
 const KILL_ROUNDS = 400
 const MOST_PAUSE_MS = 25
-/** As long for the kernel to take apart who is dead. */
+/** Rounds of waiting until the kernel has removed dead processes. */
 const REMOVE_ROUNDS = 100
-/** When every process is dead its output ends at once, unless it was given to a stranger. */
+/** When all processes are dead the output ends at once, unless a process outside the launch inherited it. */
 const DRAIN_MS = 1000
-/** Looks, a few milliseconds apart, for a command that is about to be there. */
+/** Polls, a few milliseconds apart, for a command that is about to start. */
 const LOOK_ROUNDS = 200
 const LOOK_MS = 5
 
@@ -39,7 +39,7 @@ export interface LaunchTools {
   readonly markerPrefix: string
 }
 
-/** One order, from the start of its first process to the death of its last. */
+/** One launch, from the start of its first process to the death of its last. */
 export class LocalLaunch implements Launch {
   readonly #order: LaunchSpec
   readonly #tools: LaunchTools
@@ -73,7 +73,7 @@ export class LocalLaunch implements Launch {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    if (this.#streams === undefined) await this.#begun.promise // input may come before there is anybody to read it
+    if (this.#streams === undefined) await this.#begun.promise // input may arrive before the process has started
     await this.#streams?.write(bytes)
   }
 
@@ -98,7 +98,7 @@ export class LocalLaunch implements Launch {
   resize(size: TerminalSize): void {
     this.#size = size
     void this.#whenThere(() => {
-      if (this.#size !== size) return true // another came while this one waited
+      if (this.#size !== size) return true // a newer size arrived while this one waited
       const terminal = terminalOf(this.#tree?.pids() ?? [])
       if (terminal === undefined) return false
       this.#streams?.tellTerminal(`/dev/pts/${terminal.number} ${size.rows} ${size.columns}\n`)
@@ -111,10 +111,10 @@ export class LocalLaunch implements Launch {
     this.#released.resolve()
   }
 
-  /** A negative one is a group of processes. */
+  /** A negative pid names a process group. */
   #target(): number | undefined {
     const { hasTerminal = false, depth = 0 } = this.#order
-    // Who makes its room has other children before it.
+    // The program that makes the room has other children before it.
     if (this.#leader === undefined || this.#streams?.hasSpoken() !== true) return undefined
     if (!hasTerminal) return commandProcess(this.#leader, depth)
     const terminal = terminalOf(this.#tree?.pids() ?? [])
@@ -129,7 +129,7 @@ export class LocalLaunch implements Launch {
     }
   }
 
-  /** Resolves when nothing of it is left, a little after its end was told. */
+  /** Resolves when everything is removed, a little after the end was reported. */
   get over(): Promise<void> {
     return this.#over.promise
   }
@@ -148,7 +148,7 @@ export class LocalLaunch implements Launch {
       child.once('error', (error: NodeJS.ErrnoException) => this.#refuse(error, group))
       if (child.pid !== undefined) this.#follow(child, child.pid, group)
     } catch (error) {
-      // Said later, as everything else is: nobody hears of a launch before they have it in their hands.
+      // Reported asynchronously, as everything else: the caller has the launch before the listener is called.
       queueMicrotask(() => this.#refuse(error as NodeJS.ErrnoException, group))
     } finally {
       this.#begun.resolve()
@@ -163,7 +163,7 @@ export class LocalLaunch implements Launch {
       cwd,
       env: Object.fromEntries([...env, ...mark]),
       ...user,
-      detached: true, // a session of its own: no terminal of ours, and signals for us are not for it
+      detached: true, // its own session: without our terminal, and without signals for us
       stdio: streams.stdio,
     })
   }
@@ -179,16 +179,16 @@ export class LocalLaunch implements Launch {
     if (group === undefined) this.#record.leader({ pid: leader, startedAt: since })
     if (this.#order.hidesInit === true) void this.#whenThere(() => this.#findInit(leader))
     child.once('exit', (code, signal) => void this.#end(tree, { code, signal }))
-    if (this.#isStopped) tree.kill() // before it had begun
+    if (this.#isStopped) tree.kill() // stopped before it began
     queueMicrotask(() => this.#listener.started())
-    // Nothing happens in there before, and several that are looked at again and again would cost something.
+    // Nothing runs in a held launch, and polling several of them would cost CPU.
     if (this.#order.isHeld === true) void this.#released.promise.then(() => this.#watch(tree))
     else this.#watch(tree)
   }
 
   #roomTold(words: string): void {
     this.#room.heard(words)
-    if (this.#isStopped) this.#room.kill() // who stopped it did not know the room's init
+    if (this.#isStopped) this.#room.kill() // the room's init was not known when it was stopped
   }
 
   #findInit(leader: number): boolean {
@@ -212,7 +212,7 @@ export class LocalLaunch implements Launch {
     this.#tree?.kill()
   }
 
-  /** The first process has ended; with it goes whatever it has left behind. */
+  /** The first process has ended; kills the processes that it left behind. */
   async #end(tree: ProcessTree, { code, signal }: Pick<LaunchExit, 'code' | 'signal'>): Promise<void> {
     this.#isEnding = true
     const wallMs = this.#tools.monotonic() - this.#startedAt
@@ -227,14 +227,14 @@ export class LocalLaunch implements Launch {
     const status = this.#streams?.status()
     const exit = { code, signal, over, status, pidsRefused, hasSurvivors, usage, wallMs }
     this.#listener.ended({ kind: 'exited', exit })
-    // Who waits for the end need not wait for this.
+    // The caller does not wait for this.
     await this.#remove(tree)
     if (isQuiet) this.#record.remove()
     this.#streams?.finish()
     this.#over.resolve()
   }
 
-  /** What cannot be removed is swept when the next life of this worker begins. */
+  /** Groups that cannot be removed are removed at the worker's next start. */
   async #remove(tree: ProcessTree): Promise<void> {
     for (let round = 0; round < REMOVE_ROUNDS; round++) {
       if (tree.remove()) return

@@ -10,20 +10,20 @@ import { type LaunchTools, LocalLaunch } from './local-launch.ts'
 import { pipePool } from './pipe-pool.ts'
 
 export interface LocalLauncherOptions {
-  /** Of the worker, unlike that of any other worker of this machine: whatever runs under it is ours to kill. */
+  /** The worker's name, unique on this machine: every process under it is ours to kill. */
   readonly name: string
-  /** A folder of its own. */
+  /** A folder that only this launcher uses. */
   readonly folder: string
-  /** Control groups are used wherever they can be, unless this says no. */
+  /** Whether to use control groups where possible. */
   readonly useGroups: boolean
-  /** Of the spawner process: one that keeps it alive, for it must not end before what it has to kill. */
+  /** A clock whose timers keep the spawner process alive: it must not exit before it has killed its processes. */
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
   readonly send: SendSignal
 }
 
 /**
- * Starts processes from this very process. That costs the more the more memory it has (the tables of its pages are
- * copied), so a worker does it in a small process of its own: see `spawner/`.
+ * Starts processes from this process. The cost of a fork grows with the memory of the forking process (its page tables
+ * are copied), so a worker does it in a small child process: see `spawner/`.
  */
 export function localLauncher(options: LocalLauncherOptions): Launcher {
   const { clock } = options
@@ -69,7 +69,7 @@ export function localLauncher(options: LocalLauncherOptions): Launcher {
   }
 }
 
-/** Kills what was started under this name before and has lost its launcher. */
+/** Kills processes that were started under this name and have lost their launcher. */
 export function sweep(options: Pick<LocalLauncherOptions, 'name' | 'folder' | 'send' | 'useGroups'>): void {
   const send = forgiving(options.send)
   sweepRecords(options.folder, send)
@@ -79,7 +79,7 @@ export function sweep(options: Pick<LocalLauncherOptions, 'name' | 'folder' | 's
     groups?.close()
     if (groups !== undefined) return
   }
-  // Who is killed may have forked a moment before.
+  // Killed processes may have forked a moment before.
   for (let round = 0; round < 5; round++) {
     const left = markedSince(`${options.name}/`)
     if (left.length === 0) return
@@ -100,13 +100,13 @@ const factsOf = ({ groups, pipes }: LaunchTools): LauncherFacts => ({
   pipes: pipes.isAvailable,
 })
 
-/** Who is dead already need not be killed. */
+/** Ignores errors: a process that is already dead needs no signal. */
 const forgiving =
   (send: SendSignal): SendSignal =>
   (pid, signal) => {
     try {
       send(pid, signal)
     } catch {
-      // gone, or no longer ours
+      // already gone, or not ours any more
     }
   }

@@ -1,13 +1,13 @@
-/** What is kept of the end of a stream that is too long: enough to see how it ended. */
+/** How much of the end of a stream that is too long is kept, to show how it ended. */
 const MOST_TAIL_BYTES = 64 * 1024
 
 /**
- * One stream of a process, however much it writes: the first bytes are passed on as they come, up to the limit; of what
- * follows only the last are kept. The process is never made to wait.
+ * Limits one stream of a process: the first bytes are passed on as they arrive, up to the limit; of the rest only the
+ * last bytes are kept. The process never blocks.
  */
 export class OutputWindow {
   readonly #limit: number
-  /** Of the last bytes, written round and round. Made when first needed: most streams never are too long. */
+  /** A ring buffer of the last bytes. Allocated at first use: most streams are short. */
   #ring: Buffer | undefined
   #passed = 0
   #dropped = 0
@@ -16,7 +16,7 @@ export class OutputWindow {
     this.#limit = limit
   }
 
-  /** Answers the part that is to be passed on. */
+  /** Returns the part to pass on. */
   push(bytes: Uint8Array): Uint8Array | undefined {
     const room = this.#limit - this.#passed
     const now = bytes.length <= room ? bytes : bytes.subarray(0, room)
@@ -25,7 +25,7 @@ export class OutputWindow {
     return now.length === 0 ? undefined : now
   }
 
-  /** Bytes that were not passed on, those of the tail included. */
+  /** Bytes that were not passed on, including those of the tail. */
   get dropped(): number {
     return this.#dropped
   }

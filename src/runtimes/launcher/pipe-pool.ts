@@ -4,43 +4,41 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 
 /**
- * Pipes between us and the processes that we start. Node's own are pairs of sockets, and a socket cannot be opened by
- * name: `echo oops > /dev/stderr`, which build scripts are full of, would fail. So these are named pipes, made some at
- * a time, because it takes a program to make one.
- *
- * Each pipe serves one process and loses its name as soon as both ends are open. It is never used again: the process may own
- * it, and can then change its mode, its owner's access list or its size for every later reader and writer.
+ * Pipes between the launcher and its processes. Node's own are socket pairs, and a socket cannot be opened by name:
+ * `echo oops > /dev/stderr`, common in build scripts, would fail. So these are named pipes, made in batches, because
+ * each batch needs a run of mkfifo(1). Each pipe serves one process and its name is deleted as soon as both ends are
+ * open. It is never reused: the process may own it and can change its mode, access list or size.
  */
 export interface PipePool {
-  /** False where none can be made: then Node's sockets have to do. */
+  /** False where none can be made; Node's sockets are used then. */
   readonly isAvailable: boolean
-  /** Closed to everyone else. */
+  /** Accessible to this user only. */
   readonly folder: string
-  /** One that a process writes to. */
+  /** A pipe that a process writes to. */
   forOutput(): Pipe
-  /** One that a process reads from. */
+  /** A pipe that a process reads from. */
   forInput(): Pipe
   close(): Promise<void>
 }
 
 export interface Pipe {
-  /** The end for the process, to be closed by `started` when it has been started. */
+  /** The process's end; `started` closes it after the start. */
   readonly theirs: number
   readonly ours: Socket
   started(): void
   finish(): void
 }
 
-/** Made at a time. A run takes two to five. */
+/** Batch size. A run takes two to five. */
 const BATCH = 128
-/** With fewer than this left, others are made while runs go on. */
+/** With fewer than this left, the next batch is made in the background. */
 const FEW = 48
 const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants
 
-/** The folder is made, and closed to everyone else: the pipes in it are open to all. */
+/** Makes the folder, closed to other users because the pipes in it are open to all. */
 export function pipePool(parent: string): PipePool {
   const folder = join(parent, 'pipes')
-  rmSync(folder, { recursive: true, force: true }) // of one who died
+  rmSync(folder, { recursive: true, force: true }) // left by a process that died
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const unused = unusedPipes(folder)
   const isAvailable = unused.make()
@@ -49,13 +47,13 @@ export function pipePool(parent: string): PipePool {
     folder,
     forOutput: () =>
       unused.use((path) => {
-        const read = openSync(path, O_RDONLY | O_NONBLOCK) // without a writer a plain open would wait for one
+        const read = openSync(path, O_RDONLY | O_NONBLOCK) // without a writer a blocking open would wait
         const write = openOrClose(path, O_WRONLY, [read])
         return pipe(write, new Socket({ fd: read, readable: true, writable: false }))
       }),
     forInput: () =>
       unused.use((path) => {
-        const both = openSync(path, O_RDWR) // never waits; the two opens below have their other side in it
+        const both = openSync(path, O_RDWR) // never blocks; the two opens below have it as their other side
         const read = openOrClose(path, O_RDONLY, [both])
         const write = openOrClose(path, O_WRONLY | O_NONBLOCK, [both, read])
         closeSync(both)
@@ -122,7 +120,7 @@ function unusedPipes(folder: string): UnusedPipes {
   }
 }
 
-/** A process under another user must be able to open its own output by name, and could not with stricter bits. */
+/** A process under another user must be able to open its own output by name, which stricter modes would prevent. */
 const MODE = ['-m', '666', '--'] as const
 
 function pipe(theirs: number, ours: Socket): Pipe {
@@ -142,7 +140,7 @@ function pipe(theirs: number, ours: Socket): Pipe {
   }
 }
 
-/** A descriptor that stays open in a spawner would be lost for ever. */
+/** A descriptor that stays open in a spawner would never be closed. */
 function openOrClose(path: string, flags: number, others: readonly number[]): number {
   try {
     return openSync(path, flags)

@@ -8,22 +8,24 @@ import { OutputWindow } from './output-window.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
 import { terminalLine } from './terminal-line.ts'
 
-/** The standard streams of one process: two windows on what it writes, and what it is given to read. */
+/** The standard streams of one process: two windows on its output, and its input. */
 export interface ProcessStreams {
   readonly stdio: StdioOptions
-  /** The process has its ends now. */
+  /** Called when the process has its ends. */
   started(child: ChildProcess): void
   write(bytes: Uint8Array): Promise<void>
   endInput(): void
-  /** For who sees to its terminal; lost where there is none, and when it does not listen. */
+  /** Sends a size to the process's terminal; ignored when it has none or does not read it. */
   tellTerminal(line: string): void
-  /** Resolves when all output has been handed over, or with false when it has not ended after so long. */
+  /** Resolves when all output has been passed on, or with false when it has not ended within this time. */
   drained(ms: number, after: Clock['after']): Promise<boolean>
-  /** It has written to its status, or has none: its room is made. */
+  /** It has written its status, or has none: its room is ready. */
   hasSpoken(): boolean
-  /** Resolves when that is so, or it never will be: its status has ended, or says nothing for so long. */
+  /**
+   * Resolves when that is so, or when it cannot become so: the status pipe has ended, or stayed silent for this time.
+   */
   spoken(ms: number, after: Clock['after']): Promise<unknown>
-  /** What it wrote to its status, when all is drained. */
+  /** The text of its status pipe, after the streams have ended. */
   status(): string | undefined
   finish(): void
 }
@@ -31,11 +33,11 @@ export interface ProcessStreams {
 const NAMES: readonly OutputName[] = ['stdout', 'stderr']
 const STATUS_BYTES = 4096
 
-/** Who hears, and who is told when it is more than is borne. */
+/** The listener for output, and the callback for output beyond the flood limit. */
 export interface StreamEars {
   readonly listener: LaunchListener
   readonly flooded: () => void
-  /** Words of its status, as they come. */
+  /** Receives the text of the status pipe as it arrives. */
   readonly status: (words: string) => void
 }
 
@@ -49,7 +51,7 @@ export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEa
   const spoken = Promise.withResolvers<void>()
   if (hasSpoken) spoken.resolve()
   const flow = new Flow(order, ears)
-  reader?.on('error', () => {}) // the process has closed its end: nobody minds
+  reader?.on('error', () => {}) // the process has closed its end
   return {
     stdio: [
       stdin,
@@ -96,7 +98,7 @@ export function processStreams(order: LaunchSpec, pool: PipePool, ears: StreamEa
   }
 }
 
-/** What a process finds open. All of it or nothing: one that cannot be opened closes those before it. */
+/** Opens all descriptors of a process, or none: a failure closes those that were opened before it. */
 function openEnds(order: LaunchSpec, pool: PipePool) {
   const handed = handedFiles(order.handed ?? [], pool.folder)
   const pipes: Pipe[] = []
@@ -127,7 +129,7 @@ const within = (ended: Promise<unknown>, ms: number, after: Clock['after']): Pro
     })
   })
 
-/** Both outputs of one process, counted together. */
+/** Counts both outputs of one process together. */
 class Flow {
   readonly #order: LaunchSpec
   readonly #ears: StreamEars
@@ -138,7 +140,7 @@ class Flow {
     this.#ears = ears
   }
 
-  /** Resolves when the stream has ended, however it did. */
+  /** Resolves when the stream has ended or failed. */
   handOver(source: Readable | null, name: OutputName): Promise<void> {
     const window = new OutputWindow(this.#order.outputBytes)
     const { listener } = this.#ears
@@ -165,7 +167,7 @@ class Flow {
   }
 }
 
-/** The first few of them: who writes there may be anybody. */
+/** Only the first bytes are kept: the command may write to the pipe, too. */
 function wordsOf(source: Readable | null, hear: (words: string) => void): Promise<string> {
   let words = ''
   return new Promise((resolve) => {

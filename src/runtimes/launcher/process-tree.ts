@@ -5,31 +5,31 @@ import { isDead, type RoomInitWatch } from '../processes/room-init.ts'
 import type { SendSignal } from '../processes/send-signal.ts'
 import type { LaunchUsage } from './launcher.ts'
 
-/** All processes of one order. */
+/** All processes of one launch. */
 export interface ProcessTree {
-  /** Nobody in it will ever do anything again. */
+  /** No process in it will run again. */
   isEmpty(): boolean
   pids(): readonly number[]
-  /** One round; who is told may take a moment to die. */
+  /** One round of signals; processes may take a moment to die. */
   kill(): void
-  /** What they use and have used. */
+  /** Current and past usage. */
   look(): TreeUsage
-  /** The same when all are dead. */
+  /** The same, after all are dead. */
   total(): LaunchUsage
-  /** Somebody has to look now and then, for nobody counts. */
+  /** Usage must be sampled, because the kernel does not count it. */
   readonly needsLooks: boolean
   events(): { readonly outOfMemory: boolean; readonly pidsRefused: boolean }
-  /** False while the kernel is still taking somebody apart. */
+  /** Returns false while the kernel is still removing a process. */
   remove(): boolean
 }
 
 export interface TreeUsage {
   readonly cpuMs: number
-  /** At the moment; 0 where the kernel sees to it. */
+  /** Current; 0 where the kernel enforces the limit. */
   readonly memoryBytes: number
 }
 
-/** A group may be without a controller of memory, in which case somebody has to look at that. */
+/** A group may have no memory controller; memory is sampled then. */
 export function groupTree(group: RoomGroup): ProcessTree {
   let seenBytes = 0
   const total = (): LaunchUsage => {
@@ -38,7 +38,7 @@ export function groupTree(group: RoomGroup): ProcessTree {
   }
   return {
     needsLooks: !group.keepsMemory,
-    // Taking a sandbox apart takes the kernel a millisecond or two, which nobody need wait for.
+    // Removing a sandbox takes the kernel 1 to 2 ms, which the caller need not wait for.
     isEmpty: () => group.isEmpty() || areLeaving(group),
     pids: () => group.pids(),
     kill: () => group.kill(),
@@ -54,15 +54,15 @@ export function groupTree(group: RoomGroup): ProcessTree {
   }
 }
 
-/** Who was not in the first list was started by one who was still there when it was made. */
+/** A process that is missing in the first list was started by one that was still alive when the list was made. */
 function areLeaving(group: RoomGroup): boolean {
   const seen = group.pids()
   return seen.every((pid) => statOf(pid)?.isLeaving !== false) && group.pids().every((pid) => seen.includes(pid))
 }
 
 /**
- * A tree that is a room with a pid namespace, once its init is known. Without a control group the namespace tells best whether
- * anybody is left: all others are found by traces that a process can wipe.
+ * The tree of a room with a pid namespace, once its init is known. Without a control group the namespace is the most
+ * reliable test for remaining processes: a process can remove all other marks.
  */
 export function roomTree(inner: ProcessTree, room: RoomInitWatch, isGroup: boolean): ProcessTree {
   return {
@@ -75,7 +75,7 @@ export function roomTree(inner: ProcessTree, room: RoomInitWatch, isGroup: boole
   }
 }
 
-/** Remembers the most that was seen: who has died is not there to be asked. */
+/** Remembers the highest sample: a dead process cannot be sampled. */
 export function markedTree(tree: MarkedTree, send: SendSignal): ProcessTree {
   let seen: LaunchUsage = { cpuUserMs: undefined, cpuSystemMs: undefined, peakMemoryBytes: undefined, how: 'sampled' }
   return {

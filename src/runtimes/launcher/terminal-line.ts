@@ -1,15 +1,15 @@
 import type { LaunchSpec } from './launcher.ts'
 import type { Pipe, PipePool } from './pipe-pool.ts'
 
-/** That one who does not listen may leave unread. */
+/** How many bytes may stay unread. */
 const MOST_UNREAD = 4096
 
-/** The way to who sees to the terminal of a process. */
+/** Carries terminal sizes to the program that made the terminal. */
 export interface TerminalLine {
   readonly pipes: readonly Pipe[]
-  /** What the process finds as its last descriptor; nothing when it makes no terminal. */
+  /** The process's last descriptor; nothing when it makes no terminal. */
   readonly stdio: readonly (number | 'ignore')[]
-  /** Lost where there is no terminal, or nobody who listens. */
+  /** Ignored when there is no terminal or no reader. */
   tell(line: string): void
 }
 
@@ -18,7 +18,7 @@ export function terminalLine({ hasTerminal = false }: LaunchSpec, pool: PipePool
   if (!pool.isAvailable) return { pipes: [], stdio: ['ignore'], tell() {} }
   const pipe = pool.forInput()
   const { ours } = pipe
-  ours.on('error', () => {}) // the process has closed its end: nobody minds
+  ours.on('error', () => {}) // the process has closed its end
   return {
     pipes: [pipe],
     stdio: [pipe.theirs],

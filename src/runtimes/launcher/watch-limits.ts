@@ -11,9 +11,9 @@ interface Watched {
 }
 
 /**
- * Looks at what a tree of processes uses, the more seldom the longer it runs, and tells when it is too much. Processor
- * time of several processes together is nothing that the kernel limits; memory only where there are control groups for it.
- * Where nobody counts, looking is also the only way to know anything at all.
+ * Samples the usage of a process tree, less often the longer it runs, and reports when a limit is exceeded. The kernel
+ * has no limit for the processor time of several processes together, and limits memory only with control groups.
+ * Without control groups sampling is also the only source of usage.
  */
 export async function watchLimits(
   limits: LaunchLimits,

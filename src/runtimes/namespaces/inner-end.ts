@@ -3,7 +3,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { LaunchExit } from '../launcher/launcher.ts'
 import type { LaunchOutcome } from '../run/launch-run.ts'
 
-/** Some have several names, of which the first is the one that everybody knows. */
+/** Some signals have several names; the first is the common one. */
 const SIGNALS = new Map(
   Object.entries(constants.signals)
     .map(([name, number]) => [number, name as NodeJS.Signals] as const)
@@ -11,19 +11,19 @@ const SIGNALS = new Map(
 )
 
 /**
- * Between us and the command stands the program that made its room, and tells of its end as a shell would: 128 and the
- * number of a signal. So an exit code of 137 is taken for SIGKILL, as engines of containers do.
+ * The program that makes the room reports the command's end as a shell would: 128 plus the signal number. So exit code
+ * 137 counts as SIGKILL, as container engines do.
  */
 export function innerExit(exit: LaunchExit): LaunchExit {
   const signal = exit.code === null ? undefined : SIGNALS.get(exit.code - 128)
   return signal === undefined ? exit : { ...exit, code: null, signal }
 }
 
-/** What was not started at all, apart from arguments that are too long, is our affair: it is our program that did not. */
+/** A failed start is our failure, except for arguments that are too long: the program that failed to start is ours. */
 export function mustHaveStarted(end: LaunchOutcome['end'], name: string): void {
   if (end.kind === 'refused' && end.code !== 'E2BIG') throw broken(name, end.what)
 }
 
-/** The room could not be made. Not the command's fault, and perhaps another worker can. */
+/** The room could not be made: not the command's failure, and another worker may succeed. */
 export const broken = (name: string, words: string): FaultError =>
   new FaultError({ kind: 'unavailable', what: `the ${name} could not be set up: ${words.trim().slice(0, 500)}` })

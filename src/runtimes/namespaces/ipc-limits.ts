@@ -3,33 +3,33 @@ import { tryRead } from '../processes/small-files.ts'
 import type { Run } from '../run/runtime.ts'
 
 /**
- * Segments, messages and semaphores of System V are memory of the kernel's that belongs to no process: who adds up what the
- * processes of a room use does not see them. A control group for memory counts them. Where there is none, the kernel limits
- * them for each IPC namespace, of which each room has its own; whoever makes the room writes these files before the command
- * starts (proc(5), sysctl/kernel.rst). Since Linux 6.9 the root of the namespace's owner may.
+ * System V segments, messages and semaphores are kernel memory that belongs to no process, so summing the memory of a
+ * room's processes misses them. A memory control group counts them. Without one, the kernel limits them per IPC
+ * namespace, and each room has its own; the program that makes the room writes these files before the command starts
+ * (proc(5), sysctl/kernel.rst). Since Linux 6.9 the root user of the owning user namespace may.
  */
 export interface IpcSetting {
-  /** Of its file in /proc/sys/kernel. */
+  /** The name of its file in /proc/sys/kernel. */
   readonly name: 'shmall' | 'shmmax' | 'msgmnb' | 'msgmni' | 'sem'
   readonly value: string
 }
 
-/** `counted` with the rest of its memory, `limited` by such settings, or `refused` where neither can be done. */
+/** `counted` with the other memory, `limited` by such settings, or `refused` where neither is possible. */
 export type IpcWay = 'counted' | 'limited' | 'refused'
 
-/** What the kernel itself begins with, and a room never gets more of. */
+/** The kernel's defaults; a room never gets more. */
 const MOST = { messageBytes: 16_384, queues: 32_000, perSet: 32_000, sets: 32_000, operations: 500 }
-/** A message without content takes this much, and a queue holds as many messages as it may hold bytes. */
+/** The size of an empty message; a queue may hold as many messages as bytes. */
 const MESSAGE_BYTES = 64
-/** What one semaphore takes at most, and a set of them beside that. */
+/** The maximum size of one semaphore, and the size of a set without its semaphores. */
 const SEMAPHORE_BYTES = 128
 const SET_BYTES = 1024
-/** Of the memory of a room, for messages and for semaphores each: programs need few of them. */
+/** The share of a room's memory for messages and for semaphores each: programs need few. */
 const SHARE = 1 / 8
 
 const PAGE_BYTES = Number(/^KernelPageSize:\s+(\d+) kB$/m.exec(tryRead('/proc/self/smaps'))?.[1] ?? 4) * 1024
 
-/** Segments together are no more than the memory of the room; messages and semaphores take an eighth of it each. */
+/** Segments together are limited to the room's memory; messages and semaphores to an eighth of it each. */
 export function ipcSettings(memoryBytes: number): readonly IpcSetting[] {
   const bytes = Math.max(PAGE_BYTES, Math.trunc(memoryBytes))
   const within = (most: number, each: number): number => Math.max(1, Math.min(most, Math.floor((bytes * SHARE) / each)))
@@ -44,6 +44,6 @@ export function ipcSettings(memoryBytes: number): readonly IpcSetting[] {
   ]
 }
 
-/** Those of one run: none where its memory is counted, or has no limit. */
+/** The settings of one run: none where its memory is counted or unlimited. */
 export const ipcSettingsOf = ({ limits }: Run, facts: LauncherFacts): readonly IpcSetting[] =>
   limits.memoryBytes === undefined || facts.memory === 'all' ? [] : ipcSettings(limits.memoryBytes)

@@ -3,8 +3,8 @@ import { type ProgramProblem, programProblem } from '../run/program.ts'
 import { isInSight, type SystemPart } from './system-view.ts'
 
 /**
- * Why a program cannot be started, where that can be told from outside: one without a slash, looked for along folders of the
- * machine that the room sees as they are. All others are looked for by the room itself.
+ * Returns why a program cannot be started, where that can be determined outside: a name without a slash, searched for
+ * in folders that the room shares with the machine. The room itself looks up all others.
  */
 export function problemInside(
   program: string,

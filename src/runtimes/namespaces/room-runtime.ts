@@ -4,29 +4,29 @@ import type { Launcher, LauncherFacts } from '../launcher/launcher.ts'
 import { noNetworks, type RoomNetwork, type RoomNetworks } from '../network/room-networks.ts'
 import type { KeptLimits, Run } from '../run/runtime.ts'
 
-/** What the runtimes that make rooms with namespaces are given. */
+/** The options of runtimes that make rooms with namespaces. */
 export interface RoomRuntimeOptions {
   readonly launcher: Launcher
   readonly clock: Clock
-  /** What a command finds in its environment where it does not say otherwise, over the few that are fixed. */
+  /** Default environment variables, which override the fixed ones. */
   readonly env: readonly EnvVariable[]
-  /** Who rooms belong to outside; undefined for the worker's own user. Only root can name another. */
+  /** The user that owns rooms outside; undefined for the worker's own. Only root can choose another. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined
   /** Whether the worker is root. */
   readonly isRoot: boolean
-  /** Of each stream, where no limit is said. */
+  /** The limit of each stream when the command has none. */
   readonly outputBytes: number
-  /** A folder of this runtime alone, which the user above can reach. */
+  /** A folder that only this runtime uses and that the user above can reach. */
   readonly folder: string
-  /** Further folders of the machine that rooms see as they are, and cannot change. */
+  /** Further folders of the machine that rooms see read-only. */
   readonly readable?: readonly string[]
-  /** Networks for the rooms of commands that may use one; such commands are refused when left out. */
+  /** Networks for commands that may use one; without it such commands are refused. */
   readonly networks?: RoomNetworks
 }
 
 /**
- * Rooms belong to root under another number, and what root owns on this machine is theirs to change if they get hold of it. So
- * they are given no descriptor of a file that others use: not even /dev/null, whose mode they could change, as their input.
+ * Rooms then run as root under another uid, so a room could change files of root that it can reach. Therefore it gets
+ * no descriptor of a shared file: not even /dev/null as its input, whose mode it could change.
  */
 export const belongsToRoot = ({ isRoot, user }: Pick<RoomRuntimeOptions, 'isRoot' | 'user'>): boolean =>
   isRoot && (user === undefined || user.uid === 0)
@@ -56,7 +56,7 @@ export const keptLimits = (facts: LauncherFacts, { isRoot, user }: RoomRuntimeOp
   cpus: facts.cpus,
 })
 
-/** What falls short of what one would wish for. */
+/** Notes on missing protection. */
 export const notesOn = (facts: LauncherFacts, { user, isRoot }: RoomRuntimeOptions): readonly string[] =>
   [
     isRoot && user === undefined && 'rooms belong to root, under another name: files of root that they see are theirs',

@@ -1,36 +1,36 @@
 import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 
-/** What a room sees of a system, none of it to be changed. */
+/** The read-only part of a system that a room sees. */
 export type SystemPart =
   | { readonly kind: 'bind'; readonly from: string; readonly to: string }
   | { readonly kind: 'symlink'; readonly target: string; readonly at: string }
 
-/** Programs and libraries. What belongs to people, services and the machine itself is elsewhere, and stays out of sight. */
+/** Programs and libraries. Folders of users, services and the machine itself stay hidden. */
 const SYSTEM = ['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'nix', 'gnu']
-/** These a room has of its own. */
+/** Folders that each room has for itself. */
 const OWN: ReadonlySet<string> = new Set(['dev', 'proc', 'sys', 'run', 'tmp', 'room', 'lost+found'])
 
-/** Of this machine: its programs, and a folder that stands for /etc. */
+/** This machine's system: its programs, and a folder that stands for /etc. */
 export const systemOfMachine = (etc: string, readable: readonly string[]): readonly SystemPart[] => [
   ...SYSTEM.flatMap((name) => partAt('/', name)),
   { kind: 'bind', from: etc, to: '/etc' },
   ...readable.map((path): SystemPart => ({ kind: 'bind', from: path, to: mustBeElsewhere(path) })),
 ]
 
-/** What a room has of its own would lie over it. */
+/** A folder of the room would be mounted over it. */
 function mustBeElsewhere(path: string): string {
   if (isAbsolute(path) && !OWN.has(path.split('/')[1] ?? '')) return path
   throw new Error(`rooms cannot see ${path}: it must be an absolute path outside of /${[...OWN].join(', /')}`)
 }
 
-/** Of another system that lies in a folder. */
+/** Another system, in a folder. */
 export const systemOf = (rootfs: string): readonly SystemPart[] =>
   readdirSync(rootfs)
     .filter((name) => !OWN.has(name))
     .flatMap((name) => partAt(rootfs, name))
 
-/** A symlink stays one: where it leads to is for the room to say. */
+/** A symlink stays a symlink: the room resolves it. */
 function partAt(root: string, name: string): SystemPart[] {
   const from = join(root, name)
   const found = lstatSync(from, { throwIfNoEntry: false })
@@ -38,7 +38,7 @@ function partAt(root: string, name: string): SystemPart[] {
   return found?.isDirectory() === true ? [{ kind: 'bind', from, to: `/${name}` }] : []
 }
 
-/** Whether a path of the machine is what a room sees there. */
+/** Whether a path of the machine is the same file in the room. */
 export const isInSight = (path: string, parts: readonly SystemPart[]): boolean =>
   parts.some((part) =>
     part.kind === 'bind'

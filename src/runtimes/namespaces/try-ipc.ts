@@ -6,7 +6,7 @@ import { plainRun } from './try-room.ts'
 
 const TRIAL = { memoryBytes: 64 << 20, wallMs: 10_000 }
 
-/** Whether rooms can be made in which the kernel limits what System V takes: one is made, and asked for its limits. */
+/** Tests whether the kernel can limit System V IPC in rooms: makes a room and reads its limits. */
 export async function canLimitIpc(run: (run: Run) => Promise<RunEnd>, folder: string): Promise<boolean> {
   const path = realpathSync(mkdtempSync(join(folder, 'probe-')))
   const settings = ipcSettings(TRIAL.memoryBytes)
@@ -18,7 +18,7 @@ export async function canLimitIpc(run: (run: Run) => Promise<RunEnd>, folder: st
     const said = Buffer.from(end.stdout.bytes).toString().replaceAll('\t', ' ')
     return end.cause === 'ok' && said === settings.map(({ value }) => `${value}\n`).join('')
   } catch {
-    return false // the room could not be made so; one without may be
+    return false // this room could not be made; one without the settings may work
   } finally {
     rmSync(path, { recursive: true, force: true })
   }

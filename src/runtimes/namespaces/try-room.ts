@@ -6,13 +6,16 @@ import type { RoomRuntimeOptions } from './room-runtime.ts'
 
 export interface Trial {
   readonly script: string
-  /** What it must write. */
+  /** The output that it must write. */
   readonly says: string
 }
 
 const TRIAL_MS = 10_000
 
-/** Nothing tells whether rooms can be made like making one. Throws with the reason when it cannot, or is not what it should be. */
+/**
+ * Tests whether rooms work by making one. Throws with the reason when that fails or the room is not isolated as
+ * required.
+ */
 export async function tryRoom(
   runtime: Runtime,
   { folder, user }: Pick<RoomRuntimeOptions, 'folder' | 'user'>,

@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
 
-/** The second is what systemd-resolved asks, where the first names only its own address on the loopback. */
+/**
+ * The second is systemd-resolved's list of upstream servers, for machines where the first names only its loopback
+ * address.
+ */
 const FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf'] as const
 const MOST = 3
 
 export interface NameService {
-  /** Addresses that a room can send questions to: IPv4, and not on the loopback. */
+  /** Addresses that a room can query: IPv4, and not on the loopback. */
   readonly servers: readonly string[]
-  /** Lines of resolv.conf(5) that say how to look names up. */
+  /** Lines of resolv.conf(5) that set how names are resolved. */
   readonly others: readonly string[]
 }
 
@@ -31,7 +34,7 @@ export async function nameService(files: readonly string[] = FILES): Promise<Nam
 export const resolvConf = ({ servers, others }: NameService): string =>
   [...servers.map((address) => `nameserver ${address}`), ...others, ''].join('\n')
 
-/** With the names that the operator lists, for the machine may know them from its own file. */
+/** Includes the names that the operator lists, because the machine may resolve them from its own hosts file. */
 export const hostsFile = (names: ReadonlyMap<string, readonly string[]>, hostname: string): string =>
   [
     `127.0.0.1 localhost ${hostname}`,

@@ -10,17 +10,17 @@ import { type AddressRange, reachRanges, SPECIAL_RANGES } from '../../base/addre
  * gateway can be resolved: its entry is permanent, and the interface sends no ARP request.
  */
 export const INTERFACE = 'tap0'
-/** In the range for benchmarks (RFC 2544), which is nobody's private network. */
+/** From the benchmark range (RFC 2544), which no private network uses. */
 export const ROOM_NET = {
   range: '198.18.255.0/24',
   prefix: 24,
   address: '198.18.255.100',
   gateway: '198.18.255.2',
-  /** libslirp derives it from the address of the gateway; pasta takes frames for any. */
+  /** libslirp derives it from the gateway's address; pasta accepts frames for any. */
   gatewayMac: '52:55:c6:12:ff:02',
 } as const
 
-/** Far from those that people use. */
+/** Routing table numbers that are not in common use. */
 const NAME_TABLE = 5353
 
 export interface NetworkPlan {
@@ -39,7 +39,7 @@ export function networkBatch({ reach, resolved, own, nameServers }: NetworkPlan)
   const exact = new Set(listed.filter(({ prefix }) => prefix === 32).map(({ address }) => address))
   const closed = [
     ...SPECIAL_RANGES.filter((range) => !open(range)),
-    // A range that is listed does not open the machine itself: only its very address does.
+    // A listed range does not include this machine's own addresses: each must be listed itself.
     ...own.filter((address) => isIPv4(address) && !exact.has(address)).map(single),
   ]
   const through = `via ${ROOM_NET.gateway} dev ${INTERFACE} onlink`
@@ -50,9 +50,9 @@ export function networkBatch({ reach, resolved, own, nameServers }: NetworkPlan)
     `route replace default ${through}`,
     ...listed.map((range) => `route replace ${textOf(range)} ${through}`),
     ...closed.map((range) => `route replace unreachable ${textOf(range)}`),
-    // Or the gateway itself, and whatever a translator serves beside it, could be talked to.
+    // Otherwise the room could reach the gateway and services that a translator offers there.
     `route del ${ROOM_NET.range} dev ${INTERFACE}`,
-    // Name servers are often private: to them a room may send questions, and nothing else.
+    // Name servers often have private addresses: a room may reach them on the DNS port only.
     ...nameServers.flatMap((address) => [
       `route replace ${address}/32 ${through} table ${NAME_TABLE}`,
       ...['udp', 'tcp'].map(
@@ -65,7 +65,7 @@ export function networkBatch({ reach, resolved, own, nameServers }: NetworkPlan)
 
 const single = (address: string): AddressRange => ({ address, prefix: 32, family: isIPv4(address) ? 'ipv4' : 'ipv6' })
 
-/** As the kernel wants it: with no bits set beyond the prefix. */
+/** The kernel requires that no bits are set after the prefix. */
 function textOf({ address, prefix }: AddressRange): string {
   const bits = masked(address, prefix)
   return `${[24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.')}/${prefix}`

@@ -4,14 +4,14 @@ import { FaultError } from '../../base/fault.ts'
 export interface RoomNetworks {
   /** Why rooms of this user cannot have a network on this machine; undefined when they can. */
   problem(user: NetworkUser): Promise<string | undefined>
-  /** Throws `unavailable` when there is none to be had. */
+  /** Throws `unavailable` when no network can be made. */
   open(user: NetworkUser): Promise<RoomNetwork>
   /**
-   * Makes the network namespace of a process into such a network: for containers, whose namespaces an engine makes. Not for
-   * the machine's own.
+   * Turns the network namespace of a process into such a network, for containers, whose namespaces the engine makes.
+   * Not available for the machine's own network.
    */
   connect(pid: number): Promise<RoomNetwork>
-  /** It is the machine's own network, and nothing keeps rooms from any address. */
+  /** It is the machine's own network: rooms can reach every address. */
   readonly isMachine: boolean
 }
 
@@ -19,7 +19,7 @@ export interface RoomNetworks {
 export type NetworkUser = { readonly uid: number; readonly gid: number } | undefined
 
 export interface RoomNetwork extends AsyncDisposable {
-  /** The words before a program that is to run in this network; none for the machine's own. */
+  /** The arguments before a program that is to run in this network; none for the machine's own. */
   readonly join: readonly string[]
   /** Files that a room sees in place of its own, because names resolve differently in this network. */
   readonly files: readonly { readonly from: string; readonly to: string }[]
@@ -39,7 +39,7 @@ export const hostNetworks = (): RoomNetworks => ({
   }),
 })
 
-/** No network for any room, and why. */
+/** Refuses a network for every room, with this reason. */
 export const noNetworks = (reason: string): RoomNetworks => ({
   isMachine: false,
   connect: () => Promise.reject(noRoomNetwork(reason)),
@@ -47,6 +47,6 @@ export const noNetworks = (reason: string): RoomNetworks => ({
   open: () => Promise.reject(noRoomNetwork(reason)),
 })
 
-/** Another worker may have one. */
+/** Retryable: another worker may have a network. */
 export const noRoomNetwork = (reason: string, cause?: unknown): FaultError =>
   new FaultError({ kind: 'unavailable', what: `the room cannot have a network: ${reason}` }, cause)

@@ -5,39 +5,40 @@ import type { NetworkUser } from './room-networks.ts'
 const MOST_WORDS = 2000
 const BATCH_MS = 10_000
 
-/** A small program beside the worker. It ends when the worker does: a pipe from the worker tells it. */
+/** A helper process beside the worker. It ends with the worker: a pipe from the worker closes. */
 export interface SideProcess {
   readonly pid: number
-  /** Resolves with its words when it is ready; rejects with them when it ended before. */
+  /** Resolves with its output when it is ready; rejects with its error output when it ended before. */
   readonly ready: Promise<void>
-  /** The last of what it wrote to its standard error. */
+  /** The end of its standard error. */
   words(): string
-  /** Resolves when it is gone. */
+  /** Resolves when it has exited. */
   end(): Promise<void>
 }
 
 export interface SideProcessSpec {
   readonly argv: readonly string[]
   readonly user: NetworkUser
-  /** Descriptors beyond the standard streams: `life` is closed when the worker ends, `ready` is where it says that it is ready. */
+  /**
+   * Descriptors beyond the standard streams: `life` closes when the worker ends; on `ready` the program reports that it
+   * is ready.
+   */
   readonly extra?: 'life and ready'
-  /** It has a child of its own, which it ends when its input does: it must not be killed before. */
+  /** It ends its own child when its input ends, so it must not be killed before that. */
   readonly isGuard?: boolean
 }
 
-/**
- * Starts one. Unless it has descriptors of its own, it lives until its input ends, and is ready when it writes something.
- */
+/** Starts one. Without descriptors of its own it lives until its input ends, and is ready when it writes output. */
 export function startBeside({ argv, user, extra, isGuard = false }: SideProcessSpec): SideProcess {
   const [program = '', ...words] = argv
   const child = spawn(program, words, {
     stdio: extra === undefined ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
     cwd: '/',
-    detached: true, // Ctrl+C is for the worker, which ends it in its own time
+    detached: true, // Ctrl+C is for the worker, which then ends it
     ...user,
   })
-  for (const stream of child.stdio) stream?.on('error', () => {}) // how it ends is told by its exit
+  for (const stream of child.stdio) stream?.on('error', () => {}) // its exit code reports how it ended
   const said = gathered(child)
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve())
@@ -49,7 +50,7 @@ export function startBeside({ argv, user, extra, isGuard = false }: SideProcessS
     child.once('error', (error) => reject(error))
     child.once('close', () => reject(new Error(said().trim() || `${program} ended at once`)))
   })
-  ready.catch(() => {}) // told to whoever asks
+  ready.catch(() => {}) // reported to each caller of `ready`
   return {
     pid: child.pid ?? 0,
     ready,
@@ -71,7 +72,7 @@ function gathered({ stderr }: ChildProcess): () => string {
   return () => text
 }
 
-/** Runs a program to its end, with this input. Throws with its words when it fails. */
+/** Runs a program to its end with this input. Throws with its error output when it fails. */
 export function runToEnd(argv: readonly string[], input: string, user: NetworkUser): Promise<string> {
   const [program = '', ...words] = argv
   return new Promise((resolve, reject) => {
@@ -80,7 +81,7 @@ export function runToEnd(argv: readonly string[], input: string, user: NetworkUs
       if (error === null) resolve(stdout)
       else reject(new Error((stderr || error.message).trim().slice(-MOST_WORDS)))
     })
-    child.stdin?.on('error', () => {}) // it has ended, and its words say why
+    child.stdin?.on('error', () => {}) // it has exited, and its error output states why
     child.stdin?.end(input)
   })
 }

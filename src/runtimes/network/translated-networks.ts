@@ -12,16 +12,16 @@ import { runToEnd, type SideProcess, startBeside } from './side-process.ts'
 import { installedTranslators, type Translator } from './translators.ts'
 
 export interface TranslatedNetworksOptions {
-  /** A folder of this part alone, which the users of rooms can reach. */
+  /** A folder that only these networks use and that the users of rooms can reach. */
   readonly folder: string
   /** Whether the worker is root. */
   readonly isRoot: boolean
-  /** What the operator lists: addresses, ranges and names that rooms may reach though they are not public. */
+  /** The operator's list of addresses, ranges and names that rooms may reach although they are not public. */
   readonly reach: readonly string[]
   /** The addresses of this machine. */
   readonly own: () => readonly string[]
   readonly clock: Pick<Clock, 'after'>
-  /** In the order in which they are tried; those that are installed when left out. */
+  /** In order of preference; the installed ones by default. */
   readonly translators?: readonly Translator[]
 }
 
@@ -32,24 +32,25 @@ interface Kit {
   readonly translator: Translator
 }
 
-/** Its only work is to keep the namespaces while they are set up and joined; it ends with the worker. */
+/** Its only purpose is to hold the namespaces while they are set up and joined; it ends with the worker. */
 const KEEPER = ['/bin/sh', '-c', 'echo ready; exec cat > /dev/null']
 const LOOK_ROUNDS = 250
 const LOOK_MS = 20
 
 /**
- * A network namespace for each room, with address translation by a program that needs no rights in the room. The namespace belongs
- * to a user namespace between the machine's and the room's: the room's user owns it from outside and can join it, but what runs in the
- * room is inside a user namespace below, where it has no rights over the network: it cannot change a route.
+ * One network namespace per room, with address translation by a program that needs no rights in the room. The namespace
+ * belongs to a user namespace between the machine's and the room's: the room's user owns it from outside and can join
+ * it. Processes in the room run in a user namespace below, where they have no rights over the network and cannot change
+ * a route.
  */
 export function translatedNetworks(options: TranslatedNetworksOptions): RoomNetworks {
   const found = new Map<string, Promise<Kit>>()
   const kitFor = (user: NetworkUser): Promise<Kit> => {
-    // Each room may have a user of its own; what works for one of them works for all.
+    // Each room may have its own user; a result for one of them holds for all.
     const key = user === undefined ? 'own' : user.uid === 0 ? 'root' : 'other'
     const kit = found.get(key) ?? findKit(user, options)
     found.set(key, kit)
-    kit.catch(() => {}) // told to whoever asks
+    kit.catch(() => {}) // reported to each caller of `kitFor`
     return kit
   }
   const orWhyNot = (opening: Promise<RoomNetwork>): Promise<RoomNetwork> =>
@@ -67,7 +68,7 @@ export function translatedNetworks(options: TranslatedNetworksOptions): RoomNetw
 const noProblem = (): undefined => undefined
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Nothing tells whether a network can be made like making one. */
+/** Tests whether a network can be made by making one. */
 async function findKit(user: NetworkUser, options: TranslatedNetworksOptions): Promise<Kit> {
   const [unshare, nsenter, ip] = await Promise.all(['unshare', 'nsenter', 'ip'].map(firstRunnable))
   if (unshare === undefined || nsenter === undefined)
@@ -89,7 +90,7 @@ async function findKit(user: NetworkUser, options: TranslatedNetworksOptions): P
   throw new Error(problems.join('; '))
 }
 
-/** The most common reason by far, in words that say what to do. */
+/** Adds the remedy for the most frequent reason. */
 function reasonIn(words: string): string {
   const isTun = /\/dev\/net\/tun|TUNSETIFF/.test(words)
   if (!isTun) return words.replaceAll('\n', ' ')
@@ -98,7 +99,7 @@ function reasonIn(words: string): string {
 
 async function openNetwork(kit: Kit, user: NetworkUser, options: TranslatedNetworksOptions): Promise<RoomNetwork> {
   await using parts = new AsyncDisposableStack()
-  // Only a user that is root in the namespaces can set the network up from within: a worker that is root does it from outside.
+  // Only root of the namespaces can configure the network from inside; a worker that is root does it from outside.
   const map = options.isRoot ? '--map-current-user' : '--map-root-user'
   const argv = [kit.unshare, '--user', map, '--net', ...KEEPER]
   const keeper = parts.adopt(startBeside({ argv, user }), (each) => each.end())
@@ -156,7 +157,7 @@ async function configured(
   throw new Error(`it made no interface: ${translator.words() || 'it gave no reason'}`)
 }
 
-/** Names that do not resolve now are left out: a room can do without them. */
+/** Names that do not resolve now are left out: they are optional. */
 async function resolvedNames(reach: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
   for (const name of reachNames(reach)) {

@@ -6,17 +6,17 @@ import type { SideProcessSpec } from './side-process.ts'
 /** A program that carries packets between a room's network and sockets of this machine: network address translation in user space. */
 export interface Translator {
   readonly name: string
-  /** How to start it for the network of a process. */
+  /** How to start it for the network namespace of a process. */
   start(pid: number, user: NetworkUser): SideProcessSpec
-  /** Says by a descriptor that the interface is configured; else somebody has to look. */
+  /** Whether it reports on a descriptor that the interface is configured; otherwise the interface is polled. */
   readonly tellsReady: boolean
 }
 
 const MTU = '65520'
 
 /**
- * As root it needs the rights of root to open /dev/net/tun where that is closed to others, and gives them up: `--enable-sandbox` drops every
- * capability that matters, and the file system.
+ * It needs root to open /dev/net/tun where only root may, and then drops its rights: `--enable-sandbox` drops all
+ * relevant capabilities and changes the root directory.
  */
 const slirp4netns = (path: string): Translator => ({
   name: 'slirp4netns',
@@ -31,10 +31,13 @@ const slirp4netns = (path: string): Translator => ({
   }),
 })
 
-/** Ends pasta when the input ends: pasta itself does not look. */
+/** Ends pasta when the input ends: pasta itself does not read it. */
 const GUARD = '"$@" & child=$!; echo started; cat > /dev/null; kill -9 $child'
 
-/** Started as root it would become nobody, who may not enter the room's namespaces; so it is started as their owner. */
+/**
+ * Started as root, pasta would switch to `nobody`, who may not enter the room's namespaces; so it is started as their
+ * owner.
+ */
 const pasta = (path: string, shell: string): Translator => ({
   name: 'pasta',
   tellsReady: false,
@@ -49,7 +52,7 @@ const pasta = (path: string, shell: string): Translator => ({
   }),
 })
 
-/** Those that are installed, in the order in which they are tried. */
+/** The installed ones, in order of preference. */
 export async function installedTranslators(): Promise<readonly Translator[]> {
   const [slirp, passt, shell] = await Promise.all(['slirp4netns', 'pasta', 'sh'].map(firstRunnable))
   return [

@@ -3,8 +3,9 @@ import { type ProcessStat, statOf } from './marked-processes.ts'
 import { tryRead } from './small-files.ts'
 
 /**
- * The command's own process: below the first by as many as make its room. Who was adopted on the way comes after it. Between its
- * birth and its program it is a copy of who bore it, and a signal would end that, and not the command: then it is not there yet.
+ * Finds the command's own process, this many levels below the first process. Adopted processes come after it in the
+ * list of children. Between fork and exec it is a copy of its parent, and a signal would not reach the command: it
+ * counts as not started then.
  */
 export function commandProcess(leader: number, depth: number): number | undefined {
   let [pid, parent]: (number | undefined)[] = [leader]
@@ -14,7 +15,7 @@ export function commandProcess(leader: number, depth: number): number | undefine
   return program !== undefined && program === programOf(parent) ? undefined : pid
 }
 
-/** Undefined where we may not know. */
+/** Undefined where /proc denies access. */
 function programOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/exe`)
@@ -25,22 +26,22 @@ function programOf(pid: number): string | undefined {
 
 const firstChild = (pid: number): number | undefined => childrenOf(pid)[0]
 
-/** Those of its first thread, in the order of their birth. */
+/** The children of its first thread, in order of their start. */
 export const childrenOf = (pid: number): number[] =>
   tryRead(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
 
 export interface TerminalOfTree {
-  /** Of /dev/pts, as the room sees it. */
+  /** The terminal's number in /dev/pts, as the room sees it. */
   readonly number: number
-  /** The processes that keys such as Ctrl-C are for. */
+  /** The foreground process group, which receives keys such as Ctrl-C. */
   readonly foreground: number
 }
 
-/** What devices of pseudo-terminals are numbered from on, and how many there are under each number. */
+/** The first major number of pseudo-terminals, and how many terminals each major number has. */
 const FIRST_MAJOR = 136
 const LAST_MAJOR = 143
 
-/** The terminal of the oldest among these processes that has one: programs may make others of their own. */
+/** The terminal of the oldest of these processes that has one: programs may make more terminals. */
 export function terminalOf(pids: readonly number[]): TerminalOfTree | undefined {
   const found = new Map<number, ProcessStat>()
   for (const pid of pids) {
@@ -48,14 +49,14 @@ export function terminalOf(pids: readonly number[]): TerminalOfTree | undefined 
     if (stat !== undefined) found.set(pid, stat)
   }
   const [oldest] = [...found.values()].filter(({ terminal }) => isPseudo(terminal)).sort(byAge)
-  // A number from outside of the tree would be somebody else's.
+  // A pid outside the tree belongs to an unrelated process.
   if (oldest === undefined || ![...found.values()].some(({ group }) => group === oldest.foreground)) return undefined
   return { number: numberOf(oldest.terminal), foreground: oldest.foreground }
 }
 
 const byAge = (one: ProcessStat, other: ProcessStat): number => one.startedAt - other.startedAt
 
-/** As the kernel packs a device into one number. */
+/** Decodes the kernel's device number. */
 const majorOf = (device: number): number => (device >> 8) & 0xfff
 const minorOf = (device: number): number => (device & 0xff) | ((device >> 12) & 0xfff00)
 const isPseudo = (device: number): boolean => majorOf(device) >= FIRST_MAJOR && majorOf(device) <= LAST_MAJOR

@@ -3,10 +3,10 @@ import { memoryBytesOf } from './process-memory.ts'
 import type { SendSignal } from './send-signal.ts'
 import { tryRead } from './small-files.ts'
 
-/** In the environment of every process of an order, where there are no control groups. */
+/** Set in the environment of every process of a launch, where there are no control groups. */
 export const MARKER = 'WINDLASS_ROOM'
 
-/** The kernel's clock ticks 100 times a second for everyone who asks by these files. */
+/** The kernel reports times in 1/100 s in these files (USER_HZ). */
 const TICK_MS = 10
 
 export interface MarkedProcess {
@@ -19,20 +19,20 @@ export interface MarkedProcess {
 export interface MarkedTree {
   /** The value of the marker; undefined where only the session is known. */
   readonly mark: string | undefined
-  /** The first process: its session is the tree's. */
+  /** The first process, which leads the tree's session. */
   readonly leader: number
-  /** When it started: nobody in the tree is older, and most processes of a machine are. */
+  /** Its start time: no process of the tree is older, and most processes of a machine are. */
   readonly since: number
 }
 
-/** Asked at once, while it cannot have been forgotten yet. */
+/** Read at once, before the pid can be reused. */
 export const startOf = (pid: number): number => statOf(pid)?.startedAt ?? 0
 
 /**
- * Finds the processes of a tree by looking through all: those in the session of its first process, those below it, and
- * those that carry the marker. A grandchild that called setsid is found by the marker, one that cleared its environment
- * by the session. Who did both, and lost its parent, is missed: that takes intent, and only control groups hold against
- * it, or a pid namespace, in which nobody ever loses the last of its parents.
+ * Finds the processes of a tree by scanning all processes: those in the session of its first process, its descendants,
+ * and those with the marker. A grandchild that called setsid is found by the marker, one that cleared its environment
+ * by the session. A process that did both and lost its parent is missed; only a control group or a pid namespace
+ * prevents that.
  */
 export function markedProcesses({ mark, leader, since }: MarkedTree): MarkedProcess[] {
   const young = new Map<number, ProcessStat>()
@@ -57,7 +57,7 @@ export function markedProcesses({ mark, leader, since }: MarkedTree): MarkedProc
   })
 }
 
-/** Those whose marker begins so: what an earlier life of a worker left. */
+/** Processes whose marker begins with this text: left by an earlier process of the worker. */
 export function markedSince(prefix: string): number[] {
   return allPids().filter((pid) =>
     tryRead(`/proc/${pid}/environ`)
@@ -66,7 +66,7 @@ export function markedSince(prefix: string): number[] {
   )
 }
 
-/** One round: first all are stopped, so that none forks while the others are told; then all are killed. */
+/** One round: stops all first, so that none forks meanwhile; then kills all. */
 export function killMarked(tree: MarkedTree, send: SendSignal): void {
   for (let round = 0; round < 20; round++) {
     const running = markedProcesses(tree).filter(({ isStopped }) => !isStopped)
@@ -100,25 +100,25 @@ const carries = (pid: number, entry: string): boolean => tryRead(`/proc/${pid}/e
 
 export interface ProcessStat {
   readonly isDead: boolean
-  /** The kernel is taking it apart, and it has no other thread: it will never do anything again. */
+  /** It is exiting and has no other thread: it will not run again. */
   readonly isLeaving: boolean
   readonly isStopped: boolean
   readonly parent: number
   readonly group: number
   readonly session: number
-  /** The number of its device; 0 for none. */
+  /** The number of its terminal device; 0 for none. */
   readonly terminal: number
-  /** The group of processes in front of that terminal. */
+  /** The foreground process group of that terminal. */
   readonly foreground: number
   readonly cpuUserMs: number
   readonly cpuSystemMs: number
   readonly startedAt: number
 }
 
-/** PF_EXITING of the kernel's flags. */
+/** The kernel's flag PF_EXITING. */
 const EXITING = 0x4
 
-/** The fields of proc(5) from the third on: the name before them is in brackets, and may have anything in it. */
+/** The fields of proc(5) from the third on: the name before them is in brackets and may contain any character. */
 export function statOf(pid: number): ProcessStat | undefined {
   const text = tryRead(`/proc/${pid}/stat`)
   if (text === '') return undefined
@@ -134,7 +134,7 @@ export function statOf(pid: number): ProcessStat | undefined {
     session: number(6),
     terminal: number(7),
     foreground: number(8),
-    // With those of its children that have ended and were waited for.
+    // Includes children that have ended and were waited for.
     cpuUserMs: (number(14) + number(16)) * TICK_MS,
     cpuSystemMs: (number(15) + number(17)) * TICK_MS,
     startedAt: number(22),

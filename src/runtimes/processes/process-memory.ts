@@ -1,14 +1,14 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { tryRead } from './small-files.ts'
 
-/** Descriptors that one look goes through: a process can have a million of them, and the launcher waits meanwhile. */
+/** The limit of descriptors per sample: a process can have a million of them, and the launcher is blocked meanwhile. */
 const MOST_DESCRIPTORS = 8192
 const BLOCK_BYTES = 512
 
 /**
- * What processes have in memory, where no control group counts it: what is resident, and files that are only memory (memfd_create(2)),
- * whose pages are in no process that has not mapped them. Mapped ones are resident, too, and counted once. A process that
- * means to can still hide such a file: in a socket, on its way to another process.
+ * Sums the memory of processes where no control group counts it: resident pages, and files in memory (memfd_create(2)),
+ * whose pages are resident only in processes that map them. Mapped ones are counted once. A process can still hide such
+ * a file in a socket, on its way to another process.
  */
 export function memoryBytesOf(pids: readonly number[]): number {
   const files = new Map<string, number>()
@@ -29,7 +29,7 @@ export function memoryBytesOf(pids: readonly number[]): number {
 const kibIn = (status: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1024
 
-/** None of a process that is gone, or that we may not look into. */
+/** None for a process that is gone or that may not be inspected. */
 function descriptorsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`)

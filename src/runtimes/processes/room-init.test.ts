@@ -10,8 +10,8 @@ import { isGone } from '../run/contract.ts'
 import { realClock } from '../run/rooms.fixture.ts'
 
 /**
- * A maker of rooms that a hostile command has taken over: it names the first process of its pid namespace, reports a good end,
- * and leaves the namespace behind. Nothing in there carries a mark, and its session and its parent are others.
+ * A program that makes rooms, controlled by a hostile command: it reports the first process of its pid namespace,
+ * reports success, and leaves the namespace behind. No process in it carries a marker, and session and parent differ.
  */
 const taken = (file: string, end: string): string => `
 inside='read -r pid rest </proc/self/stat; echo "{\\"child-pid\\": $pid}" >&3; echo $pid > ${file}; exec 0<&- 1>&- 2>&- 3>&-; exec sleep 300'

@@ -17,23 +17,26 @@ export interface RoomInit {
   readonly startedAt: number
 }
 
-/** What the maker of a room writes to its status before the command runs. */
+/** The part of the status that the room's maker writes before the command runs. */
 const NAMED = /"child-pid":\s*(\d+)/
 
-/** Checked, for the number came through a pipe: only the first process of a namespace below ours has the pid 1 in there. */
+/**
+ * Verified, because the pid came through a pipe that the command can write to: only the first process of a nested
+ * namespace has pid 1 there.
+ */
 function initWith(pid: number): RoomInit | undefined {
   const startedAt = statOf(pid)?.startedAt
   const inside = /^NSpid:\s+\d+.*\s1$/m.test(tryRead(`/proc/${pid}/status`))
   return startedAt !== undefined && inside ? { pid, startedAt } : undefined
 }
 
-/** Dead, and with it all processes of its namespace. */
+/** It is dead, and with it all processes of its namespace. */
 export function isDead({ pid, startedAt }: RoomInit): boolean {
   const stat = statOf(pid)
   return stat === undefined || stat.isDead || stat.startedAt !== startedAt
 }
 
-/** The first one below a process, for makers of rooms that do not name it. */
+/** The first such process among the descendants, for programs that do not report it. */
 export function initBelow(leader: number): RoomInit | undefined {
   for (let level = [leader]; level.length > 0; level = level.flatMap(childrenOf))
     for (const pid of level) {
@@ -43,7 +46,7 @@ export function initBelow(leader: number): RoomInit | undefined {
   return undefined
 }
 
-/** Knows the init of one room from the moment that its maker names it, has it put on record, and ends it. */
+/** Stores the init of one room when its maker reports it, records it on disk, and kills it on request. */
 export class RoomInitWatch {
   readonly #keep: (init: RoomInit) => void
   readonly #send: SendSignal
@@ -56,13 +59,13 @@ export class RoomInitWatch {
     this.#send = send
   }
 
-  /** A piece of what the maker wrote. Once the init is known the rest is of no interest. */
+  /** A piece of the status. After the init is known the rest is ignored. */
   heard(words: string): void {
     if (this.init !== undefined || !this.#isWanted) return
     this.#words += words
     const pid = NAMED.exec(this.#words)?.[1]
     if (pid === undefined) return
-    this.#isWanted = false // what comes later may be somebody else's words
+    this.#isWanted = false // later text may come from the command
     this.found(initWith(Number(pid)))
   }
 

@@ -1,12 +1,12 @@
 import { type Dirent, readdir, rmdir, unlink } from 'node:fs'
 
-/** More than this is for `removeTree`. */
+/** Larger directories are for `removeTree`. */
 const SMALL_ENTRIES = 32
 
 /**
- * Removes a directory with a few things in it, as most commands leave it; false when it is more, or something is in the way: then
- * some of it may be gone. With plain callbacks, for most of what a promise for each would cost is saved; and never on the
- * spot, for a file system that has to write its journal first keeps who waits for milliseconds.
+ * Removes a directory with few entries, as most commands leave it; returns false when it has more or an entry cannot be
+ * removed: some entries may be gone then. Uses callbacks, which avoids the cost of a promise per entry, and never
+ * synchronous calls, which can block for milliseconds while the file system writes its journal.
  */
 export async function isRemovedSmall(root: string): Promise<boolean> {
   const all: Entry[] = [{ path: root, isDirectory: true }]
@@ -14,11 +14,11 @@ export async function isRemovedSmall(root: string): Promise<boolean> {
     for (let next = 0; next < all.length; next++) {
       const { path, isDirectory } = all[next] as Entry
       if (!isDirectory) continue
-      for (const entry of await entriesIn(path)) // a symlink is none, whatever it leads to
+      for (const entry of await entriesIn(path)) // a symlink is not a directory, whatever it points to
         all.push({ path: `${path}/${entry.name}`, isDirectory: entry.isDirectory() })
       if (all.length > SMALL_ENTRIES) return false
     }
-    await removed(all.reverse()) // what is in a directory before the directory
+    await removed(all.reverse()) // the entries of a directory before the directory
     return true
   } catch {
     return false

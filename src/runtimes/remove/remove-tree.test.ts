@@ -16,7 +16,7 @@ function scratch(): Disposable & { readonly path: string; readonly outside: stri
 test('what is deeper than any path reaches is removed, and nothing beyond a symlink in it', async () => {
   using at = scratch()
   const name = 'd'.repeat(200)
-  // A process can go where no path leads.
+  // A process can reach directories that no path can name.
   const down = `for (let i = 0; i < 60; i++) {
     fs.mkdirSync('side')
     fs.writeFileSync('side/f', '')

@@ -1,12 +1,12 @@
 import { chmod, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises'
 
 /**
- * Removes what a command has left, however deep it is and whatever it has closed: directories are moved up before they are
- * looked into, so that no path is ever longer than two names. For when every process of the room is dead.
+ * Removes a directory that a command left, of any depth and with any modes: subdirectories are moved up before they are
+ * read, so that no path has more than two names. Call it when every process of the room is dead.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
-    await rm(path, { recursive: true, force: true }) // nearly always enough
+    await rm(path, { recursive: true, force: true }) // sufficient in nearly all cases
   } catch {
     const place = `${path}.going`
     await mkdir(place, { recursive: true, mode: 0o700 })
@@ -17,7 +17,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** By their bytes: names need not be text. */
+/** As bytes: names need not be valid UTF-8. */
 async function flatten(place: string): Promise<void> {
   for (let next = 0, made = 1; next < made; next++) {
     const here = Buffer.from(`${place}/${next}`)

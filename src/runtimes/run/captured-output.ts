@@ -1,6 +1,6 @@
 import type { Output } from './runtime.ts'
 
-/** Keeps what a process writes, within the limit that its launcher holds to. */
+/** Keeps the output of a process, within the limit that its launcher enforces. */
 export class CapturedOutput {
   readonly #pieces: Buffer[] = []
   #length = 0
@@ -12,13 +12,13 @@ export class CapturedOutput {
     this.#length += bytes.length
   }
 
-  /** So many bytes were not added, and these were the last of them. */
+  /** The number of bytes that were dropped, and the last of them. */
   drop(count: number, tail: Uint8Array): void {
     this.#dropped = count
     this.#tail = Buffer.from(tail)
   }
 
-  /** The tail takes the place of as many bytes before it, so that all together are no more than the limit. */
+  /** The tail replaces as many bytes before it, so that the total stays within the limit. */
   output(): Output {
     const droppedAt = Math.max(0, this.#length - this.#tail.length)
     const head = Buffer.concat(this.#pieces, this.#dropped === 0 ? this.#length : droppedAt)

@@ -16,7 +16,7 @@ export interface RuntimeUnderTest {
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
-/** Dead, or a zombie that nobody has asked after yet. */
+/** Dead, or a zombie that has not been reaped yet. */
 export async function isGone(pid: number): Promise<boolean> {
   for (let i = 0; i < 100; i++) {
     if (!existsSync(`/proc/${pid}`) || /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))) return true
@@ -25,10 +25,10 @@ export async function isGone(pid: number): Promise<boolean> {
   return false
 }
 
-/** So many seconds as nobody else sleeps: a process in a room has other numbers there than here, but the same words. */
+/** A unique number of seconds to sleep: a process in a room has another pid there than here, but the same arguments. */
 const sleepMark = (): string => `60.${randomBytes(6).readUIntBE(0, 6)}`
 
-/** Whether soon no process has these words in its arguments. */
+/** Whether, after a short wait, no process has these arguments. */
 async function nobodyRuns(words: string): Promise<boolean> {
   const runs = (): boolean => readdirSync('/proc').some((pid) => /^\d+$/.test(pid) && argumentsOf(pid).includes(words))
   for (let i = 0; i < 100 && runs(); i++) await pause(20)
@@ -43,7 +43,7 @@ function argumentsOf(pid: string): string {
   }
 }
 
-/** What every runtime promises. The commands in it need no more than a POSIX shell and its usual tools. */
+/** The tests that every runtime must pass. Their commands need only a POSIX shell and its usual tools. */
 export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTest>): void {
   describe(name, () => {
     let made: RuntimeUnderTest
@@ -182,7 +182,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       const heard = Promise.withResolvers<void>()
       const lines: string[] = []
       async function* stdin(): AsyncGenerator<Uint8Array> {
-        await heard.promise // would wait for ever if output came at the end only
+        await heard.promise // would block forever if output arrived only at the end
         yield Buffer.from('go on\n')
       }
       const stdout = (bytes: Uint8Array): void => {

@@ -6,8 +6,8 @@ import { isFreePlace, type RoomPlace } from '../../model/command-task.ts'
 import type { Room } from './runtime.ts'
 
 /**
- * What a command finds in a room with namespaces, on whatever machine and whichever worker: the same paths, names and
- * numbers every time, so that what it makes does not depend on where it was made.
+ * The fixed paths, names and ids that a command sees in a room with namespaces, equal on every worker, so that its
+ * outputs do not depend on the machine.
  */
 export const INSIDE = {
   /** The root of the inputs. */
@@ -28,14 +28,14 @@ const FIXED: readonly EnvVariable[] = [
   { name: 'TZ', value: 'UTC' },
 ]
 
-/** The worker's words come before the fixed ones, and the command's own before both. */
+/** The worker's variables override the fixed ones, and the command's own override both. */
 export const environmentInside = ({ env }: Command, defaults: readonly EnvVariable[]): ReadonlyMap<string, string> =>
   new Map([...FIXED, ...defaults, ...env].map(({ name, value }) => [name, value]))
 
-/** A path in the room as the command sees it. */
+/** Maps a path in the room to the path that the command sees. */
 export const pathInside = (path: string, room: Room): string => INSIDE.room + path.slice(room.path.length)
 
-/** Where the parts lie that the command may not change: each must be there, and be what it says. */
+/** The paths of the parts that the command may not change: each must exist and must not be a symlink. */
 export function readOnlyPaths(room: Room): readonly string[] {
   return (room.readOnly ?? []).map((part) => {
     const path = part === '' ? room.path : join(room.path, part)
@@ -46,7 +46,7 @@ export function readOnlyPaths(room: Room): readonly string[] {
   })
 }
 
-/** The same, by the name that somebody has chosen for it where there is one. */
+/** The same, with the path that the task has chosen for a place, where it has. */
 export function pathShown(path: string, room: Room): string {
   const within = (room.places ?? []).find(({ path: part }) => isWithin(path, join(room.path, part)))
   return within === undefined ? pathInside(path, room) : within.at + path.slice(join(room.path, within.path).length)
@@ -54,7 +54,10 @@ export function pathShown(path: string, room: Room): string {
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** What of the room is shown elsewhere, by paths of this machine: a symlink there would show whatever it leads to. */
+/**
+ * The parts of the room that are also mounted elsewhere, as paths of this machine. Symlinks are refused: the mount
+ * would show their target.
+ */
 export function shownPlaces(room: Room): readonly RoomPlace[] {
   const closed = room.places === undefined ? [] : readOnlyPaths(room)
   return (room.places ?? []).map(({ path: part, at, writable }) => {
@@ -66,7 +69,7 @@ export function shownPlaces(room: Room): readonly RoomPlace[] {
   })
 }
 
-/** The directory with another system, for one that names it. */
+/** The directory of the root file system, for a room that names one. */
 export function rootfsOf({ rootfs }: Room): string | undefined {
   if (rootfs === undefined) return undefined
   if (rootfs === '/' || realOf(rootfs) !== rootfs) throw invalid(`${quoted(rootfs)} is no directory for a rootfs`)

@@ -4,12 +4,12 @@ import type { Launch, LaunchEnd, Launcher, LaunchSpec } from '../launcher/launch
 import { CapturedOutput } from './captured-output.ts'
 import type { Output, Release, RunHooks } from './runtime.ts'
 
-/** What came of an order, and which of the two that may stop it from outside did. */
+/** The end of a launch, and whether a timeout or the caller stopped it. */
 export interface LaunchOutcome {
   readonly end: Exclude<LaunchEnd, { kind: 'lost' }>
   readonly stopped: 'timeout' | 'cancelled' | undefined
   readonly wallMs: number
-  /** The time that it was given. */
+  /** The wall time limit. */
   readonly allowedMs?: number | undefined
   readonly stdout: Output
   readonly stderr: Output
@@ -21,11 +21,11 @@ export interface LaunchRun {
   readonly order: LaunchSpec
   readonly wallMs: number | undefined
   readonly hooks: RunHooks
-  /** As a run has it; its order must say so, too. */
+  /** As in a `Run`; the launch's `isHeld` must be set, too. */
   readonly held?: Promise<Release> | undefined
 }
 
-/** Carries one order through: output to who listens, input from who speaks, an end when its time is up. */
+/** Runs one launch: passes on output and input, and stops it when its time is up. */
 export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<LaunchOutcome> {
   const { launcher, clock, order, hooks } = run
   const captured = { stdout: new CapturedOutput(), stderr: new CapturedOutput() }
@@ -35,7 +35,7 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   let allowedMs = run.held === undefined ? run.wallMs : undefined
   const timeFromNow = (): (() => void) =>
     allowedMs === undefined ? () => {} : clock.after(allowedMs, () => stop('timeout'))
-  let forgetTime = timeFromNow() // and anew when it has started: a slow start is not the command's
+  let forgetTime = timeFromNow() // and starts anew when the command has started: a slow start does not count
   const begin = (): void => {
     startedAt = clock.monotonic()
     forgetTime()
@@ -62,7 +62,7 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   }
   const cancel = (): void => stop('cancelled')
   signal.addEventListener('abort', cancel)
-  if (signal.aborted) cancel() // while the order was being written
+  if (signal.aborted) cancel() // while the launch was being prepared
   void run.held?.then(({ wallMs }) => {
     allowedMs = wallMs
     begin()
@@ -78,7 +78,7 @@ export async function launchRun(run: LaunchRun, signal: AbortSignal): Promise<La
   return { end, stopped, wallMs, allowedMs, stdout: captured.stdout.output(), stderr: captured.stderr.output() }
 }
 
-/** Until one of the two has had enough. A source that fails has ended: what the command makes of that is its affair. */
+/** Copies until either side ends. A source that fails counts as ended; the command handles the end of its input. */
 async function feed(launch: Launch, stdin: RunHooks['stdin'], ended: Promise<LaunchEnd>): Promise<void> {
   if (stdin === undefined) return launch.endInput()
   const pieces = stdin[Symbol.asyncIterator]()
@@ -90,7 +90,7 @@ async function feed(launch: Launch, stdin: RunHooks['stdin'], ended: Promise<Lau
       await launch.write(next.value)
     }
   } catch {
-    // as above
+    // ended, as above
   } finally {
     launch.endInput()
     void pieces.return?.()

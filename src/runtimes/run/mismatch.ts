@@ -1,4 +1,4 @@
 import { FaultError } from '../../base/fault.ts'
 
-/** This worker cannot run the command, and another one may: a fault of the grid, which is tried again elsewhere. */
+/** This worker cannot run the command but another one may: a retryable error. */
 export const mismatch = (what: string): FaultError => new FaultError({ kind: 'unavailable', what })

@@ -4,7 +4,7 @@ import { invalid } from '../../base/fault.ts'
 import type { Command } from '../../model/command.ts'
 import type { Room } from './runtime.ts'
 
-/** What is wrong with a command whoever runs it. The system calls take no NUL, and an `=` would end a name early. */
+/** Checks that hold on every worker. System calls accept no NUL, and an `=` would end a variable's name. */
 export function mustBeRunnable({ argv, env }: Command): void {
   if (argv[0] === undefined || argv[0] === '') throw invalid('the command has no program to run')
   for (const each of argv) mustBeText(each, 'an argument of the command')
@@ -27,7 +27,10 @@ function mustBeText(text: string, what: string): void {
   if (!text.isWellFormed()) throw invalid(`${what} is not Unicode`)
 }
 
-/** The absolute path that the command runs in. It must be a directory of the inputs, and may not lead out by a symlink. */
+/**
+ * Returns the absolute working directory. It must be a directory of the inputs, and must not lead out through a
+ * symlink.
+ */
 export function workingDirectoryOf({ workingDirectory }: Command, room: Room): string {
   const named = JSON.stringify(workingDirectory.slice(0, 200))
   if (workingDirectory.startsWith('/') || workingDirectory.includes('\0') || workingDirectory.split('/').includes('..'))
@@ -50,15 +53,15 @@ function realDirectory(path: string): string | undefined {
 
 export type ProgramProblem = { readonly code: string; readonly what: string }
 
-/** What the C library searches when there is none. */
+/** The C library's default search path. */
 const DEFAULT_PATH = '/bin:/usr/bin'
-/** Nobody needs more; whoever has more hears of a missing program from the system, in fewer words. */
+/** A limit of folders to search; with a longer PATH the system itself reports a missing program. */
 const MOST_FOLDERS = 100
 
 /**
- * Why the program cannot be started; undefined when it can, as far as can be told without starting it. With a slash it
- * is a path from the working directory; without one it is looked for along the PATH of its own environment, as it will
- * be when it starts.
+ * Returns why the program cannot be started; undefined when it can, as far as that can be determined beforehand. A name
+ * with a slash is relative to the working directory; one without is searched for in the PATH of the command's
+ * environment, as execvp(3) does.
  */
 export function programProblem(program: string, cwd: string, path: string | undefined): ProgramProblem | undefined {
   const named = JSON.stringify(program.slice(0, 300))
@@ -79,7 +82,7 @@ export function programProblem(program: string, cwd: string, path: string | unde
   return { code: worst, what: `${named} was not found (${along})` }
 }
 
-/** On the spot: microseconds, where a promise takes a tenth of a millisecond for each. */
+/** Synchronous: microseconds, where promises take 0.1 ms each. */
 function problemOf(path: string): string | undefined {
   try {
     accessSync(path, constants.X_OK)

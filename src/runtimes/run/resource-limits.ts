@@ -4,10 +4,10 @@ import type { LaunchLimits } from '../launcher/launcher.ts'
 import type { Room } from './runtime.ts'
 
 /**
- * The limits that a process hands down to those it starts, laid on by prlimit(1) of util-linux on its way to the
- * command: same process, same environment, about a millisecond. Soft and hard at once, so that nobody raises them again.
- * Not among them: memory as address space (programs with a garbage collector reserve far more than they use), and
- * the number of processes (counted per user, over all rooms; and not for root at all).
+ * Inherited limits, set by prlimit(1) of util-linux before the command: same process, same environment, about 1 ms.
+ * Soft and hard limits are equal, so that the command cannot raise them. Not included: memory as address space
+ * (programs with a garbage collector reserve far more than they use), and the number of processes (counted per user
+ * over all rooms, and not at all for root).
  */
 export function limitedArgv(prlimit: string | undefined, argv: readonly string[], limits: Limits): readonly string[] {
   const flags = limitFlags(limits)
@@ -16,7 +16,7 @@ export function limitedArgv(prlimit: string | undefined, argv: readonly string[]
 
 export function limitFlags({ cpuMs, openFiles, ...limits }: Limits): readonly string[] {
   const fileBytes = mostFileBytes(limits)
-  // Processor time is kept for all processes together by looking on; this is the floor under it, should nobody look.
+  // Processor time of all processes together is sampled; this limit per process applies even if sampling fails.
   const seconds = cpuMs === undefined ? undefined : Math.ceil(cpuMs / 1000) + 1
   return [
     ...(seconds === undefined ? [] : [`--cpu=${seconds}:${seconds + 1}`]),
@@ -25,12 +25,12 @@ export function limitFlags({ cpuMs, openFiles, ...limits }: Limits): readonly st
   ]
 }
 
-/** No file is larger than all together may be: that holds between two looks as well. */
+/** A single file cannot exceed the disk limit, even between two samples. */
 function mostFileBytes({ fileBytes, diskBytes }: Limits): number | undefined {
   return fileBytes === undefined || diskBytes === undefined ? (fileBytes ?? diskBytes) : Math.min(fileBytes, diskBytes)
 }
 
-/** Those that whoever starts processes sees to. */
+/** The limits that the launcher enforces. */
 export const launchLimits = (limits: Limits): LaunchLimits => ({
   memoryBytes: limits.memoryBytes,
   pids: limits.pids,
@@ -40,10 +40,10 @@ export const launchLimits = (limits: Limits): LaunchLimits => ({
   outputFloodBytes: limits.outputFloodBytes,
 })
 
-/** What counts as the disk space of a room. */
+/** The folders that count as a room's disk space. */
 export const foldersOf = ({ path, tmp }: Room): readonly string[] => (tmp === undefined ? [path] : [path, tmp])
 
-/** Nobody but root can have more than was handed down, and asking for it would be refused. */
+/** Only root can raise a limit above the inherited one; other users would get an error. */
 function mostOpenFiles(): number {
   const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return hard === undefined ? Number.MAX_SAFE_INTEGER : Number(hard)

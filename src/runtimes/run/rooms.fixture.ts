@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Command, Limits } from '../../model/command.ts'
 import type { Room, Run, RunHooks } from './runtime.ts'
 
-/** The machine's own clock: these tests are about real processes. */
+/** The real clock: these tests run real processes. */
 export const realClock: Clock = {
   // biome-ignore lint/plugin: tests have no wiring that would give them a clock
   now: () => Date.now(),
@@ -23,7 +23,7 @@ export const PATH = '/usr/local/bin:/usr/bin:/bin'
 
 let rooms = 0
 
-/** A room that is gone at the end of the block. */
+/** A room that is removed at the end of the block. */
 export function emptyRoom(): Room & Disposable {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-room-')))
   const path = join(folder, 'root')
@@ -66,7 +66,7 @@ export const runOf = (argv: readonly string[], { room, limits = {}, hooks = {}, 
 
 export const shell = (script: string): readonly string[] => ['/bin/sh', '-c', script]
 
-/** A test that not every machine can run; where it cannot, its report says why. */
+/** A test that not every machine can run; where it cannot, the report states why. */
 export const testWhere =
   (holds: boolean, reason: string) =>
   (name: string, body: () => Promise<void>): void =>

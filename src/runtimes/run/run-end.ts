@@ -6,7 +6,7 @@ import { NO_OUTPUT } from './captured-output.ts'
 import type { LaunchOutcome } from './launch-run.ts'
 import type { RunCause, RunEnd } from './runtime.ts'
 
-/** Puts the causes in order: what we did to it comes before what it did itself. */
+/** Chooses the cause: an action of ours takes precedence over the command's own end. */
 export function runEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
   const { end, stopped, wallMs, stdout, stderr } = outcome
   if (end.kind === 'refused') return refused(end.code, end.what)
@@ -51,7 +51,7 @@ function causeOf({ exitCode, signal, stopped, over, pidsRefused, allowedMs, limi
   if (stopped === 'timeout') return { cause: 'timeout', reason: `it ran for longer than ${allowedMs} ms` }
   if (over === 'cpu' || signal === 'SIGXCPU')
     return { cause: 'cpu-time', reason: `it used more than ${limits.cpuMs} ms of processor time` }
-  // A compiler whose helper was killed for want of memory exits with 1, and the want of memory is still the reason.
+  // A compiler whose helper was killed for lack of memory exits with 1; lack of memory is still the cause.
   if (over === 'memory' && exitCode !== 0)
     return { cause: 'out-of-memory', reason: `it needed more than ${limits.memoryBytes} bytes of memory` }
   const isOneFile = signal === 'SIGXFSZ' && limits.diskBytes !== undefined
@@ -67,12 +67,12 @@ function causeOf({ exitCode, signal, stopped, over, pidsRefused, allowedMs, limi
   return { cause: exitCode === 0 ? 'ok' : 'exit' }
 }
 
-/** What is wrong with the program or its arguments, and would be on any other worker. */
+/** Errors of the program or its arguments, which every worker would report. */
 const THEIRS: ReadonlySet<string> = new Set([
   ...['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG', 'ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ELIBBAD'],
 ])
 
-/** Too many processes, too little memory: ours, and passing. */
+/** Too many processes or too little memory: temporary, and not the command's failure. */
 function refused(code: string, what: string): RunEnd {
   if (THEIRS.has(code)) return notStarted(code, what)
   throw new FaultError({ kind: 'unavailable', what: `no process could be started: ${what}` })
@@ -80,7 +80,7 @@ function refused(code: string, what: string): RunEnd {
 
 const NOTHING_USED = { wallMs: 0, cpuUserMs: 0, cpuSystemMs: 0, peakMemoryBytes: 0, how: 'counted' } as const
 
-/** With the exit code and the words that a shell would have for it: people look for them in standard error. */
+/** With the exit code and the message that a shell would print: users look for them in standard error. */
 export function notStarted(code: string, what: string): RunEnd {
   return {
     cause: 'not-started',

@@ -4,20 +4,19 @@ import type { IsolationLevel } from '../../model/isolation.ts'
 import type { InputSignal, TerminalSize } from '../../model/live-input.ts'
 
 /**
- * Runs one command in a room, within limits. A command that exits with 1, is killed, runs out of time or cannot even
- * be started has an end like any other: that is a result. What throws is a fault of the grid or of the one who asked:
- * `invalid` when no worker could ever run it (no argv, a working directory that is not there), `unavailable` when this
- * one could not.
+ * Runs one command in a room, within limits. A command that exits with 1, is killed, exceeds its time or cannot be
+ * started is a result. Only failures of the grid or of the request throw: `invalid` when no worker could run it (no
+ * argv, a missing working directory), `unavailable` when this worker cannot.
  */
 export interface Runtime {
   readonly name: RuntimeName
-  /** Whether it works on this machine. Asked once, at the start of a worker. */
+  /** Whether it works on this machine. Called once, when a worker starts. */
   probe(): Promise<RuntimeProbe>
-  /** Says that a run is about to come: what takes long is done beforehand. Costs little when none comes. */
+  /** Announces that a run will follow soon: slow preparations run now. Cheap when none follows. */
   expect(): void
   /**
-   * Resolves when every process that the command has started is dead and all of its output has been handed over.
-   * Aborting the signal ends the run with the cause `cancelled`.
+   * Resolves when every process of the command is dead and all output has been passed on. Aborting the signal ends the
+   * run with the cause `cancelled`.
    */
   run(run: Run, signal: AbortSignal): Promise<RunEnd>
 }
@@ -31,93 +30,95 @@ export type RuntimeProbe =
       readonly limits: KeptLimits
       readonly keeps: Kept
       readonly notes: readonly string[]
-      /** Why a command that may use a network cannot have one here; undefined when it can. Makes one to find out. */
+      /** Returns why a command cannot have a network here; undefined when it can. Makes a network to test it. */
       readonly networkProblem: () => Promise<string | undefined>
     }
   | { readonly works: false; readonly reason: string }
 
 /**
- * How each limit is kept here: by the kernel for `all` processes of the command together, by the kernel for `each` process, by looking
- * on from time to time and killing (`watched`), or `not` at all.
+ * How each limit is enforced: by the kernel for `all` processes of the command together, by the kernel for `each`
+ * process, by sampling and killing (`watched`), or `not` at all.
  */
 export type KeptLimits = Readonly<Record<keyof Limits, 'all' | 'each' | 'watched' | 'not'>>
 
-/** What else is kept here, when a command asks for it. What is not is let pass, but for a rootfs, which is refused. */
+/** Further features. A request for a missing one is ignored, except for a rootfs, which is refused. */
 export interface Kept {
-  /** Without the word of a command it has no network. */
+  /** A command without `network` has no network. */
   readonly network: boolean
-  /** Parts of its room may be closed to its writing. */
+  /** Parts of the room can be read-only. */
   readonly readOnly: boolean
-  /** It may see another system than that of this machine. */
+  /** The command can run with another root file system. */
   readonly rootfs: boolean
-  /** Somebody may hold its reins; and it may have a terminal, which is refused where it may not. */
+  /** The command can be controlled while it runs; and it may have a terminal, which is otherwise refused. */
   readonly reins: boolean
   readonly terminal: boolean
 }
 
-/** The directory, and what belongs to it, that one attempt runs in. */
+/** The directory of one attempt, and its settings. */
 export interface Room {
-  /** Unlike that of any other room of this machine; letters, digits, dots, dashes and underscores. */
+  /** Unique on this machine; letters, digits, dots, dashes and underscores. */
   readonly name: string
   /** The root of the inputs: an absolute path without symlinks. */
   readonly path: string
-  /** Where temporary files go; gone with the room. */
+  /** The folder for temporary files; removed with the room. */
   readonly tmp: string | undefined
-  /** The user that it belongs to and that its command runs as; that of the runtime when left out. Only root can name one. */
+  /** The user that owns it and runs its command; default the runtime's user. Only root can choose one. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
-  /** Files and directories from the root that the command may read but not change; '' for all of it. */
+  /** Files and directories, relative to the root, that the command may read but not change; '' for all of it. */
   readonly readOnly?: readonly string[]
-  /** A directory with the system that the command sees in place of this machine's: an absolute path without symlinks. */
+  /** The root file system that the command sees instead of this machine's: an absolute path without symlinks. */
   readonly rootfs?: string
-  /** What a container of Docker's shows of it elsewhere, too; nobody else is asked for that. */
+  /** Parts of the room that a Docker container also mounts at other paths; other runtimes ignore it. */
   readonly places?: readonly RoomPlace[]
 }
 
 export interface Run {
   readonly command: Command
   readonly room: Room
-  /** Where the words go that an image begins its commands with: before this word of argv. Nowhere unless said, or without an image. */
+  /**
+   * The index in argv before which the image's entrypoint is inserted. Not inserted by default, or without an image.
+   */
   readonly entrypointAt?: number | undefined
-  /** What holds, after a worker's own limits were laid over the command's. */
+  /** The effective limits: the command's, within the worker's own. */
   readonly limits: Limits
   readonly hooks: RunHooks
-  /** It runs at a terminal of this size, which takes the place of all three standard streams; undefined for none. */
+  /** The size of the terminal that replaces all three standard streams; undefined for none. */
   readonly terminal?: TerminalSize | undefined
   /**
-   * It is started ahead of time, and waits for something of its own accord; when this resolves it begins, and only then its
-   * time is counted, `started` is said, and what it uses is looked after. Only rooms with namespaces can be asked for this.
+   * The command is started ahead of time and waits. When this resolves it begins: only then its time is counted,
+   * `started` is called, and limits are watched. Only rooms with namespaces support this.
    */
   readonly held?: Promise<Release> | undefined
 }
 
-/** What is known only when a command that was held begins. */
+/** Values that are known only when a held command begins. */
 export interface Release {
   readonly wallMs: number | undefined
 }
 
-/** All optional: whoever only wants the end needs none. */
+/** All optional. */
 export interface RunHooks {
   readonly started?: () => void
-  /** As it comes, up to the limit, and the tail of what is more; the bytes are valid during the call only. */
+  /** Output as it arrives, up to the limit, and then a tail; the bytes are valid during the call only. */
   readonly stdout?: (bytes: Uint8Array) => void
   readonly stderr?: (bytes: Uint8Array) => void
-  /** What the command reads, for as long as it comes; nothing when left out. */
+  /** The command's standard input; empty when left out. */
   readonly stdin?: AsyncIterable<Uint8Array>
-  /** Hears, once, what can be done to the command while it runs. */
+  /** Called once, with the control of the running command. */
   readonly reins?: (reins: ProcessControl) => void
 }
 
-/** What can be done to a command that runs. What comes before its program is there waits for it; after its end nothing happens. */
+/** Controls a running command. Calls before its program has started wait for it; calls after its end do nothing. */
 export interface ProcessControl {
-  /** To its first process; at a terminal to all that are in its foreground, as keys would. */
+  /** Sent to its first process; at a terminal, to the foreground process group. */
   signal(name: InputSignal): void
-  /** Nothing, where there is no terminal. */
+  /** Does nothing without a terminal. */
   resize(size: TerminalSize): void
 }
 
 /**
- * Why it ended. `ok` is exit code 0 and `exit` any other; `signal` is a signal that we did not send; `pid-limit` is
- * an exit other than 0 after a process was refused; `not-started` says that the program is not there or is none.
+ * Why it ended. `ok` is exit code 0 and `exit` any other; `signal` is a signal that we did not send; `pid-limit` is an
+ * exit code other than 0 after a refused fork; `not-started` means that the program is missing or not executable.
  */
 export type RunCause =
   | 'ok'
@@ -135,34 +136,34 @@ export type RunCause =
 
 export interface RunEnd {
   readonly cause: RunCause
-  /** As a shell would tell it: 128 and the number of a signal, 127 and 126 for what could not be started. */
+  /** As a shell reports it: 128 plus the signal number; 127 or 126 for a program that could not be started. */
   readonly exitCode: number
   readonly signal: string | undefined
-  /** In words, whenever the cause is neither `ok` nor `exit`, or a limit had a part in it. */
+  /** An explanation, when the cause is neither `ok` nor `exit`, or when a limit contributed. */
   readonly reason: string | undefined
   readonly usage: Usage
   readonly stdout: Output
   readonly stderr: Output
 }
 
-/** What was kept of a stream. Where it was more than the limit, bytes are missing from the middle: the tail is kept. */
+/** The kept part of a stream. Beyond the limit, bytes are missing from the middle: the tail is kept. */
 export interface Output {
   readonly bytes: Uint8Array
   readonly droppedBytes: number
-  /** How many of the bytes come before those that were dropped. */
+  /** How many of the bytes precede the dropped ones. */
   readonly droppedAt: number
 }
 
 export interface Usage {
   readonly wallMs: number
-  /** Of all processes together, those that were killed included; undefined where nobody counted. */
+  /** All processes together, including killed ones; undefined where not measured. */
   readonly cpuUserMs: number | undefined
   readonly cpuSystemMs: number | undefined
-  /** Counted by the kernel it includes the page cache of files that were read and written. */
+  /** When the kernel counts, it includes the page cache of files that were read and written. */
   readonly peakMemoryBytes: number | undefined
   /**
-   * `counted` by the kernel for the whole tree of processes (the start of the first, about a millisecond, included), or
-   * `sampled` now and then: too little by what happened after the last look.
+   * `counted` by the kernel for all processes (including about 1 ms for the start of the first), or `sampled`: usage
+   * after the last sample is missing.
    */
   readonly how: 'counted' | 'sampled'
 }

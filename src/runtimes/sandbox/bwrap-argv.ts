@@ -4,14 +4,15 @@ import type { RoomNetwork } from '../network/room-networks.ts'
 import { INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
 import type { Room } from '../run/runtime.ts'
 
-/** Where the program finds its filter and the settings, one each, and after them where it tells of the command's end. */
+/** The descriptors of the filter and of the settings, one each, followed by the status pipe. */
 const FILTER_FD = 3
 const SETTINGS_FD = 4
 
 /**
- * Parts of /proc that a command must not reach. The first process of the room runs as the user of the command: one that writes
- * to its memory could report a false end and outlive it. Switches of the kernel belong to root, as the user of a room may, and
- * those of the room's own IPC namespace are limits; bubblewrap itself leaves them open where it cannot write to the directory.
+ * Parts of /proc that a command must not reach. The room's init runs as the command's user: a command that writes to
+ * its memory could report a false end and survive. Kernel settings belong to root, which a room's user may be, and
+ * those of the room's IPC namespace are limits; bubblewrap leaves them writable where it cannot write to the directory
+ * itself.
  */
 const PROC_COVERS = [
   ...['--tmpfs', '/proc/1', '--remount-ro', '/proc/1'],
@@ -27,15 +28,15 @@ export interface BwrapSpec {
   readonly room: Room
   readonly env: ReadonlyMap<string, string>
   readonly cwd: string
-  /** The network that bubblewrap is started in, for the room to keep; undefined for a room without one. */
+  /** The network namespace that bubblewrap is started in and keeps; undefined for a room without a network. */
   readonly network: RoomNetwork | undefined
   /** Written before the command starts. */
   readonly ipc: readonly IpcSetting[]
-  /** Whether this bubblewrap takes the size of a tmpfs. */
+  /** Whether this bubblewrap supports the size of a tmpfs. */
   readonly takesSizes: boolean
 }
 
-/** The sandbox in the words of bubblewrap, up to where the command begins. */
+/** Returns the arguments of bubblewrap that come before the command. */
 export function bwrapArgv({ system, room, env, cwd, network, ipc, takesSizes }: BwrapSpec): string[] {
   const memory = (path: string, bytes: number): string[] => [
     ...(takesSizes ? ['--size', `${bytes}`] : []),
@@ -52,20 +53,20 @@ export function bwrapArgv({ system, room, env, cwd, network, ipc, takesSizes }: 
     ...system.flatMap(systemFlags),
     ...(network?.files ?? []).flatMap(({ from, to }) => (room.rootfs === undefined ? ['--ro-bind-try', from, to] : [])),
     ...['--proc', '/proc', ...PROC_COVERS, '--dev', '/dev'],
-    // The rest of /dev would else be memory that nobody counts.
+    // Otherwise the rest of /dev would be a tmpfs without a limit.
     ...[...memory('/dev/shm', SHM_BYTES), '--remount-ro', '/dev'],
     ...ipcFlags(ipc),
     ...(room.tmp === undefined ? memory(INSIDE.tmp, TMP_BYTES) : ['--bind', room.tmp, INSIDE.tmp]),
     ...roomFlags(room),
     ...['--remount-ro', '/', '--chdir', pathInside(cwd, room)],
-    // Never by its own environment: what a client puts there (LD_PRELOAD) would be obeyed outside of the sandbox.
+    // Not through bubblewrap's own environment: a client's variable (LD_PRELOAD) would take effect outside the sandbox.
     ...['--clearenv', ...[...env].flatMap(([name, value]) => ['--setenv', name, value])],
   ]
 }
 
 /**
- * Bubblewrap has no word for settings of the kernel. It can fill files, though, as root of the room's namespaces; so for a moment
- * those of the machine's /proc lie where /tmp will be laid over them, for the room's own are closed to writing.
+ * Bubblewrap has no option for sysctl settings, but it can write files as root of the room's namespaces. So the
+ * machine's /proc/sys is mounted briefly where /tmp is mounted over it later, because the room's own is read-only.
  */
 const ipcFlags = (ipc: readonly IpcSetting[]): string[] =>
   ipc.length === 0

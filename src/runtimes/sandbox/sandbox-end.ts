@@ -4,7 +4,7 @@ import type { LaunchOutcome } from '../run/launch-run.ts'
 import { notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 
-/** Its words for what execvp(3) answered. */
+/** Bubblewrap's messages for errors of execvp(3). */
 const CODES: Readonly<Record<string, string>> = {
   'No such file or directory': 'ENOENT',
   'Permission denied': 'EACCES',
@@ -17,8 +17,8 @@ const CODES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Bubblewrap ends with 1 when it could not make the room, and with whatever the command ended with; only its status tells
- * the two apart, for it has an exit code only when the command was started.
+ * Bubblewrap exits with 1 when it cannot make the room, and otherwise with the command's exit code; the status pipe
+ * distinguishes the two: it contains an exit code only when the command was started.
  */
 export function sandboxEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
   const { end, stopped } = outcome

@@ -11,11 +11,11 @@ import type { Run } from '../run/runtime.ts'
 import { argvInTerminal, TERMINAL_PROCESSES } from '../terminal/terminal-argv.ts'
 import { bwrapArgv } from './bwrap-argv.ts'
 
-/** What is made once, and used by every run. */
+/** Made once and used by every run. */
 export interface SandboxKit {
   readonly bwrap: string
   readonly prlimit: string
-  /** The file with the filter of system calls; and one with which there is no System V either. */
+  /** The file of the seccomp filter, and of the one that also refuses System V IPC. */
   readonly filter: string
   readonly filterWithoutIpc: string
   readonly system: readonly SystemPart[]
@@ -23,14 +23,14 @@ export interface SandboxKit {
   readonly facts: LauncherFacts
 }
 
-/** The program outside and the first process inside. */
+/** Bubblewrap outside and the room's init inside. */
 const OWN_PROCESSES = 2
 const ownProcesses = ({ terminal }: Run): number => OWN_PROCESSES + (terminal === undefined ? 0 : TERMINAL_PROCESSES)
-/** From the program outside to the command. */
+/** The levels from bubblewrap to the command. */
 const DEPTH = 2
-/** It takes so many arguments, its own included. */
+/** Bubblewrap's limit of arguments, including its own. */
 const MOST_ARGUMENTS = 9000
-/** To make a room it needs some itself. */
+/** Open files that bubblewrap needs to make a room. */
 const LEAST_OPEN_FILES = 24
 
 export interface NetworkedRun {
@@ -38,7 +38,7 @@ export interface NetworkedRun {
   readonly network: RoomNetwork | undefined
 }
 
-/** How bubblewrap is to be started for a run; or why the command cannot be. */
+/** Returns how to start bubblewrap for a run, or why the command cannot be started. */
 export function sandboxLaunch(
   { run, network }: NetworkedRun,
   kit: SandboxKit & { readonly ipcWay: IpcWay },
@@ -76,7 +76,7 @@ export function sandboxLaunch(
   }
 }
 
-/** Before bubblewrap, and handed down by it: a rootfs need not have a program for this. */
+/** Set before bubblewrap and inherited: a rootfs need not contain prlimit(1). */
 function limited({ limits }: Run, { prlimit }: SandboxKit): readonly string[] {
   const { openFiles } = limits
   const files = openFiles === undefined ? {} : { openFiles: Math.max(openFiles, LEAST_OPEN_FILES) }
@@ -85,8 +85,8 @@ function limited({ limits }: Run, { prlimit }: SandboxKit): readonly string[] {
 }
 
 /**
- * Where no control group counts processes, the kernel counts them per user of a user namespace, and each room has one of its
- * own: so the limit is the room's. Root is not counted.
+ * Without a control group the kernel counts processes per user of a user namespace, and each room has its own, so the
+ * limit applies to the room. Root is not counted.
  */
 function countedInside(run: Run, { facts, prlimit }: SandboxKit): readonly string[] {
   const { pids } = run.limits

@@ -10,7 +10,7 @@ import { sandboxRuntime } from './sandbox.ts'
 
 // biome-ignore lint/style/noRestrictedGlobals: this is the wiring of tests
 const host = process
-/** Of nobody else on this machine. */
+/** A uid that no other user of this machine has. */
 const ROOM_USER = { uid: 65_521, gid: 65_521 }
 
 export interface RoomsBy {
@@ -19,7 +19,7 @@ export interface RoomsBy {
   readonly more?: Partial<RoomRuntimeOptions>
 }
 
-/** A runtime that makes rooms, on a launcher and in a folder of its own; as another user where we are root. */
+/** A runtime that makes rooms, with its own launcher and folder; as another user when the tests run as root. */
 export function roomsBy(
   { way, useGroups, more = {} }: RoomsBy,
   make: (options: RoomRuntimeOptions) => Runtime,

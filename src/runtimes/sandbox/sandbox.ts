@@ -19,20 +19,20 @@ import { seccompFilter } from './seccomp/filter.ts'
 import { ROOM_RULES, SYSTEM_V_RULES } from './seccomp/rules.ts'
 
 export interface SandboxOptions extends RoomRuntimeOptions {
-  /** Of this machine, as Node names it. */
+  /** The architecture, as Node names it. */
   readonly arch: string
 }
 
 /**
- * Runs commands in rooms that bubblewrap makes: own processes, users, network and mounts, a system that can only be
- * read, no capabilities, and a kernel that answers only to what programs need. For commands that nobody knows.
+ * Runs commands in rooms that bubblewrap makes: own processes, users, network and mounts, a read-only system, no
+ * capabilities, and a seccomp filter. For untrusted commands.
  */
 export function sandboxRuntime(options: SandboxOptions): Runtime {
   const { launcher, clock } = options
   let kit: Promise<SandboxKit> | undefined
   const ready = (): Promise<SandboxKit> => {
     kit ??= makeKit(options)
-    kit.catch(() => {}) // told to whoever asks
+    kit.catch(() => {}) // reported to each caller of `ready`
     return kit
   }
   void ready()
@@ -116,7 +116,7 @@ async function makeKit({ launcher, folder, readable = [], arch }: SandboxOptions
   }
 }
 
-/** What a room must say of itself: its user, no capabilities, no way to gain any, a filter. */
+/** The output that a correctly secured room prints: its user, no capabilities, no_new_privs, a filter. */
 const SECURED = {
   script: 'id -u; sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
   says: '1000\n0000000000000000\n0000000000000000\n1\n2\n',

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A system with a shell, `cat` and their libraries, and nothing else. */
+/** A root file system with a shell, `cat` and their libraries, and nothing else. */
 export function tinyRootfs(): { readonly path: string } & Disposable {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'windlass-rootfs-')))
   chmodSync(path, 0o755)

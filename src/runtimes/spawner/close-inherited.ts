@@ -1,12 +1,12 @@
 import { closeSync, readdirSync } from 'node:fs'
 import { tryRead } from '../processes/small-files.ts'
 
-/** As the kernel prints it: octal. Node gives the flag to all that it opens itself. */
+/** O_CLOEXEC as /proc prints it: octal. Node sets it on all files that it opens itself. */
 const CLOSED_ON_EXEC = 0o2000000
 
 /**
- * Closes what whoever started us had left open, and we would hand on to every command: a log, a lock, a socket. Node cannot
- * mark a file to be closed later, so it is closed now. `first` and all above it are looked at.
+ * Closes descriptors that the parent process left open and that every command would inherit: a log, a lock, a socket.
+ * Node cannot set O_CLOEXEC on them, so they are closed. Checks `first` and all above it.
  */
 export function closeInherited(first: number): void {
   for (const fd of readdirSync('/proc/self/fd').map(Number)) {
@@ -16,7 +16,7 @@ export function closeInherited(first: number): void {
     try {
       closeSync(fd)
     } catch {
-      // it was the look at the directory
+      // the descriptor of the directory listing itself
     }
   }
 }

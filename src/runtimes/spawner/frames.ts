@@ -1,6 +1,6 @@
 /**
- * How a worker and its spawner talk over one socket: frames of a length, a kind, the number of a launch, and a payload.
- * No file descriptors are passed, so that either end can be another program.
+ * The protocol between a worker and its spawner over one socket: frames with a length, a kind, the number of a launch,
+ * and a payload. No file descriptors are passed, so that either end can be another program.
  */
 export const SPAWNER_FRAME = {
   /** To the spawner. */
@@ -13,7 +13,7 @@ export const SPAWNER_FRAME = {
   signal: 7,
   resize: 8,
   release: 9,
-  /** And back. */
+  /** From the spawner. */
   hello: 16,
   started: 17,
   stdout: 18,
@@ -63,7 +63,7 @@ export class FrameWriter {
     this.send(kind, launch, Buffer.from(JSON.stringify(value)))
   }
 
-  /** How much was dropped, and the last of it. */
+  /** The number of dropped bytes, and the last of them. */
   dropped(kind: FrameKind, launch: number, what: { readonly count: number; readonly tail: Uint8Array }): void {
     const payload = Buffer.allocUnsafe(8 + what.tail.length)
     payload.writeDoubleLE(what.count, 0)
@@ -74,12 +74,12 @@ export class FrameWriter {
 
 export type FrameTaker = (kind: FrameKind, launch: number, payload: Buffer) => void
 
-/** Cuts frames out of what arrives, however it is divided. The payload is valid during the call only. */
+/** Parses frames from chunks of any size. The payload is valid during the call only. */
 export class SpawnerFrameReader {
   readonly #take: FrameTaker
   #pieces: Buffer[] = []
   #held = 0
-  /** How much must be there before another look is worth it. */
+  /** How many bytes must have arrived before the next attempt to parse. */
   #wanted = HEAD_BYTES
 
   constructor(take: FrameTaker) {

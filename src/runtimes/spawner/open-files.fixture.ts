@@ -1,4 +1,4 @@
-/** A worker whose command tells which files it finds open. */
+/** A worker whose command prints which files it has open. */
 import { bareBy } from '../bare/bare.fixture.ts'
 import { emptyRoom, runOf, shell } from '../run/rooms.fixture.ts'
 

@@ -5,21 +5,21 @@ import { type LocalLauncherOptions, localLauncher } from '../launcher/local-laun
 import { closeInherited } from './close-inherited.ts'
 import { FrameWriter, jsonIn, SPAWNER_FRAME, SpawnerFrameReader } from './frames.ts'
 
-/** What the spawner's process gives: nothing else of it is needed. */
+/** The parts of the spawner's process that are used. */
 export interface SpawnerProcess extends Pick<LocalLauncherOptions, 'clock' | 'send'> {
   /** Ends this process, whatever is still open in it. */
   readonly exit: () => void
 }
 
-/** What the worker opens the talk with. */
+/** The worker's first message. */
 export type SpawnerOpening = Pick<LocalLauncherOptions, 'name' | 'folder' | 'useGroups'>
 
-/** The socket that a spawner finds open when it starts. */
+/** The socket that a spawner inherits. */
 const SPAWNER_FD = 3
 
 /**
- * The whole life of a spawner process: it starts what it is told to, tells what comes of it, and when its worker is
- * gone it kills what is left and ends.
+ * The main function of a spawner process: it starts what the worker requests and reports the results; when the worker
+ * is gone it kills the remaining processes and exits.
  */
 export function serveSpawner(spawner: SpawnerProcess): void {
   closeInherited(SPAWNER_FD + 1)
@@ -41,7 +41,7 @@ export function serveSpawner(spawner: SpawnerProcess): void {
         if (started !== undefined) launches.set(number, started)
         return
       }
-      case SPAWNER_FRAME.input: // the payload is part of a larger buffer that is about to be cut further
+      case SPAWNER_FRAME.input: // the payload is part of a larger buffer that is about to be reused
         void launch?.write(Buffer.from(payload)).then(() => writer.send(SPAWNER_FRAME.wrote, number))
         if (launch === undefined) writer.send(SPAWNER_FRAME.wrote, number)
         return

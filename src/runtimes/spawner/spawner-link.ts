@@ -17,17 +17,20 @@ import {
 import type { SpawnerOpening } from './serve-spawner.ts'
 
 export interface SpawnerLinkOptions extends SpawnerOpening {
-  /** The Node that runs it, and its file: one that calls `serveSpawner`. */
+  /** The path of Node, and of the file that calls `serveSpawner`. */
   readonly node: string
   readonly entry: URL
   readonly send: LocalLauncherOptions['send']
   readonly clock: Pick<Clock, 'after'>
 }
 
-/** A spawner that has not ended this long after it was told to is killed: longer than it takes to give up on a process. */
+/**
+ * A spawner that has not exited this long after it was told to is killed: longer than its own limit for killing
+ * processes.
+ */
 const CLOSE_MS = 15_000
 
-/** Small, with few threads, and staying so: it handles a few kilobytes at a time, and what it forks is a copy of it. */
+/** Few threads and a small heap: it handles a few kilobytes at a time, and each fork copies its page tables. */
 const NODE_FLAGS = [
   '--max-semi-space-size=1',
   '--max-old-space-size=128',
@@ -35,21 +38,21 @@ const NODE_FLAGS = [
   '--single-threaded-gc',
   '--no-warnings',
 ]
-/** The last words of a spawner that failed. */
+/** The end of a failed spawner's error output. */
 const WORDS_BYTES = 2000
 
 const PRLIMIT = '/usr/bin/prlimit'
 
-/** Nothing that is started by a spawner leaves its memory on disk when it crashes: what is in it, and how much, nobody bounds. */
+/** Disables core dumps for every process that a spawner starts: their size and contents are not bounded. */
 const withoutCores = (): readonly string[] => (existsSync(PRLIMIT) ? [PRLIMIT, '--core=0', '--'] : [])
 
 interface Entry {
   readonly listener: LaunchListener
-  /** Writes that wait for their turn to be read. */
+  /** Writes that wait for an acknowledgement. */
   readonly writes: (() => void)[]
 }
 
-/** The near end of one spawner process. */
+/** The worker's end of one spawner process. */
 export class SpawnerLink {
   readonly facts: Promise<LauncherFacts>
   readonly #options: SpawnerLinkOptions
@@ -70,13 +73,13 @@ export class SpawnerLink {
     this.#process = spawn(program as string, args, {
       cwd: '/',
       env: {},
-      detached: true, // a terminal's Ctrl-C is for the worker, which then ends in order
+      detached: true, // Ctrl-C in a terminal is for the worker, which then shuts down in order
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     })
     this.#socket = this.#process.stdio[3] as Socket
     this.#writer = new FrameWriter(this.#socket)
     this.facts = this.#hello.promise
-    this.facts.catch(() => {}) // told to whoever asks
+    this.facts.catch(() => {}) // reported to each caller of `ready`
     const reader = new SpawnerFrameReader(this.#hear)
     this.#socket.on('data', (chunk) => reader.push(chunk))
     this.#socket.on('error', () => {})
@@ -171,12 +174,12 @@ export class SpawnerLink {
     this.isDead = true
     const what = `the spawner has failed: ${why}`
     this.#hello.reject(new Error(what))
-    // Its processes have lost who would have ended them.
+    // Its processes have lost the spawner that would have ended them.
     if (this.#launches.size > 0) sweep(this.#options)
     for (const number of [...this.#launches.keys()]) this.#end(number, { kind: 'lost', what })
   }
 
-  /** A spawner with nothing to do must not keep the worker from ending. */
+  /** An idle spawner must not keep the worker's event loop alive. */
   #keepAlive(): void {
     const change = this.#isStarting || this.#launches.size > 0 ? 'ref' : 'unref'
     this.#process[change]()

@@ -1,4 +1,4 @@
-/** A spawner process for tests and benches; the program's own is wired in `app/`. */
+/** A spawner process for tests and benches; `app/` wires the real one. */
 import { serveSpawner } from './serve-spawner.ts'
 
 serveSpawner({

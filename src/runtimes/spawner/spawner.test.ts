@@ -41,7 +41,7 @@ describe.each([true, false])('with control groups: %s', (useGroups) => {
 
   test('when both are killed the next worker of that name ends what they left', async () => {
     const { name, pids } = await workerAndAll(useGroups, ({ worker, spawner: pid }) => {
-      worker.kill('SIGSTOP') // it must not hear of the other's end
+      worker.kill('SIGSTOP') // it must not learn of the other's end
       process.kill(pid, 'SIGKILL')
       worker.kill('SIGKILL')
     })
@@ -61,7 +61,7 @@ interface Killable {
   readonly spawner: number
 }
 
-/** A worker in a process of its own whose command has started others: told all their pids, `end` kills as it likes. */
+/** A worker in its own process whose command has started others: `end` gets all their pids and kills some. */
 async function workerAndAll(
   useGroups: boolean,
   end: (them: Killable) => void,
@@ -110,7 +110,7 @@ test('a spawner has nothing left open when its orders are done', async () => {
   for (let i = 11; i < 60; i++) await open(i)
   for (let i = 60; i < 70; i++)
     await bare.runtime.run(runOf(['x'.repeat(200_000)], { room: { ...room, name: `r-${i}` } }), never)
-  expect(await open(70)).toBeLessThanOrEqual(before + 12) // spare groups have their doors open
+  expect(await open(70)).toBeLessThanOrEqual(before + 12) // spare groups hold open descriptors
 })
 
 test('a spawner that does not end when it is told to is killed, with what it had started', async () => {

@@ -2,9 +2,9 @@ import type { Launcher } from '../launcher/launcher.ts'
 import { SpawnerLink, type SpawnerLinkOptions } from './spawner-link.ts'
 
 /**
- * Never spawn from a fat process: starting a program from a process with 2 GB resident takes 87 ms, from a small one
- * 1.4 ms. So a worker keeps a small process whose only job is to start others. When that one dies, what it had started is
- * killed, and another is started for the next order.
+ * A large process must not fork: starting a program from a process with 2 GB resident takes 87 ms, from a small one 1.4
+ * ms. So a worker has a small child process that starts all programs. When it dies, the processes that it started are
+ * killed, and the next launch starts another one.
  */
 export function spawner(options: SpawnerLinkOptions): Launcher {
   let link: SpawnerLink | undefined
@@ -14,7 +14,7 @@ export function spawner(options: SpawnerLinkOptions): Launcher {
     if (link === undefined || link.isDead) link = new SpawnerLink(options)
     return link
   }
-  living() // the first order should not have to wait for it
+  living() // so that the first launch does not wait for it
   return {
     facts: () => living().facts,
     expect: () => living().expect(),

@@ -5,17 +5,17 @@ import type { Kept, ProcessControl, Run, RunEnd, Runtime } from '../run/runtime.
 
 const never = new AbortController().signal
 
-/** A run, with somebody in front of it. */
+/** A run that is controlled interactively. */
 interface Session {
   readonly reins: ProcessControl
   type(text: string): void
   endInput(): void
-  /** Resolves when it has written this since it was last asked. */
+  /** Resolves when it has written this since the last call. */
   reads(words: string): Promise<void>
   readonly end: Promise<RunEnd>
 }
 
-/** What every runtime promises to who sits in front of a command, as far as it says that it can. */
+/** The tests of process control and terminals that every runtime must pass, as far as its probe claims them. */
 export function processControlContract(runtime: () => Runtime): void {
   const open = (run: Run): Session => sessionOf(runtime(), run)
 

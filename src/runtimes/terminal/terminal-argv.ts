@@ -4,11 +4,10 @@ import { mismatch } from '../run/mismatch.ts'
 import type { Run } from '../run/runtime.ts'
 
 /**
- * A terminal without native code: script(1) makes one for its command, within the room, and hands on what goes in and
- * out. It takes the size of a terminal from the one that it is at, and it is at none: so a shell beside it reads sizes
- * from a descriptor and lays them on with stty(1). All three are in the room like any other process of the command.
- *
- * A shell that is not the parent of both would not do: script waits for whichever child it finds.
+ * A terminal without native code: script(1) makes one for its command, inside the room, and copies input and output. It
+ * takes the terminal's size from its own terminal, and it has none: so a shell beside it reads sizes from a descriptor
+ * and applies them with stty(1). All three run in the room like any other process of the command. The shell must be the
+ * parent of both: script waits for whichever child ends first.
  */
 const AT_TERMINAL = `
 fd=$1 inner=$2
@@ -24,13 +23,13 @@ exec 9<&-
 SHELL=/bin/sh "$script" -qfec "$inner" /dev/null
 exit $?`
 
-/** Those of a terminal beside the command's own: two shells, script, and stty now and then. */
+/** The processes of a terminal beside the command's own: two shells, script, and sometimes stty. */
 export const TERMINAL_PROCESSES = 4
 
 const STANDARD_STREAMS = 3
 const DEFAULT_TERM = 'xterm-256color'
 
-/** The command's argv; at a terminal behind what makes one. `env` is what it will find. */
+/** The command's argv, preceded at a terminal by the programs that make one. `env` is its environment. */
 export function argvInTerminal(
   { command, terminal }: Run,
   env: ReadonlyMap<string, string>,
@@ -48,7 +47,7 @@ export function argvInTerminal(
   return ['/bin/sh', '-c', AT_TERMINAL, 'terminal', `${fd}`, inner.join('; ')]
 }
 
-/** For a shell: nothing in it has a meaning. */
+/** Quotes text for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export const noTerminal = (): FaultError => mismatch('in a container there are no terminals')

@@ -4,10 +4,10 @@ import type { RoomNetwork } from '../network/room-networks.ts'
 import { INSIDE, pathInside, readOnlyPaths } from '../run/inside.ts'
 import type { Room } from '../run/runtime.ts'
 
-/** What is at the places where devices go: empty files to lay them over, made once. */
+/** Mount points for devices: empty files, made once. */
 export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const
 
-/** Those that this kernel has. */
+/** Only those that this kernel has. */
 const SWITCHES = ['/proc/sys', '/proc/irq', '/proc/bus', '/proc/sysrq-trigger'].filter((path) => existsSync(path))
 
 const SHM = 'size=64m,mode=1777,nosuid,nodev'
@@ -17,16 +17,16 @@ const BOUND = 'bind,nosuid,nodev,X-mount.mkdir'
 export interface MountSpec {
   /** The empty folder that becomes the root. */
   readonly root: string
-  /** With the places for devices. */
+  /** The folder with the mount points for devices. */
   readonly dev: string
   readonly system: readonly SystemPart[]
   readonly room: Room
   readonly network: RoomNetwork | undefined
-  /** The room belongs to root, under another number. */
+  /** The room belongs to root, under another uid. */
   readonly isRoots: boolean
 }
 
-/** Everything that a room sees, as fstab(5): one program then mounts it all. */
+/** All mounts of a room, in the format of fstab(5), so that one program mounts them all. */
 export function mountTable({ root, dev, system, room, network, isRoots }: MountSpec): string {
   const at = (path: string): string => root + path
   const bind = (from: string, to: string, options = BOUND): string => line(from, at(to), 'none', options)
@@ -37,9 +37,9 @@ export function mountTable({ root, dev, system, room, network, isRoots }: MountS
     ...system.map((part) => (part.kind === 'bind' ? bind(part.from, part.to, `${BOUND},ro`) : linked(part, bind))),
     ...(network?.files ?? []).map(({ from, to }) => bind(from, to, 'bind,ro,nosuid,nodev')),
     line('proc', at('/proc'), 'proc', 'nosuid,nodev,noexec,X-mount.mkdir'),
-    // What root may change there it may change under any name.
+    // Root may change it under any name.
     ...SWITCHES.map((path) => bind(at(path), path, 'bind,ro,nosuid,nodev,noexec,nofail')),
-    // The first process of the room: nothing of it is the command's business.
+    // The room's init, which the command must not access.
     line('tmpfs', at('/proc/1'), 'tmpfs', 'ro,size=4k,mode=555,nosuid,nodev,noexec'),
     bind(dev, '/dev', `${BOUND},ro`),
     ...DEVICES.map((name) => bind(`/dev/${name}`, `/dev/${name}`, isRoots ? 'bind,ro,nosuid' : 'bind,nosuid')),
@@ -54,7 +54,7 @@ export function mountTable({ root, dev, system, room, network, isRoots }: MountS
   ].join('\n')
 }
 
-/** What is a symlink on the machine is a second view of where it leads: a program for each symlink would cost more. */
+/** A symlink of the machine becomes a bind mount of its target: a program run per symlink would cost more. */
 const linked = (part: SystemPart & { kind: 'symlink' }, bind: (from: string, to: string, options: string) => string) =>
   bind(realpathSync(part.at), part.at, `${BOUND},ro`)
 

@@ -1,18 +1,17 @@
 import type { IpcSetting } from '../namespaces/ipc-limits.ts'
 import { INSIDE } from '../run/inside.ts'
 
-/** Where the script finds its mounts, and where it says that the room is made. */
+/** The descriptors of the mount table and of the status pipe. */
 const TABLE_FD = 3
 const STATUS_FD = 4
 
 export const MADE = 'made'
 
 /**
- * The first process of a room, with all rights in namespaces of its own: makes the room, gives up every right, and
- * starts the command as its child. The /proc that it finds is the worker's: there it reads by which pid the worker
- * knows it. As pid 1 it buries who dies in the room, and when it ends, all others do.
- *
- * The second user namespace gives the command another number than that of root, and no rights; a third cannot be made.
+ * The room's init, with all rights in its own namespaces: it makes the room, drops all rights, and starts the command
+ * as its child. The /proc that it finds is the worker's: there it reads its pid in the worker's namespace. As pid 1 it
+ * reaps zombies, and when it ends the kernel kills all others. The second user namespace gives the command a uid other
+ * than root's, and no rights; a third cannot be made.
  */
 export const roomScript = (ipc: readonly IpcSetting[]): string => `
 set -e

@@ -5,10 +5,10 @@ import { notStarted, runEnd } from '../run/run-end.ts'
 import type { RunEnd } from '../run/runtime.ts'
 import { MADE } from './room-script.ts'
 
-/** The exit codes of the program that starts the command when it cannot, with the words that it has for that. */
+/** The exit codes and messages of the program that starts the command, when it fails. */
 const UNSTARTED: ReadonlySet<number | null> = new Set([126, 127])
 
-/** Tells what the script could not do from what the command did. */
+/** Distinguishes failures of the script from the command's own end. */
 export function unshareEnd(outcome: LaunchOutcome, limits: Limits): RunEnd {
   const { end, stopped, stderr } = outcome
   mustHaveStarted(end, 'room')

@@ -38,9 +38,9 @@ interface Kit {
   readonly facts: LauncherFacts
 }
 
-/** The program outside and the script inside. */
+/** unshare(1) outside and the script inside. */
 const OWN_PROCESSES = 2
-/** From the program outside to the command. */
+/** The levels from unshare(1) to the command. */
 const DEPTH = 2
 const TOOLS = ['unshare', 'prlimit', 'setpriv', 'mount', 'env', 'sh'] as const
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
@@ -57,13 +57,13 @@ const NAMESPACES = [
 ]
 
 /**
- * Runs commands in rooms made with what every Linux has: unshare(1) and mount(8). As the sandbox, but for the filter of
- * system calls: a hole in the kernel is a way out. For machines without bubblewrap.
+ * Runs commands in rooms made with programs that every Linux has: unshare(1) and mount(8). Like the sandbox, without
+ * the seccomp filter: a vulnerability of the kernel can be used to break out. For machines without bubblewrap.
  */
 export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
   const { launcher, clock } = options
   const kit = makeKit(options)
-  kit.catch(() => {}) // told to whoever asks
+  kit.catch(() => {}) // reported to each caller of `ready`
   const runtime: Runtime = {
     name: 'unshare',
     async probe(): Promise<RuntimeProbe> {
@@ -133,7 +133,8 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
     ...[kit.unshare, ...NAMESPACES, ...(network === undefined ? ['--net'] : [])],
     ...['/bin/sh', '-c', roomScript(ipcSettingsOf(run, kit.facts)), 'sh', kit.root, pathInside(cwd, room)],
     ...[...env].map(([name, value]) => `${name}=${value}`),
-    // Also without limits: after it a program may have any name, where env would take one with an = for a variable.
+    // Used even without limits: after prlimit(1) a program may have any name, where env(1) would take one with an = for
+    // a variable.
     ...[kit.prlimit, '--core=0', ...limitFlags(limits), ...inside, '--', ...argvInTerminal(run, env, fds)],
   ]
   return {
@@ -175,7 +176,7 @@ const LINKS = [
   ['ptmx', 'pts/ptmx'],
 ] as const
 
-/** What a room must say of itself: its user, no capabilities, no way to gain any. */
+/** The output that a correctly secured room prints: its user, no capabilities, no_new_privs. */
 const SECURED = {
   script: 'id -u; sed -n "s/^\\(CapEff\\|CapPrm\\|NoNewPrivs\\):\\s*//p" /proc/self/status',
   says: '1000\n0000000000000000\n0000000000000000\n1\n',

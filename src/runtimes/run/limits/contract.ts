@@ -7,11 +7,11 @@ import type { Run, RunEnd, Runtime, RuntimeProbe } from '../runtime.ts'
 const never = new AbortController().signal
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 
-/** What every runtime promises to hold a command to, as far as it says that it can. */
+/** The limits that every runtime must enforce, as far as its probe claims them. */
 export function limitsContract(runtime: () => Runtime): void {
   const go = (run: Run): Promise<RunEnd> => runtime().run(run, never)
 
-  /** Skips with the reason, where this runtime says that it does not keep that. */
+  /** Skips with the reason where this runtime does not claim it. */
   async function keeping(
     context: TestContext,
     keeps: (probe: RuntimeProbe & { works: true }) => boolean,
@@ -48,7 +48,7 @@ export function limitsContract(runtime: () => Runtime): void {
 
   test('a command that needs too much memory is ended for that', async () => {
     using room = emptyRoom()
-    // awk doubles a text until there is too much of it.
+    // awk doubles a text until the limit is exceeded.
     const argv = ['awk', 'BEGIN { s = "x"; while (length(s) < 2000000000) s = s s; print length(s) }']
     const end = await go(runOf(argv, { room, limits: { memoryBytes: 64 << 20, wallMs: 20_000 } }))
     expect(end).toMatchObject({ cause: 'out-of-memory' })
@@ -75,7 +75,7 @@ export function limitsContract(runtime: () => Runtime): void {
     const script = 'i=0; while [ $i -lt 30 ]; do sleep 5 & i=$((i+1)); done; wait'
     const again = { ...room, name: `${room.name}-b` }
     const end = await go(runOf(shell(script), { room: again, limits: { pids: 8, wallMs: 10_000 } }))
-    expect(['pid-limit', 'exit']).toContain(end.cause) // without control groups nobody counts refusals
+    expect(['pid-limit', 'exit']).toContain(end.cause) // without control groups refused forks are not counted
     expect(end.exitCode).not.toBe(0)
   })
 
@@ -83,7 +83,7 @@ export function limitsContract(runtime: () => Runtime): void {
     await keeping(context, ({ limits }) => limits.cpus === 'all', 'a share of processors')
     using room = emptyRoom()
     const burn = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'
-    const start = realClock.monotonic() // by our own watch: told late of its start we would take it for shorter
+    const start = realClock.monotonic() // measured by our own clock: a late start message would make it look shorter
     const end = await go(runOf(shell(`(${burn}) & (${burn}) & wait`), { room, limits: { cpus: 0.25, wallMs: 25_000 } }))
     const wallMs = realClock.monotonic() - start
     const { cpuUserMs = 0, cpuSystemMs = 0 } = end.usage

@@ -16,7 +16,7 @@ interface Call {
   readonly args: readonly number[]
 }
 
-/** The kernel's side: runs the program on one call, and says what it answers. */
+/** Emulates the kernel: runs the program on one call and returns its verdict. */
 function answerOf(filter: Uint8Array, { arch, number, args }: Call): number {
   const seen = Buffer.alloc(64)
   seen.writeUInt32LE(number, 0)
@@ -45,7 +45,7 @@ function meets(code: number, value: number, k: number): boolean {
 
 const numberOf = (call: SystemCall, arch: FilterArch): number | undefined => SYSTEM_CALLS[call][arch === 'x64' ? 0 : 1]
 
-/** What the rules say, without a program. */
+/** The verdict of the rules, without a program. */
 function expected(arch: FilterArch, number: number, args: readonly number[]): number {
   if (number > NEWEST_CALL) return ENOSYS
   const isMet = (test: SeccompRule['when'][number]): boolean => {

@@ -13,7 +13,7 @@ import { NEWEST_CALL, SYSTEM_CALLS } from './system-calls.ts'
 export type FilterArch = 'x64' | 'arm64'
 
 const AUDIT_ARCH = { x64: 0xc000003e, arm64: 0xc00000b7 } as const
-/** Calls of the x32 interface come with this bit, and would else pass under other numbers. */
+/** Calls of the x32 ABI have this bit set, and would otherwise pass under other numbers. */
 const X32_BIT = 0x40000000
 
 const LOAD = 0x20
@@ -28,18 +28,20 @@ const KILL = 0x80000000
 const errno = (error: number): number => 0x00050000 | error
 const ENOSYS = 38
 
-/** Offsets in what the filter reads: the number, the architecture, the pointer, six arguments of eight bytes. */
+/**
+ * Offsets in struct seccomp_data: the number, the architecture, the instruction pointer, six arguments of eight bytes.
+ */
 const NUMBER_AT = 0
 const ARCH_AT = 4
 const argumentAt = (arg: number): number => 16 + 8 * arg
 
-/** Rules on one shelf. */
+/** Rules per group. */
 const SHELF = 8
 
 interface Instruction {
   readonly code: number
   readonly k: number
-  /** Instructions to skip; `pass` is the end of the block, where a call that a test does not meet is let through. */
+  /** Instructions to skip; `pass` is the end of the block, where a call that does not match is allowed. */
   readonly holds?: number | 'pass'
   readonly fails?: number | 'pass'
 }
@@ -47,13 +49,13 @@ interface Instruction {
 const load = (at: number): Instruction => ({ code: LOAD, k: at })
 const answer = (k: number): Instruction => ({ code: ANSWER, k })
 
-/** The bytes that describe which calls a room may make; undefined for a machine that we have no numbers of. */
+/** The filter's program; undefined for an architecture without a table of system calls. */
 export function seccompFilter(arch: string, rules: readonly SeccompRule[] = ROOM_RULES): Uint8Array | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined
   const program: Instruction[] = [
     load(ARCH_AT),
     { code: JUMP_EQUAL, k: AUDIT_ARCH[arch], holds: 1, fails: 0 },
-    answer(KILL), // programs of another architecture have numbers of their own
+    answer(KILL), // programs of another architecture use other numbers
     load(NUMBER_AT),
     ...(arch === 'x64' ? [{ code: JUMP_AT_LEAST, k: X32_BIT, holds: 0, fails: 1 }, answer(errno(ENOSYS))] : []),
     { code: JUMP_GREATER, k: NEWEST_CALL, holds: 0, fails: 1 },
@@ -83,7 +85,7 @@ function shelvesOf(rules: readonly SeccompRule[], arch: FilterArch): Instruction
 
 function blockOf({ number, when, error }: NumberedRule): Instruction[] {
   const refuse = answer(errno(error))
-  // Once an argument was loaded the number is forgotten, so a block with tests also says yes.
+  // Loading an argument overwrites the number, so a block with tests must end with "allow".
   const body = when.length === 0 ? [refuse] : [...resolved([...when.flatMap(testOf), refuse]), answer(ALLOW)]
   return [{ code: JUMP_EQUAL, k: number, holds: 0, fails: body.length }, ...body]
 }
@@ -102,7 +104,7 @@ function testOf(test: SeccompRule['when'][number]): Instruction[] {
   ]
 }
 
-/** `pass` as a number of instructions: to just behind the last. */
+/** Replaces `pass` by the number of instructions to the end of the block. */
 const resolved = (block: readonly Instruction[]): Instruction[] =>
   block.map((instruction, i) => {
     const skips = (jump: Instruction['holds']): number => (jump === 'pass' ? block.length - 1 - i : (jump ?? 0))

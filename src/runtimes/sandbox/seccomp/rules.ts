@@ -1,6 +1,6 @@
 import type { SystemCall } from './system-calls.ts'
 
-/** Of one argument: some of these bits set, one of these values, or none of them. */
+/** A test of one argument: some of these bits set, one of these values, or none of them. */
 export type ArgumentTest = { readonly arg: number } & (
   | { readonly bits: number }
   | { readonly among: readonly number[] }
@@ -20,17 +20,17 @@ const EAFNOSUPPORT = 97
 
 /** New namespaces of every kind: user, mount, pid, network, ipc, uts, control group and time. */
 const NEW_NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000 | 0x02000000 | 0x80
-/** For clone the lowest byte is a signal: 0x80 is a new time namespace for unshare only. */
+/** In clone(2) the lowest byte is a signal: 0x80 is a new time namespace for unshare only. */
 const NEW_NAMESPACES_OF_CLONE = NEW_NAMESPACES & ~0xff
-/** Bits that let a program run as its owner: a room must not leave such files on the machine's disk. */
+/** The setuid and setgid bits: a room must not leave such files on the machine's disk. */
 const SET_ID = 0o6000
 const O_CREAT = 0o100
-/** O_TMPFILE without O_DIRECTORY, which is a part of it. */
+/** O_TMPFILE without O_DIRECTORY, which it includes. */
 const TMPFILE = 0o20000000
-/** To put words into a terminal's mouth, and to paste. */
+/** ioctls that inject input into a terminal (TIOCSTI, TIOCLINUX). */
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
-/** unix, inet, inet6, netlink. Others are either for special hardware or not kept apart by a network namespace. */
+/** unix, inet, inet6, netlink. Other families are for special hardware, or are not isolated by a network namespace. */
 const FAMILIES = [1, 2, 10, 16]
 
 const refused = (...calls: SystemCall[]): SeccompRule[] => calls.map((call) => ({ call, when: [], error: EPERM }))
@@ -39,7 +39,7 @@ const withBits = (call: SystemCall, arg: number, bits: number): SeccompRule => (
   when: [{ arg, bits }],
   error: EPERM,
 })
-/** One that makes a file with such a mode. */
+/** A rule for calls that create a file with such a mode. */
 const making = (call: SystemCall, flags: number, mode: number): SeccompRule => ({
   call,
   when: [
@@ -49,15 +49,14 @@ const making = (call: SystemCall, flags: number, mode: number): SeccompRule => (
   error: EPERM,
 })
 
-/** For rooms whose memory is limited where nobody counts what System V takes of it: as a kernel without System V answers. */
+/** For rooms with a memory limit that does not count System V IPC: answers as a kernel without System V IPC. */
 export const SYSTEM_V_RULES: readonly SeccompRule[] = (['shmget', 'msgget', 'semget'] as const).map((call) => ({
   ...{ call, when: [], error: ENOSYS },
 }))
 
 /**
- * What a room may not ask of the kernel. All else is allowed: programs of every kind run here, and a list of what they
- * need would be wrong every year. What holds a room are its namespaces; this takes away the means by which those were
- * broken out of.
+ * System calls that are refused. All others are allowed: a list of everything that programs need would be outdated
+ * every year. Namespaces isolate the room; this removes calls that were used to break out of them.
  */
 export const ROOM_RULES: readonly SeccompRule[] = [
   ...refused('ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'pidfd_getfd', 'process_madvise'),
@@ -72,7 +71,7 @@ export const ROOM_RULES: readonly SeccompRule[] = [
   ...refused('setns'),
   withBits('clone', 0, NEW_NAMESPACES_OF_CLONE),
   withBits('unshare', 0, NEW_NAMESPACES),
-  // Their arguments lie in memory, where a filter cannot look: as if the kernel were too old for them, and callers do without.
+  // Their arguments are in memory, which a filter cannot read: ENOSYS makes callers use the older call.
   { call: 'clone3', when: [], error: ENOSYS },
   { call: 'openat2', when: [], error: ENOSYS },
   { call: 'ioctl', when: [{ arg: 1, among: [TIOCSTI, TIOCLINUX] }], error: EPERM },

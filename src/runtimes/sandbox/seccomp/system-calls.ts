@@ -1,13 +1,15 @@
-/** Numbers of system calls, as the kernel's headers have them: on x86_64, and on arm64 (undefined where it has no such call). */
+/**
+ * Numbers of system calls from the kernel's headers: for x86_64 and for arm64 (undefined where it has no such call).
+ */
 export const SYSTEM_CALLS = {
-  // looking into and meddling with other processes
+  // inspecting and modifying other processes
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   kcmp: [312, 272],
   pidfd_getfd: [438, 438],
   process_madvise: [440, 440],
-  // parts of the kernel with a long record of holes
+  // parts of the kernel with many known vulnerabilities
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -23,7 +25,7 @@ export const SYSTEM_CALLS = {
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // file systems and what lies outside
+  // file systems and mounts
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
@@ -69,11 +71,11 @@ export const SYSTEM_CALLS = {
   move_pages: [279, 239],
   migrate_pages: [256, 238],
   setns: [308, 268],
-  // those of System V, where they are
+  // System V IPC
   shmget: [29, 194],
   semget: [64, 190],
   msgget: [68, 186],
-  // those that are refused for some of their arguments
+  // refused for some arguments only
   clone: [56, 220],
   clone3: [435, 435],
   unshare: [272, 97],
@@ -93,5 +95,5 @@ export const SYSTEM_CALLS = {
 
 export type SystemCall = keyof typeof SYSTEM_CALLS
 
-/** The newest that was thought about when these lists were made: what comes after it is refused until someone has. */
+/** The newest call that was reviewed for these lists: newer ones are refused until they are reviewed. */
 export const NEWEST_CALL = 469
