@@ -8,10 +8,10 @@ import { comparable } from './packing/comparable.fixture.ts'
 import { packProcess } from './packing/pack.ts'
 import { checkProcess } from './process/check.ts'
 
-/** The conformance suite is not part of the project: where it is, every document in it is read. */
+/** The conformance suite is not part of the repository: where it is present, every document in it is read. */
 const suite = process.env.WINDLASS_CWL_SUITE
 
-/** Tests that ask for these to be refused as documents. */
+/** Tests that require these documents to be refused. */
 const REFUSED = [
   'conditionals/cond-wf-005.cwl',
   'conditionals/cond-wf-005_nojs.cwl',
@@ -22,7 +22,7 @@ const REFUSED = [
   'mixed-versions/invalid-wf-v12.cwl',
   'timelimit2.cwl',
 ]
-/** Documents of several processes, of which none is the main one. */
+/** Documents of several processes without a main one. */
 const FRAGMENTS: Readonly<Record<string, string>> = { 'conflict-wf.cwl': '#collision', 'js-expr-req-wf.cwl': '#wf' }
 
 const fetch: Fetch = (uri) => readFile(decodeURIComponent(uri.slice('file://'.length)), 'utf8')

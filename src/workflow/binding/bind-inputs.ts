@@ -18,11 +18,17 @@ export interface Binding {
   readonly evaluator: Evaluator
   readonly files: Files
   readonly ontology?: Ontology
-  /** At the top, secondary files are looked for beside the primary; within a workflow they must have come along. */
+  /**
+   * For the outermost process, secondary files are searched for beside the primary file; within a workflow the value
+   * must name them.
+   */
   readonly discover: boolean
 }
 
-/** The input object of a process, complete: defaults, types, and everything that the parameters ask of files. */
+/**
+ * Returns the complete input object of a process: defaults, checked types, and the contents, listings and secondary
+ * files that its parameters require.
+ */
 export async function bindInputs(process: Process, given: ValueRecord, binding: Binding): Promise<ValueRecord> {
   const plain: [string, Value][] = process.inputs.map((input) => [
     input.name,
@@ -69,7 +75,7 @@ interface Applying {
   readonly name: string
 }
 
-/** What a parameter says of its files holds for those in lists too; records say it field by field. */
+/** A parameter's rules for files also apply to files in lists; record fields have their own rules. */
 async function applyRules(value: Value, type: CwlType, task: Applying): Promise<Value> {
   const chosen = chosenType(type, value)
   if (isFile(value) && chosen?.type !== 'record') return applyToFile(value, task)

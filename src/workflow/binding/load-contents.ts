@@ -15,7 +15,7 @@ import type { Value } from '../values/value.ts'
 const CONTENTS_LIMIT = 64 << 10
 const DEEPEST = 100
 
-/** The first 64 KiB of a file as `contents`; since v1.2 a longer file is an error rather than cut. */
+/** Adds the first 64 KiB of a file as `contents`; since v1.2 a longer file is an error instead of being cut. */
 export async function withContents(file: FileValue, files: Files, version: Version): Promise<FileValue> {
   if (typeof file.contents === 'string') return file
   if (typeof file.location !== 'string') return file
@@ -26,7 +26,7 @@ export async function withContents(file: FileValue, files: Files, version: Versi
   return { ...file, contents: new TextDecoder().decode(bytes.subarray(0, CONTENTS_LIMIT)) }
 }
 
-/** What is in a directory as `listing`: nothing, its own entries, or everything below. */
+/** Adds a directory's entries as `listing`: none, its own entries, or the whole tree. */
 export async function withListing(directory: DirectoryValue, files: Files, listing: Listing): Promise<DirectoryValue> {
   return listed(directory, { files, listing, depth: 0 })
 }
@@ -65,7 +65,7 @@ async function entriesOf(directory: DirectoryValue, files: Files): Promise<reado
   )
 }
 
-/** Size and, where it is known without reading, checksum. */
+/** Adds the size and, where it is known without reading, the checksum. */
 export async function withSize(file: FileValue, files: Files): Promise<FileValue> {
   if (typeof file.size === 'number' || typeof file.location !== 'string') return file
   const stat = await files.stat(file.location)

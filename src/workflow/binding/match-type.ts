@@ -2,7 +2,7 @@ import { alternatives, type CwlType } from '../process/cwl-type.ts'
 import { isData, isFile } from '../values/file-value.ts'
 import { field, isList, isRecord, type Value } from '../values/value.ts'
 
-/** Whether a value is of a type. `Any` is everything but null. */
+/** Whether a value has a type. `Any` accepts everything except null. */
 function matches(type: CwlType, value: Value): boolean {
   switch (type.type) {
     case 'union':
@@ -22,7 +22,7 @@ function matches(type: CwlType, value: Value): boolean {
   }
 }
 
-/** For outputs `Any` really is anything: a tool may have nothing to give. */
+/** For outputs `Any` also accepts null: a tool may return nothing. */
 export const matchesOutput = (type: CwlType, value: Value): boolean =>
   matches(type, value) || (value === null && alternatives(type).some((one) => one.type === 'Any'))
 
@@ -35,7 +35,7 @@ function matchesPrimitive(name: string, value: Value): boolean {
     case 'int':
       return Number.isInteger(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31
     case 'long':
-      // What a double cannot hold to the digit would reach the command as another number.
+      // A whole number that a double cannot represent exactly would reach the command as another number.
       return Number.isSafeInteger(value)
     case 'float':
     case 'double':
@@ -49,7 +49,7 @@ function matchesPrimitive(name: string, value: Value): boolean {
   }
 }
 
-/** The alternative of a union that a value is of. */
+/** Returns the member of a union that a value has. */
 export function chosenType(type: CwlType, value: Value): CwlType | undefined {
   if (type.type !== 'union') return matches(type, value) ? type : undefined
   for (const one of type.of) {

@@ -11,15 +11,18 @@ import { isList, type Value } from '../values/value.ts'
 export interface Wanting {
   readonly context: ExpressionContext
   readonly evaluator: Evaluator
-  /** Whether a pattern that says nothing about it must be met: so for inputs, not for outputs. */
+  /** Whether a pattern without `required` is required: true for inputs, false for outputs. */
   readonly requiredUnlessSaid: boolean
-  /** Looks beside the primary file for what the value does not name; undefined: what is named is all there is. */
+  /**
+   * Searches beside the primary file for files that the value does not name; undefined when the named ones are
+   * complete.
+   */
   readonly files?: Files
-  /** For outputs: how a path of the room is a location. */
+  /** For outputs: maps a path of the room to a location. */
   readonly locate?: (path: string) => string
 }
 
-/** Completes a file with the secondary files that the patterns ask for. */
+/** Adds the secondary files that the patterns require. */
 export async function withSecondaryFiles(
   file: FileValue,
   patterns: readonly SecondaryFile[],
@@ -61,7 +64,7 @@ interface Asking {
   readonly wanting: Wanting
 }
 
-/** Names, or whole values that an expression made. */
+/** Names, or whole values that an expression returned. */
 async function wantedBy(
   file: FileValue,
   { pattern }: SecondaryFile,

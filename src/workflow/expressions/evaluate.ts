@@ -8,11 +8,11 @@ import type { ExpressionContext, Expressions } from './expressions.ts'
 import { lookUp } from './parameter-reference.ts'
 import { type Escapes, hasExpression, scan, type TextPiece } from './scan.ts'
 
-/** How expressions are read in a process: who runs JavaScript there, and whether it was asked for. */
+/** How expressions are evaluated in a process: the port that runs JavaScript, and whether the process requires it. */
 export interface Evaluator {
   readonly expressions: Expressions
   readonly escapes: Escapes
-  /** Undefined without InlineJavascriptRequirement: only parameter references then. */
+  /** Undefined without InlineJavascriptRequirement: only parameter references are allowed then. */
   readonly library: readonly string[] | undefined
 }
 
@@ -27,8 +27,8 @@ export function evaluatorFor(expressions: Expressions, scope: Scope, version: Ve
 }
 
 /**
- * The value of a text: of the expression when it is nothing else, or the text with each expression replaced by what it
- * gives. White space around a lone expression does not count, unless the text is the content of a file.
+ * Returns the value of a text: of the expression if the text is a single one, otherwise the text with each expression
+ * replaced by its value. White space around a single expression is ignored, except in the contents of a file.
  */
 export async function evaluate(source: string, context: ExpressionContext, evaluator: Evaluator): Promise<Value> {
   return evaluateAsIs(hasExpression(source) ? source.trim() : source, context, evaluator)
@@ -61,7 +61,7 @@ async function valueOfPiece(
   )
 }
 
-/** The text that an expression must give; null stays null. */
+/** Returns the text that an expression must evaluate to; null stays null. */
 export async function evaluateText(
   source: string,
   context: ExpressionContext,

@@ -8,30 +8,33 @@ import { type MachineThread, type MachineThreadOptions, machineThread } from './
 import type { ScriptText } from './quickjs.ts'
 
 export interface ExpressionLimits {
-  /** Processor time of one expression. */
+  /** The limit of processor time for one expression. */
   readonly expressionMs: number
-  /** Processor time of all expressions of one submission. */
+  /** The limit of processor time for all expressions of one workflow run. */
   readonly submissionMs: number
-  /** JSON text of the value of one expression. */
+  /** The limit of the JSON text of one expression's value. */
   readonly valueBytes: number
 }
 
 export interface ExpressionPoolOptions {
-  /** The program of a thread; it calls `serveExpressions`. */
+  /** The program of a thread, which calls `serveExpressions`. */
   readonly file: URL
   readonly limits: ExpressionLimits
   readonly clock: Pick<Clock, 'after'>
 }
 
 export interface ExpressionPool {
-  /** The expressions of one submission. Those that wait or run when the signal is aborted are dropped. */
+  /** Runs the expressions of one workflow run. Aborting the signal drops those that wait or run. */
   expressionsOf(share: Share, signal: AbortSignal): Expressions
   close(): Promise<void>
 }
 
-/** An expression first gets this much time; nearly all need less than a millisecond. */
+/** The first slice of an expression; nearly all need less than 1 ms. */
 const SHORT_MS = 100
-/** One that needs more is run again from its start with so many times more, beside all others that are long. */
+/**
+ * An expression that needs more runs again from its start with a slice that is this many times longer, on the threads
+ * for long slices.
+ */
 const LONGER = 10
 const SHORT_THREADS = 2
 const LONG_THREADS = 3
@@ -45,7 +48,7 @@ interface Job extends Share {
 
 interface Account {
   usedMs: number
-  /** It has had an expression that needs more than a short slice. */
+  /** It has had an expression that exceeded a short slice. */
   isLong: boolean
 }
 
@@ -57,10 +60,10 @@ interface Lane {
 }
 
 /**
- * Runs the expressions of many submissions on threads, so that none delays another for long. Expressions have no state
- * and no effects: one that exceeds its slice is stopped and run again from its start with a longer slice. Short slices
- * have two threads of their own; long slices have three, of which a submission holds one and an instance two at most. Each
- * lane shares its time by instance and submission. A submission that exceeds its budget is refused any further time.
+ * Runs the expressions of many workflow runs on threads, so that none delays another for long. Expressions have no
+ * state and no effects: one that exceeds its slice is stopped and run again from its start with a longer slice. Short
+ * slices have two threads of their own; long slices have three, of which a run uses at most one and an instance at most
+ * two. Each group of threads shares its time by instance and run. A run that exceeds its budget gets no further time.
  */
 export function expressionPool({ file, limits, clock }: ExpressionPoolOptions): ExpressionPool {
   const short = laneOf({ file, clock, isLong: false })
@@ -133,14 +136,14 @@ function laneOf(options: MachineThreadOptions): Lane {
   return { queue: new FairQueue(), threads, running, isAllowed: options.isLong ? isAllowed : () => true }
 }
 
-/** Rejects the expressions of a submission: those that wait, and those that run. */
+/** Rejects the waiting and the running expressions of a workflow run. */
 function drop(lanes: readonly Lane[], share: Share): void {
   for (const { queue, running } of lanes) {
     for (const job of queue.remove(share)) job.answer.reject(dropped())
     for (const [job, machine] of running) {
       if (job.instance !== share.instance || job.submission !== share.submission) continue
       job.answer.reject(dropped())
-      job.sliceMs = Number.POSITIVE_INFINITY // it does not get another slice
+      job.sliceMs = Number.POSITIVE_INFINITY // it gets no further slice
       void machine.stop()
     }
   }

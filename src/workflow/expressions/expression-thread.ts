@@ -11,13 +11,13 @@ export interface ScriptSlice {
 
 export interface SliceReport {
   readonly end: SliceEnd | { readonly isTooLarge: true }
-  /** Processor time that the slice used. */
+  /** The processor time that the slice used. */
   readonly usedMs: number
 }
 
 /** A thread sends one without a report when it has started. */
 export interface ThreadMessage {
-  /** Processor time of the thread so far. */
+  /** The thread's processor time so far. */
   readonly cpuMs: number
   readonly report?: SliceReport
 }
@@ -34,7 +34,7 @@ export function serveExpressions(port: MessagePort, cpuMs: () => number): void {
     const isTooLarge = 'json' in end && Buffer.byteLength(end.json) > valueBytes
     return { end: isTooLarge ? { isTooLarge } : end, usedMs: cpuMs() - from }
   }
-  // The first slice may never end: the pool must know before it begins from where to count.
+  // Sent before the first slice, which may never end: the pool needs the start value of the counter.
   const ready = machine.open().then(() => send({ cpuMs: cpuMs() }))
   port.on('message', async (slice: ScriptSlice) => {
     await ready

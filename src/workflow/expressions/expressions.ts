@@ -1,6 +1,6 @@
 import type { Value, ValueRecord } from '../values/value.ts'
 
-/** What an expression can see. */
+/** The variables that an expression can read. */
 export interface ExpressionContext {
   readonly inputs: ValueRecord
   readonly self: Value
@@ -11,12 +11,14 @@ export interface Script {
   /** A JavaScript expression, or the body of a function when `isBody`. */
   readonly code: string
   readonly isBody: boolean
-  /** Sources that are run first: `expressionLib`. */
+  /** Sources that run first: `expressionLib`. */
   readonly library: readonly string[]
   readonly context: ExpressionContext
 }
 
-/** Runs JavaScript from untrusted documents. Rejects with a fault that names the reason; undefined is returned as null. */
+/**
+ * Runs JavaScript from untrusted documents. Rejects with an error that names the reason; undefined is returned as null.
+ */
 export interface Expressions {
   run(script: Script): Promise<Value>
 }

@@ -15,7 +15,7 @@ const queueOf = (...items: readonly Item[]): FairQueue<Item> => {
 const many = (instance: string, submission: string, count: number): Item[] =>
   Array.from({ length: count }, (_, n) => ({ instance, submission, n }))
 const name = (item: Item | undefined): string | undefined => item && `${item.instance}/${item.submission}/${item.n}`
-/** Takes items, each of which takes 10 ms. */
+/** Takes items that use 10 ms each. */
 const run = (queue: FairQueue<Item>, count: number): (string | undefined)[] =>
   Array.from({ length: count }, () => {
     const item = queue.take()

@@ -1,13 +1,13 @@
-/** The instance and the submission that an item belongs to. */
+/** The instance and the workflow run that an item belongs to. */
 export interface Share {
   readonly instance: string
   readonly submission: string
 }
 
 /**
- * A queue that shares processor time: first among instances, then among the submissions of an instance. The next item
- * belongs to the submission that has used the least time so far. A submission that comes back after a pause starts
- * level with the others: time that it did not use is not saved up (start-time fair queueing).
+ * A queue that shares processor time: first among instances, then among the workflow runs of an instance. The next item
+ * belongs to the run that has used the least time. A run that returns after a pause starts level with the others:
+ * unused time is not saved up (start-time fair queueing).
  */
 export class FairQueue<T extends Share> {
   readonly #instances = new Turns<Turns<T[]>>()
@@ -17,7 +17,7 @@ export class FairQueue<T extends Share> {
     submissions.join(item.submission, () => []).push(item)
   }
 
-  /** The oldest item of the submission whose turn it is, among those that are allowed now. */
+  /** Removes the oldest item of the run whose turn it is, among those that are allowed now. */
   take(isAllowed: (share: Share) => boolean = () => true): T | undefined {
     const mayRun = (instance: string, submissions: Turns<T[]>): boolean =>
       submissions.least((submission) => isAllowed({ instance, submission })) !== undefined
@@ -28,13 +28,13 @@ export class FairQueue<T extends Share> {
     return submission === undefined ? undefined : this.#removeFrom({ instance, submission })
   }
 
-  /** Counts the time that an item took after it was taken. */
+  /** Records the time that an item used. */
   charge({ instance, submission }: Share, ms: number): void {
     this.#instances.get(instance)?.charge(submission, ms)
     this.#instances.charge(instance, ms)
   }
 
-  /** Removes the items of a submission that wait. */
+  /** Removes the waiting items of a run. */
   remove(share: Share): readonly T[] {
     const removed: T[] = []
     for (let item = this.#removeFrom(share); item !== undefined; item = this.#removeFrom(share)) removed.push(item)

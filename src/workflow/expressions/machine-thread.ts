@@ -4,20 +4,20 @@ import type { ScriptSlice, SliceReport, ThreadMessage } from './expression-threa
 
 export interface MachineThreadOptions {
   readonly file: URL
-  /** Whether its slices are long: the thread then gives way to all others. */
+  /** Whether its slices are long: the thread then has a lower priority. */
   readonly isLong: boolean
   readonly clock: Pick<Clock, 'after'>
 }
 
-/** A thread that runs one slice at a time, and that can be stopped whatever the script does. */
+/** A thread that runs one slice at a time and can be stopped whatever the script does. */
 export interface MachineThread {
   readonly isBusy: boolean
   run(slice: ScriptSlice): Promise<SliceReport>
-  /** Ends the thread. The slice that it runs is reported as late. */
+  /** Ends the thread. Its running slice is reported as late. */
   stop(): Promise<void>
 }
 
-/** How often a thread that has not reported in time is looked at. */
+/** The interval of checks of a thread that has not reported in time. */
 const LOOK_EVERY_MS = 50
 
 interface Running {
@@ -29,7 +29,7 @@ interface Running {
 export function machineThread({ file, isLong, clock }: MachineThreadOptions): MachineThread {
   let worker: Worker | undefined
   let running: Running | undefined
-  /** Processor time of the thread when it began the slice; undefined while it starts. */
+  /** The thread's processor time at the start of the slice; undefined while the thread starts. */
   let baseMs: number | undefined
   const settle = (report: SliceReport): void => {
     const ended = running
@@ -78,7 +78,7 @@ export function machineThread({ file, isLong, clock }: MachineThreadOptions): Ma
       const mine: Running = { slice, report: resolve }
       running = mine
       worker ??= start()
-      worker.ref() // a process that waits for nothing else must not end here
+      worker.ref() // the thread must not keep the process alive
       worker.postMessage(slice)
       if (baseMs !== undefined) watch(mine)
       return promise
@@ -89,15 +89,18 @@ export function machineThread({ file, isLong, clock }: MachineThreadOptions): Ma
 
 interface Watch {
   readonly thread: Worker
-  /** Processor time of the thread at which its slice is used up. */
+  /** The thread's processor time at which its slice is used up. */
   readonly untilMs: number
-  /** The slice takes at least as long. */
+  /** The slice takes at least this long. */
   readonly waitMs: number
   readonly clock: Pick<Clock, 'after'>
   readonly isOver: () => boolean
 }
 
-/** Reports a thread that has used its slice and sends nothing: QuickJS does not interrupt loops within its own functions. */
+/**
+ * Reports a thread that has used its slice and sends nothing: QuickJS does not interrupt loops within its built-in
+ * functions.
+ */
 function watchThread({ thread, untilMs, waitMs, clock, isOver }: Watch, used: (cpuMs: number) => void): void {
   const look = async (): Promise<void> => {
     const cpuMs = isOver() ? undefined : await cpuMsOf(thread)

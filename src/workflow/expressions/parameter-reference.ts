@@ -7,8 +7,8 @@ const SEGMENT = /^(?:\.([\p{L}\p{N}_]+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\
 export type LookupResult = { readonly value: Value } | { readonly trouble: string }
 
 /**
- * `inputs.x['y'][0]` needs no JavaScript: names, quoted names and numbers, one after the other. Answers undefined for
- * anything that is more than that.
+ * Evaluates `inputs.x['y'][0]` without JavaScript: a sequence of names, quoted names and indexes. Returns undefined for
+ * anything else.
  */
 export function lookUp(code: string, context: ExpressionContext): LookupResult | undefined {
   const path = readPath(code.trim())

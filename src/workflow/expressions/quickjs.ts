@@ -15,33 +15,34 @@ export interface QuickJsLimits {
   readonly timeMs: number
 }
 
-/** The stack is small on purpose: QuickJS recurses on ours, and what overflows ours leaves the machine in pieces. */
+/**
+ * The stack is small on purpose: QuickJS recurses on the stack of WebAssembly, and an overflow there corrupts the
+ * instance.
+ */
 const QUICKJS_LIMITS: QuickJsLimits = { memoryBytes: 128 << 20, stackBytes: 128 << 10, timeMs: 20_000 }
-/** WebAssembly memory never shrinks: a machine that has grown beyond this is replaced. */
+/** WebAssembly memory never shrinks: an instance that has grown beyond this is replaced. */
 const MOST_KEPT_BYTES = 48 << 20
 
-/** How a script ended within a slice of time: with its value as JSON, with an error, or not yet. */
+/** How a script ended within a slice: with its value as JSON, with an error, or not yet. */
 export type SliceEnd = { readonly json: string } | { readonly trouble: string } | { readonly isLate: true }
 
-/** A script whose context is JSON text already: text is the cheapest thing to send to a thread, and to send again. */
+/** A script with its context as JSON text, which is the cheapest form to send to a thread repeatedly. */
 export interface ScriptText extends Omit<Script, 'context'> {
   readonly contextText: string
 }
 
 /** Runs one script at a time on the calling thread. */
 export interface QuickJsMachine {
-  /** Loads what the first script needs. */
+  /** Loads QuickJS before the first script. */
   open(): Promise<void>
   run(script: ScriptText, sliceMs: number): Promise<SliceEnd>
 }
 
 /**
- * Expressions in QuickJS: a machine of its own, with no way to ours. Each evaluation has a fresh realm, so that none
- * can leave something behind for the next; values go in and out as JSON text.
- *
- * `usedMs` is a clock of processor time or of wall time. QuickJS looks at it between instructions only: a call such as
- * `Array.prototype.indexOf` on 2^53 elements is not interrupted, so an untrusted script belongs on a thread that can be
- * terminated (see `expression-pool.ts`).
+ * Runs expressions in QuickJS: a separate JavaScript engine without access to ours. Each evaluation has a fresh realm,
+ * so that none can influence the next; values are passed as JSON text. `usedMs` is a clock of processor time or of wall
+ * time. QuickJS checks it between instructions only: a call such as `Array.prototype.indexOf` on 2^53 elements is not
+ * interrupted, so untrusted scripts belong on a thread that can be terminated (see `expression-pool.ts`).
  */
 export function quickJsMachine(usedMs: () => number, limits: Omit<QuickJsLimits, 'timeMs'>): QuickJsMachine {
   let machine: Promise<QuickJSWASMModule> | undefined
@@ -60,14 +61,14 @@ export function quickJsMachine(usedMs: () => number, limits: Omit<QuickJsLimits,
         if (used.getWasmMemory().buffer.byteLength > MOST_KEPT_BYTES) machine = undefined
         return end
       } catch {
-        machine = undefined // it failed within itself, and is not used again
+        machine = undefined // it failed internally and is not reused
         return { trouble: 'it broke the JavaScript machine that it ran in' }
       }
     },
   }
 }
 
-/** Expressions on the calling thread, which an expression keeps busy for at most `timeMs`. */
+/** Runs expressions on the calling thread, which blocks for at most `timeMs`. */
 export function quickJsExpressions(
   clock: Pick<Clock, 'monotonic'>,
   limits: QuickJsLimits = QUICKJS_LIMITS,

@@ -2,13 +2,13 @@ import { invalid } from '../../base/fault.ts'
 
 export const hasExpression = (text: string): boolean => /\$[({]/.test(text)
 
-/** One piece of a text: as it stands, or code between `$(` and `)` or `${` and `}`. */
+/** One piece of a text: plain text, or code between `$(` and `)` or `${` and `}`. */
 export type TextPiece = { readonly text: string } | { readonly code: string; readonly isBody: boolean }
 
-/** Until v1.1 a backslash made the next character plain; since v1.2 only `\$(`, `\${` and `\\` mean something. */
+/** Until v1.1 a backslash escaped any character; since v1.2 only `\$(`, `\${` and `\\` are escapes. */
 export type Escapes = 'before-v1.2' | 'since-v1.2'
 
-/** Takes a text with expressions apart. */
+/** Splits a text into plain text and expressions. */
 export function scan(source: string, escapes: Escapes): readonly TextPiece[] {
   const pieces: TextPiece[] = []
   let text = ''
@@ -49,7 +49,7 @@ function plainAfter(source: string, at: number, escapes: Escapes): readonly [str
 
 const CLOSER: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']' }
 
-/** Where the bracket that opens at `start` is closed; brackets in strings do not count. */
+/** Returns the index of the bracket that closes the one at `start`; brackets in strings are ignored. */
 function endOfCode(source: string, start: number): number | undefined {
   const open: string[] = []
   let quote: string | undefined

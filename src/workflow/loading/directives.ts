@@ -6,8 +6,8 @@ import type { Documents } from './documents.ts'
 const DEEPEST = 64
 
 /**
- * Follows `$import`, `$include` and `$mixin`. What was imported keeps the place it was written in, and with it the
- * document that its own references are relative to.
+ * Resolves `$import`, `$include` and `$mixin`. Imported nodes keep their source place, and with it the document that
+ * their references are relative to.
  */
 export async function expandDirectives(
   value: Value,
@@ -19,7 +19,7 @@ export async function expandDirectives(
   const list: Value[] = []
   for (const one of value) {
     const made = await expandDirectives(one, documents, trail)
-    // A list that is imported into a list becomes part of it.
+    // A list that is imported into a list is spliced into it.
     if (Array.isArray(made) && isRecord(one) && '$import' in one) list.push(...made)
     else list.push(made)
   }

@@ -1,3 +1,3 @@
-/** A small text can be a huge value, by aliases say: as deep and as many nodes as any honest document has, and no more. */
+/** Limits of depth and nodes: a small text can be a huge value, for example through YAML aliases. */
 export const DEEPEST = 200
 export const MOST_NODES = 500_000

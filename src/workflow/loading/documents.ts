@@ -4,17 +4,17 @@ import { isRecord, type Value } from '../values/value.ts'
 import type { Fetch } from './fetch.ts'
 import { readJsonDocument } from './json-document.ts'
 
-/** Documents by address, each fetched and read once. */
+/** Documents by address; each is fetched and parsed once. */
 export interface Documents {
   text(uri: string, asked: SourcePlace | undefined): Promise<string>
   whole(uri: string, asked: SourcePlace | undefined): Promise<Value>
-  /** With its directives followed. */
+  /** The document with its directives resolved. */
   expanded(uri: string, asked: SourcePlace | undefined): Promise<Value>
-  /** With a fragment: the record of that id, wherever in the document it is. */
+  /** With a fragment: the record of that id, anywhere in the document. */
   part(uri: string, asked: SourcePlace | undefined): Promise<Value>
 }
 
-/** Follows the directives in a value that was read from `trail`. */
+/** Resolves the directives in a value that was read from `trail`. */
 type Expand = (value: Value, documents: Documents, trail: readonly string[]) => Promise<Value>
 
 export function documentsFrom(fetch: Fetch, expand: Expand): Documents {
@@ -59,7 +59,7 @@ export function documentsFrom(fetch: Fetch, expand: Expand): Documents {
   return documents
 }
 
-/** The reader of YAML takes longer to load than most documents to read, and many are JSON. */
+/** Loading the YAML parser takes longer than parsing most documents, and many are JSON. */
 async function readDocument(text: string, uri: string): Promise<Value> {
   const value = readJsonDocument(text, uri)
   if (value !== undefined) return value
@@ -67,7 +67,7 @@ async function readDocument(text: string, uri: string): Promise<Value> {
   return readYaml(text, uri)
 }
 
-/** The record whose `id` or `name` is the fragment: exactly, or by its last part. */
+/** Returns the record whose `id` or `name` is the fragment: exactly, or by its last part. */
 export function findById(value: Value, fragment: string): Value | undefined {
   const matches = (id: Value | undefined, exact: boolean): boolean =>
     typeof id === 'string' &&

@@ -1,2 +1,2 @@
-/** Brings the text of a document; the only way in which this folder sees the world. Rejects when it is not there. */
+/** Returns the text of a document; the only I/O of this folder. Rejects when the document does not exist. */
 export type Fetch = (uri: string) => Promise<string>

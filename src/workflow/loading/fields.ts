@@ -1,7 +1,7 @@
 import type { Version } from '../process/version.ts'
 
 /**
- * What may stand in a field. Identity maps are lists whose records may also be written as a map, from the field
+ * The allowed values of a field. Identity maps are lists whose records may also be written as a map, from the field
  * `subject` to the record, or to its field `predicate` alone.
  */
 export type FieldShape =
@@ -26,7 +26,7 @@ export interface DocumentField {
 }
 
 export interface RecordTable {
-  /** How messages call it. */
+  /** The name in error messages. */
   readonly name: string
   readonly fields: Readonly<Record<string, DocumentField>>
 }

@@ -1,6 +1,7 @@
 /**
- * YAML wants the lines of a list in brackets to be indented deeper than what they belong to. Other CWL programs read
- * documents that are not, and there are many; so where a document fails on that, such lines are moved to the right.
+ * YAML requires that the lines of a flow collection are indented deeper than their parent. Other CWL implementations
+ * accept documents that violate this, and many exist; so when a document fails for this reason, such lines are
+ * indented.
  */
 export function indentFlows(text: string): string {
   let open = 0
@@ -22,7 +23,7 @@ export function indentFlows(text: string): string {
     .join('\n')
 }
 
-/** What a block of text in this line is indented against: its key, or the dash when there is none. */
+/** The column that a block in this line is indented against: its key, or the dash when there is none. */
 function homeOf(line: string): number {
   const [dashes = ''] = /^\s*(?:-\s+)*/.exec(line) ?? []
   return /^[|>]/.test(line.slice(dashes.length)) ? dashes.lastIndexOf('-') : dashes.length
@@ -35,7 +36,7 @@ interface Reading {
   quote: string | undefined
 }
 
-/** What is still open at the end of a line. Brackets and quotes only count where a value may start. */
+/** The brackets and quotes that are still open at the end of a line. They only count where a value may start. */
 function readLine(line: string, from: Reading): Reading {
   const reading = { ...from }
   let isStart = reading.open === 0
@@ -49,7 +50,7 @@ function readLine(line: string, from: Reading): Reading {
   return reading.open > 0 ? reading : { open: 0, quote: undefined }
 }
 
-/** How many characters more belong to this one. */
+/** How many further characters belong to this one. */
 function endsQuote(reading: Reading, char: string): number {
   if (char === reading.quote) reading.quote = undefined
   return char === '\\' && reading.quote === '"' ? 1 : 0

@@ -21,7 +21,9 @@ const loop = table('cwltool:Loop', {
   outputMethod: mayHave(words('last', 'all')),
 })
 
-/** Before v1.3 a loop was a requirement of a step, an extension of the reference implementation; it means the same. */
+/**
+ * Converts the loop extension of the reference implementation (before v1.3 a requirement of a step) to v1.3's fields.
+ */
 export function withoutFormerLoop(step: ValueRecord, rules: Rules): ValueRecord {
   const requirements = Array.isArray(step.requirements) ? (step.requirements as readonly Value[]) : []
   const former = requirements.find((one) => isRecord(one) && FORMER.has(String(one.class)))

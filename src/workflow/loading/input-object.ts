@@ -15,14 +15,14 @@ import { readRequirements } from './read-requirement.ts'
 
 export interface InputObject {
   readonly inputs: ValueRecord
-  /** `cwl:requirements`: what the caller asks for beyond what the process does. */
+  /** `cwl:requirements`: requirements that the caller adds to the process. */
   readonly requirements: readonly Requirement[]
   /** `cwl:tool`: the process that the inputs are for. */
   readonly tool?: string
   readonly namespaces: Readonly<Record<string, string>>
 }
 
-/** Reads an input object: locations become whole, and what is about the run is taken out. */
+/** Reads an input object: makes locations absolute and separates the `cwl:` fields. */
 export async function readInputObject(uri: string, fetch: Fetch): Promise<InputObject> {
   const value = await documentsFrom(fetch, expandDirectives).expanded(uri, undefined)
   if (value === null) return inputObjectOf({}, uri)
@@ -46,7 +46,7 @@ function inputObjectOf(value: ValueRecord, uri: string, version: Version = 13): 
   }
 }
 
-/** Formats may be written with the prefixes of the process, or of the input object itself. */
+/** Formats may use the prefixes of the process or of the input object itself. */
 export const expandFormats = (inputs: ValueRecord, namespaces: Readonly<Record<string, string>>): ValueRecord =>
   mapData(inputs, (data) => {
     const [, prefix = '', rest = ''] =

@@ -10,7 +10,7 @@ const URI = 'file:///x.cwl'
 const seed = process.env.WINDLASS_SEED
 fc.configureGlobal({ numRuns: 300, ...(seed === undefined ? {} : { seed: Number(seed) }) })
 
-/** A value with the place of every node in it, and of every key. */
+/** A value with the places of all its nodes and keys. */
 function mapped(value: Value): unknown {
   if (typeof value !== 'object' || value === null) return value
   const keys = keysOf(value)

@@ -7,8 +7,8 @@ const WORD = /true|false|null/y
 const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null: null }
 
 /**
- * Reads a document that is JSON as the reader of YAML would, in a tenth of the time: what servers are sent, and what
- * programs write, is. Undefined for everything else, and for what is wrong in any way, which that reader can explain.
+ * Parses a JSON document with the same result as the YAML parser, in a tenth of the time. Returns undefined for
+ * everything else and for any error, which the YAML parser then explains.
  */
 export function readJsonDocument(text: string, uri: string): Value | undefined {
   const reader = new JsonReader(text, uri)
@@ -28,7 +28,7 @@ class JsonReader {
   #at = 0
   #nodes = 0
   #line = 1
-  /** Where the line began. */
+  /** The offset of the line's start. */
   #lineAt = 0
 
   constructor(text: string, uri: string) {
@@ -67,7 +67,7 @@ class JsonReader {
     this.#each('}', () => {
       const place = this.#place()
       const key = this.#string()
-      // One that is there twice is a mistake, and this one means more than itself.
+      // A duplicate key is an error, and `__proto__` would set the prototype.
       if (places.has(key) || key === '<<') throw NOT_PLAIN
       places.set(key, place)
       this.#space()
@@ -89,7 +89,7 @@ class JsonReader {
     return remember(list, at, places)
   }
 
-  /** What stands between brackets, with commas between. */
+  /** Parses the items between brackets, separated by commas. */
   #each(close: string, one: () => void): void {
     this.#at += 1
     this.#space()

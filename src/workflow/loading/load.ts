@@ -17,21 +17,23 @@ import { linkNames, readStep, readWorkflowOutput } from './read-workflow.ts'
 import { NO_NAMES, schemaNames } from './type-names.ts'
 
 const DEEPEST = 64
-/** Workflows of workflows multiply; as many as any honest document has, and no more. */
+/** The limit of processes in one document: nested workflows multiply. */
 const MOST_PROCESSES = 10_000
 
-/** What the document around a process says about all in it. */
+/** Settings of the document that apply to all its processes. */
 interface Surroundings {
   readonly rules: Rules
   readonly schemas: readonly string[]
   readonly names: TypeNames
   readonly trail: readonly string[]
   readonly count: Count
-  /** The id of an embedded process that has none of its own. */
+  /** The id of an embedded process that has none. */
   readonly idWithin: string
 }
 
-/** Loads the process at an address, with all that it refers to. A `$graph` without a fragment means its `main`. */
+/**
+ * Loads the process at an address with everything that it references. A `$graph` without a fragment means its `main`.
+ */
 export async function loadProcess(uri: string, fetch: Fetch): Promise<Process> {
   const documents = documentsFrom(fetch, expandDirectives)
   return loadAt(uri, documents, {
@@ -42,10 +44,10 @@ export async function loadProcess(uri: string, fetch: Fetch): Promise<Process> {
   })
 }
 
-/** Shared by all that is read in one go. */
+/** Shared by everything that one call loads. */
 interface Count {
   left: number
-  /** By their addresses: a workflow may run the same tool in many steps. */
+  /** By address: a workflow may run the same tool in many steps. */
   readonly leaves: Map<string, { readonly names: TypeNames; readonly process: Process }>
 }
 
@@ -181,7 +183,7 @@ async function readWorkflow(
     const step = readStep(node, names)
     const run = await readRun(node, step.name, { documents, inside })
     const requirements = resolvedLocations(readRequirements(node.requirements, inside.rules))
-    // A step has no version of its own, so nothing is implied by it.
+    // A step has no version of its own, so it implies no hints.
     const hints = resolvedLocations(readHints(node.hints, { ...inside.rules, version: 13 }))
     steps.push({ ...step, run, requirements, hints })
   }

@@ -6,15 +6,15 @@ import { describeValue, isRecord, type Value, type ValueRecord } from '../values
 import type { DocumentField, FieldShape, RecordTable } from './fields.ts'
 import { isOpen } from './process-fields.ts'
 
-/** What holds for a whole document while its records are looked through. */
+/** Settings of the whole document, for the normalisation of its records. */
 export interface Rules {
   readonly version: Version
   readonly namespaces: ReadonlyMap<string, string>
 }
 
 /**
- * Brings a record into the one form that the rest of the house reads: identity maps become lists, and every field is
- * what its table says for the document's version. Unknown fields are errors unless they are in a namespace.
+ * Converts a record to the one form that later stages read: identity maps become lists, and every field is checked
+ * against its table for the document's version. Unknown fields are errors unless they have a namespace prefix.
  */
 export function normaliseRecord(value: Value, table: RecordTable, rules: Rules): ValueRecord {
   if (!isRecord(value)) throw problem(undefined, `${table.name} must be a record, not ${describeValue(value)}`)
@@ -33,7 +33,7 @@ export function normaliseRecord(value: Value, table: RecordTable, rules: Rules):
   return descend(Object.fromEntries(entries), value)
 }
 
-/** Names with a prefix or a whole address belong to somebody else; `$` marks what is about the document. */
+/** Names with a prefix, and whole addresses, are extensions; `$` marks fields of the document. */
 const isExtension = (key: string): boolean => key.includes(':') || key.startsWith('$')
 
 interface Spot {
@@ -91,7 +91,10 @@ function normalise(value: Value, shape: FieldShape, context: Context): Value {
   return value
 }
 
-/** The alternative that a value is meant as: what JSON kind it has decides, so that errors are about one thing. */
+/**
+ * Returns the alternative of a shape that a value is meant as: its JSON kind decides, so that errors concern one
+ * alternative.
+ */
 function choose(value: Value, shape: FieldShape, context: Context): FieldShape | undefined {
   if (typeof shape === 'string') return isPlain(value, shape) ? shape : undefined
   if ('words' in shape) return typeof value === 'string' && shape.words.includes(value) ? shape : undefined

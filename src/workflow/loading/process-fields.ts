@@ -76,11 +76,11 @@ const workflowOutput = table('a workflow output', {
   outputSource: mayHave(stringOrList),
   linkMerge,
   pickValue,
-  // Allowed, and without meaning, until v1.1.
+  // Allowed until v1.1, without meaning.
   outputBinding: mayHave(record(() => outputBinding)),
 })
 
-/** Fields of a record type and what else a type written out in full may say. */
+/** Fields of a record type and other fields of a type that is written in full. */
 const recordField = table('a field of a record', {
   name: mustHave('string'),
   type: mustHave('any'),
@@ -114,7 +114,7 @@ const process = {
   inputs: mustHave(mapOf(() => inputParameter, 'id', 'type')),
 }
 
-/** Which fields a requirement has depends on its class: `requirement-fields.ts` looks into it. */
+/** The fields of a requirement depend on its class: see `requirement-fields.ts`. */
 export const anyRequirement: RecordTable = { name: 'a requirement', fields: {} }
 
 export const isOpen = (one: RecordTable): boolean => one === anyRequirement

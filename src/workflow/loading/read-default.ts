@@ -2,7 +2,10 @@ import { descend, placeOf } from '../values/place.ts'
 import { escapePath, resolveUri } from '../values/uri.ts'
 import { isRecord, type Value } from '../values/value.ts'
 
-/** Locations in a document or an input object are relative to where they were written; a `path` is a location without escapes. */
+/**
+ * Makes locations of a document or an input object absolute, relative to the file that contains them; a `path` is a
+ * location without escapes.
+ */
 export function resolveLocations(value: Value, base: string): Value {
   if (Array.isArray(value)) return value.map((one) => resolveLocations(one, base))
   if (!isRecord(value)) return value

@@ -6,7 +6,7 @@ import { isList, isRecord, text, type Value, type ValueRecord } from '../values/
 import { normaliseRecord, type Rules, tooNew } from './normalise.ts'
 import { dirent, FORMER_NAMES, REQUIREMENT_FIELDS } from './requirement-fields.ts'
 
-/** Requirements that we do not know stop everything, for the process cannot be run as it was meant. */
+/** Unknown requirements are errors, because the process cannot be run as specified. */
 export const readRequirements = (value: Value | undefined, rules: Rules): readonly Requirement[] =>
   nodesOf(value).map((node) => {
     const { name, former } = className(node)
@@ -20,7 +20,7 @@ export const readRequirements = (value: Value | undefined, rules: Rules): readon
     return readOne(node, { name, former, rules })
   })
 
-/** Hints that we do not know are passed over; those that we know must be right all the same. */
+/** Unknown hints are ignored; known ones must be valid. */
 export const readHints = (value: Value | undefined, rules: Rules): readonly Requirement[] =>
   nodesOf(value).flatMap((node) => {
     const { name, former } = className(node)
@@ -61,14 +61,14 @@ function readOne(node: ValueRecord, { name, former, rules }: Kind): Requirement 
   return descend({ ...read, ...entries, class: name }, read)
 }
 
-/** Entries may be files as they are, or records that say what goes where. */
+/** Entries may be plain files, or records with a name. */
 const entriesOf = (listing: readonly Value[], rules: Rules): readonly Value[] =>
   descend(
     listing.map((one) => (isRecord(one) && !isData(one) ? normaliseRecord(one, dirent, rules) : one)),
     listing,
   )
 
-/** The former extensions had the same fields, save one. */
+/** The former extensions had the same fields, except one. */
 const inNewWords = (node: ValueRecord): ValueRecord => {
   const { class: _, ...fields } = node
   return fields

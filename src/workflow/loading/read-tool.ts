@@ -5,7 +5,7 @@ import { isRecord, text, type Value, type ValueRecord } from '../values/value.ts
 import type { Rules } from './normalise.ts'
 import { dataRules, readInputBinding, readOutputBinding, readType, type TypeNames, textList } from './read-type.ts'
 
-/** Where a stream goes that is wanted as an output but was given no name. */
+/** The file of a stream that is an output without a name. */
 const STREAM_NAMES = { stdout: 'windlass.stdout', stderr: 'windlass.stderr' } as const
 
 export function readOutput(node: ValueRecord, { rules, names }: { rules: Rules; names: TypeNames }): OutputParameter {
@@ -20,7 +20,7 @@ export function readOutput(node: ValueRecord, { rules, names }: { rules: Rules; 
   }
 }
 
-/** The fields that only tools have, with the shortcuts `stdin`, `stdout` and `stderr` as types written out. */
+/** Reads the fields that only tools have, and expands the types `stdin`, `stdout` and `stderr`. */
 export function commandLineFields(read: ValueRecord, common: Omit<CwlOperation, 'class'>): CommandLineTool {
   const inputs = (read.inputs ?? []) as readonly ValueRecord[]
   const outputs = (read.outputs ?? []) as readonly ValueRecord[]

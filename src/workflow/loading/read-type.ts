@@ -18,7 +18,7 @@ import { describeValue, isRecord, text, type Value, type ValueRecord } from '../
 import { normaliseRecord, type Rules } from './normalise.ts'
 import { typeSchema } from './process-fields.ts'
 
-/** The types that SchemaDefRequirement gives names to, as they were written. */
+/** The named types of SchemaDefRequirement, as they were written. */
 export interface TypeNames {
   find(uri: string): { readonly node: ValueRecord; readonly names: TypeNames } | undefined
 }
@@ -83,7 +83,7 @@ function readSchema(value: ValueRecord, context: TypeContext): CwlType {
   throw problem(at, `a type written as a record is an array, an enum or a record, not ${describeValue(node.type)}`)
 }
 
-/** Packed documents write symbols as whole ids. */
+/** Packed documents write symbols as complete ids. */
 const symbolName = (symbol: string): string => (symbol.includes('#') ? shortName(symbol) : symbol)
 
 function readField(node: ValueRecord, context: TypeContext): RecordField {
@@ -140,7 +140,7 @@ export function dataRules(node: ValueRecord, rules: Rules): DataRules {
   }
 }
 
-/** `edam:format_2330` stands for an address once its prefix is known. */
+/** Expands `edam:format_2330` to an address when its prefix is known. */
 function expandName(name: string, node: ValueRecord, rules: Rules): string {
   if (hasExpression(name)) return name
   const [, prefix, rest] = /^([^:/#]+):(.*)$/s.exec(name) ?? []

@@ -14,7 +14,7 @@ import { text, type Value, type ValueRecord } from '../values/value.ts'
 import { resolveLocations } from './read-default.ts'
 import { listingField, textList } from './read-type.ts'
 
-/** The names within a workflow: sources are written as `input` and `step/output` from here on. */
+/** The names within a workflow: sources are `input` and `step/output` from here on. */
 export interface LinkNames {
   readonly workflowId: string
   readonly known: ReadonlySet<string>
@@ -40,7 +40,7 @@ function linkName(reference: string, names: LinkNames, node: ValueRecord): strin
     name = home !== undefined && fragment.startsWith(`${home}/`) ? fragment.slice(home.length + 1) : fragment
   }
   if (names.known.has(name)) return name
-  // An id may carry the names of everything around it.
+  // An id may contain the names of all enclosing elements.
   const tail = name.split('/').slice(-2).join('/')
   if (names.known.has(tail)) return tail
   throw problem(at, `nothing is called ${reference}: sources are inputs of this workflow or step/output`)
@@ -74,7 +74,7 @@ function readStepInput(node: ValueRecord, key: 'source' | 'outputSource', names:
   }
 }
 
-/** A step as far as it can be read without the process that it runs. */
+/** A step, without the process that it runs. */
 export function readStep(node: ValueRecord, names: LinkNames): Omit<Step, 'run' | 'requirements' | 'hints'> {
   const at = placeOf(node)
   const { when, scatterMethod } = node

@@ -3,7 +3,7 @@ import { list, mapOf, mayHave, mustHave, oneOf, type RecordTable, since, table, 
 
 const expressionOr = (...shapes: ('boolean' | 'int' | 'number')[]) => oneOf(...shapes, 'expression')
 
-/** Whole numbers until v1.1, any since v1.2. */
+/** Integers until v1.1, any number since v1.2. */
 const amount = mayHave(oneOf('int', 'expression', since(12, 'number')))
 
 export const dirent = table('an entry of InitialWorkDirRequirement', {
@@ -32,7 +32,7 @@ const requirement = (name: string, fields: RecordTable['fields'], from: Version 
   { ...table(name, { class: mustHave('string'), ...fields }), since: from },
 ]
 
-/** The seventeen, and what each may say. */
+/** The fields of the 17 requirements. */
 export const REQUIREMENT_FIELDS: ReadonlyMap<string, RequirementTable> = new Map([
   requirement('InlineJavascriptRequirement', { expressionLib: mayHave(list('string')) }),
   requirement('SchemaDefRequirement', { types: mustHave(list('any')) }),
@@ -75,7 +75,7 @@ export const REQUIREMENT_FIELDS: ReadonlyMap<string, RequirementTable> = new Map
   requirement('StepInputExpressionRequirement', {}),
 ])
 
-/** Before v1.1 these were extensions of the reference implementation; they mean the same. */
+/** Extensions of the reference implementation before v1.1, with the same meaning. */
 export const FORMER_NAMES: ReadonlyMap<string, string> = new Map(
   [
     ['LoadListingRequirement', 'LoadListingRequirement'],

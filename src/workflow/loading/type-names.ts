@@ -6,7 +6,7 @@ import type { TypeNames } from './read-type.ts'
 
 export const NO_NAMES: TypeNames = { find: () => undefined }
 
-/** The names of SchemaDefRequirement, in front of those that the workflow around gives. */
+/** The names of SchemaDefRequirement, which override those of the enclosing workflow. */
 export function schemaNames(requirements: readonly Requirement[], outer: TypeNames): TypeNames {
   const nodes = requirements
     .filter((one) => one.class === 'SchemaDefRequirement')

@@ -17,12 +17,12 @@ import { indentFlows } from './flow-indent.ts'
 interface Reading {
   readonly uri: string
   readonly lines: LineCounter
-  /** By name, as they come: an alias means the last one before it. */
+  /** Anchors by name, in document order: an alias refers to the last one before it. */
   readonly anchors: Map<string, Node>
   nodes: number
 }
 
-/** Reads YAML 1.2 (and so JSON) into plain values whose places are remembered. */
+/** Parses YAML 1.2 (and so JSON) into plain values and records their places. */
 export function readYaml(text: string, uri: string): Value {
   const { document, lines } = parsed(text)
   const [first] = document.errors

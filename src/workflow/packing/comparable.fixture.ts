@@ -1,6 +1,6 @@
 import type { Process } from '../process/process.ts'
 
-/** A process without what depends on where it was written: its places, ids, and what stands for the whole document. */
+/** A process without the parts that depend on where it was written: places, ids, and settings of the document. */
 export const comparable = (process: Process): unknown =>
   JSON.parse(
     JSON.stringify(process, (key, value: unknown) => {

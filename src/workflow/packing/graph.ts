@@ -1,6 +1,6 @@
 import type { Process, Step, Workflow } from '../process/process.ts'
 
-/** A process as a graph in the language of Graphviz: inputs, steps, outputs, and what flows between them. */
+/** Prints a process as a Graphviz graph: inputs, steps, outputs, and the links between them. */
 export function graphText(process: Process): string {
   const lines = ['digraph workflow {', '  rankdir = LR', '  node [fontname = "sans-serif"]']
   if (process.class === 'Workflow') drawWorkflow(process, '', lines)
@@ -50,6 +50,6 @@ function from(source: string, node: (kind: string, name: string) => string): str
 const edge = (source: string, sink: string, label: string): string =>
   `  ${source} -> ${sink}${label === '' ? '' : ` [label = ${quoted(label)}]`}`
 
-/** A line break is written as one; everything else stands for itself. */
+/** Escapes text for a label. */
 const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`

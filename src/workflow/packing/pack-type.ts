@@ -8,7 +8,7 @@ import type {
 } from '../process/cwl-type.ts'
 import type { Value, ValueRecord } from '../values/value.ts'
 
-/** A type as it is written in a document. */
+/** Writes a type as it appears in a document. */
 export function packType(type: CwlType): Value {
   if (type.type === 'union') return type.of.map(packType)
   if (type.type === 'array') return { type: 'array', items: packType(type.items), ...named(type) }
@@ -37,14 +37,14 @@ const packField = ({ type, ...field }: RecordField): ValueRecord => ({
   ...(field.loadListing === undefined ? {} : { loadListing: field.loadListing }),
 })
 
-/** What a parameter and a field of a record say of files in the same way. */
+/** The rules for files that parameters and record fields share. */
 export const packData = ({ secondaryFiles, format, streamable }: DataRules): ValueRecord => ({
   ...(secondaryFiles.length === 0 ? {} : { secondaryFiles: secondaryFiles.map(packSecondaryFile) }),
   ...(format.length === 0 ? {} : { format: format.length === 1 ? (format[0] ?? null) : format }),
   ...(streamable ? { streamable } : {}),
 })
 
-/** The short form wherever there is one, for v1.0 has no other. */
+/** Prefers the short form, because v1.0 has no other. */
 function packSecondaryFile({ pattern, required }: SecondaryFile): Value {
   if (required === undefined) return pattern
   return required === false && !pattern.includes('$') ? `${pattern}?` : { pattern, required }

@@ -14,8 +14,8 @@ import type { Value, ValueRecord } from '../values/value.ts'
 import { packData, packInputBinding, packOutputBinding, packType } from './pack-type.ts'
 
 /**
- * A process with everything that it refers to as one document: what it runs is written where it is run, named types
- * where they are used, and every location is whole. Loading it again gives the same process.
+ * Writes a process with everything that it references as one document: processes are embedded in their steps, named
+ * types are expanded, and every location is absolute. Loading it again gives the same process.
  */
 export function packProcess(process: Process): ValueRecord {
   const schemas = [...new Set(schemasOf(process))]
@@ -27,7 +27,7 @@ export function packProcess(process: Process): ValueRecord {
   }
 }
 
-/** Loops are only in the draft of v1.3, which has a name of its own. */
+/** Loops exist only in the draft of v1.3, which has its own version name. */
 const versionWord = (version: Version): string => (version === 13 ? 'v1.3.0-dev1' : versionText(version))
 
 const versionOf = (process: Process): Version =>
@@ -68,7 +68,7 @@ function body(process: Process): ValueRecord {
   }
 }
 
-/** The names of types are gone once the types stand where they are used. */
+/** Named types are not needed, because they are expanded. */
 function requirements({
   requirements: required,
   hints,
@@ -82,7 +82,7 @@ function requirements({
 }
 
 function packInput(input: InputParameter, { version }: Process): ValueRecord {
-  // In v1.0 only a binding could ask for contents.
+  // In v1.0 only a binding could request contents.
   const inBinding = version < 11 && input.loadContents
   return {
     id: input.name,

@@ -4,8 +4,8 @@ import type { LinkMerge, PickValue } from './process.ts'
 const NUMBERS = new Set(['int', 'long', 'float', 'double'])
 
 /**
- * Whether something that is of one type may turn out to be of the other. Only what can never fit is refused: a value
- * that may be null may go where null is not taken, for that is decided when it is there.
+ * Whether a value of one type may also have the other. Only impossible links are refused: a value that may be null may
+ * be linked to an input that is not optional, and is checked at run time.
  */
 export function assignable(from: CwlType, to: CwlType): boolean {
   const sources = alternatives(from)
@@ -35,7 +35,7 @@ interface Link {
   readonly pickValue?: PickValue
 }
 
-/** The type of what comes out of one or more sources. */
+/** The type that results from one or more sources. */
 export function linkType(sources: readonly CwlType[], { linkMerge, pickValue }: Link): CwlType {
   const [only] = sources
   const merged =

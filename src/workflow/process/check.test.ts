@@ -13,7 +13,7 @@ interface Sketch {
   readonly requirements?: string
 }
 
-/** A workflow of one step, with one thing changed at a time. */
+/** A workflow of one step, with one detail changed at a time. */
 async function check(sketch: Sketch): Promise<void> {
   const {
     input = 'int',

@@ -5,7 +5,7 @@ import { arrayOf, type CwlType, mayBeNull, primitive, typeText, unionOf } from '
 import type { Process, Scope, Sink, Step, StepInput, Workflow } from './process.ts'
 import { isRequired, NO_SCOPE, within } from './requirement.ts'
 
-/** Everything that can be known to be wrong before anything runs. */
+/** Checks a process for errors that are detectable before it runs. */
 export function checkProcess(process: Process, outer: Scope = NO_SCOPE): void {
   if (process.class !== 'Workflow') return
   const scope = within(outer, process)
@@ -105,7 +105,7 @@ function checkLink(link: Sink, sink: CwlType, { types, at, what }: Checking): vo
   throw problem(at, `${what} takes ${typeText(sink)}, but ${link.sources.join(' and ')} gives ${typeText(source)}`)
 }
 
-/** Steps that wait for each other would wait for ever. */
+/** Steps that wait for each other would wait forever. */
 function checkOrder(workflow: Workflow): void {
   const waits = new Map(
     workflow.steps.map((step) => [step.name, new Set(step.inputs.flatMap((one) => one.sources.flatMap(stepOfSource)))]),

@@ -15,16 +15,16 @@ export type PrimitiveName = (typeof PRIMITIVES)[number]
 export interface SecondaryFile {
   /** A suffix, with a `^` for each extension to drop first, or an expression. */
   readonly pattern: string
-  /** Left out: required for inputs, wanted but not required for outputs. */
+  /** If left out: required for inputs, optional for outputs. */
   readonly required?: boolean | string
 }
 
 export type Listing = 'no_listing' | 'shallow_listing' | 'deep_listing'
 
-/** What a parameter or a field says about the files in it. */
+/** The rules of a parameter or a field for its files. */
 export interface DataRules {
   readonly secondaryFiles: readonly SecondaryFile[]
-  /** Whole addresses, or expressions that give them. */
+  /** Absolute addresses, or expressions that return them. */
   readonly format: readonly string[]
   readonly streamable: boolean
   readonly loadContents: boolean

@@ -22,7 +22,7 @@ export interface Requirement extends ValueRecord {
   readonly class: string
 }
 
-/** What requirements and hints are in force somewhere, after those around it were taken into account. */
+/** The requirements and hints that apply to a process, including those of enclosing processes. */
 export interface Scope {
   readonly requirements: readonly Requirement[]
   readonly hints: readonly Requirement[]
@@ -34,9 +34,9 @@ interface Common extends Scope {
   readonly version: Version
   readonly label?: string
   readonly inputs: readonly InputParameter[]
-  /** Ontologies that say which format is a kind of which. */
+  /** Ontologies that define which format is a subclass of which. */
   readonly schemas: readonly string[]
-  /** Prefixes that stand for addresses, also in the input object. */
+  /** Prefixes of addresses, which also apply to the input object. */
   readonly namespaces: Readonly<Record<string, string>>
   readonly at?: SourcePlace
 }
@@ -60,7 +60,7 @@ export interface ExpressionTool extends Common {
   readonly expression: string
 }
 
-/** Has inputs and outputs and nothing that could run: part of a plan, not of a run. */
+/** CWL's Operation: has inputs and outputs and cannot be run. */
 export interface CwlOperation extends Common {
   readonly class: 'Operation'
   readonly outputs: readonly OutputParameter[]
@@ -69,7 +69,7 @@ export interface CwlOperation extends Common {
 export type LinkMerge = 'merge_nested' | 'merge_flattened'
 export type PickValue = 'first_non_null' | 'the_only_non_null' | 'all_non_null'
 
-/** Where a value comes from: `input`, or `step/output`; in loops, an output of the step itself. */
+/** The sources of a value: `input` or `step/output`; in loops, an output of the step itself. */
 export interface Sink {
   readonly sources: readonly string[]
   readonly linkMerge?: LinkMerge

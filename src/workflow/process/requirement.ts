@@ -1,7 +1,7 @@
 import type { Process, Requirement, Scope } from './process.ts'
 import type { Version } from './version.ts'
 
-/** The nearer requirement replaces the farther of its class; a requirement from anywhere outdoes a hint. */
+/** An inner requirement replaces an outer one of the same class; a requirement takes precedence over every hint. */
 export function within(outer: Scope, inner: Scope): Scope {
   const requirements = replacing(outer.requirements, inner.requirements)
   const required = new Set(requirements.map((one) => one.class))
@@ -17,21 +17,21 @@ function replacing(outer: readonly Requirement[], inner: readonly Requirement[])
 
 export const NO_SCOPE: Scope = { requirements: [], hints: [] }
 
-/** A requirement or a hint of a class: hints that we know are followed. */
+/** Finds a requirement or a hint of a class. */
 export const findRequirement = (scope: Scope, name: string): Requirement | undefined =>
   scope.requirements.find((one) => one.class === name) ?? scope.hints.find((one) => one.class === name)
 
 export const isRequired = (scope: Scope, name: string): boolean => scope.requirements.some((one) => one.class === name)
 
-/** The requirements in force for a process, within those of the step and the workflow around it. */
+/** The requirements of a process, merged with those of its step and workflow. */
 export function scopeOf(outer: Scope, process: Process): Scope {
   const own = within(outer, process)
   return process.class === 'Workflow' ? own : { ...own, hints: [...implied(process.version, own), ...own.hints] }
 }
 
 /**
- * What v1.0 took for granted, written out as hints: every tool had the network, and all the names in a directory.
- * Nothing else of an old process has to be rewritten, as the versions only add to each other.
+ * The defaults of v1.0, expressed as hints: every tool had the network and a deep listing of directories. Nothing else
+ * of an old process needs conversion, because later versions only add features.
  */
 function implied(version: Version, scope: Scope): readonly Requirement[] {
   if (version > 10) return []
@@ -42,7 +42,7 @@ function implied(version: Version, scope: Scope): readonly Requirement[] {
   return hints.filter(({ class: name }) => findRequirement(scope, name) === undefined)
 }
 
-/** Requirements that came with the input object stand before those of the process itself. */
+/** Requirements of the input object override those of the process itself. */
 export function withCallerRequirements(process: Process, extra: readonly Requirement[]): Process {
   if (extra.length === 0) return process
   const named = new Set(extra.map((one) => one.class))

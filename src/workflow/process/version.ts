@@ -1,4 +1,4 @@
-/** Versions of CWL as numbers that compare: v1.2 is 12. */
+/** Versions of CWL as comparable numbers: v1.2 is 12. */
 export type Version = 10 | 11 | 12 | 13
 
 export const VERSIONS: Readonly<Record<string, Version>> = {

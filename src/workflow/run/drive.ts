@@ -9,25 +9,25 @@ import { runExpressionTool } from './expression-tool.ts'
 import { apply, begin, outstanding } from './machine.ts'
 import type { Failure, RunEvent, RunState, RunWork, StepOutcome } from './state.ts'
 
-/** A command to run: the tool, its inputs complete, and what is in force for it. */
+/** A command to run: the tool, its complete inputs, and its requirements. */
 export interface ToolCall {
   readonly path: string
   readonly tool: CommandLineTool
   readonly scope: Scope
   readonly inputs: ValueRecord
   readonly evaluator: Evaluator
-  /** Aborted when the run is over and nobody waits for the command any more. */
+  /** Aborted when the run has ended and the result is no longer needed. */
   readonly signal: AbortSignal
 }
 
 export interface Driving extends StepEvaluationTools {
-  /** Runs a command and gives its output object. A failure is thrown as a fault. */
+  /** Runs a command and returns its output object. Throws an error for a failure. */
   readonly runCommand: (call: ToolCall) => Promise<ValueRecord>
-  /** Sees each event as it is taken in; what it throws ends the run. */
+  /** Called with each event that is applied; an error that it throws ends the run. */
   readonly note?: (event: RunEvent, state: RunState) => void
 }
 
-/** Takes a process from its input object to its end, with everything that can be under way at the same time. */
+/** Runs a process from its input object to its end, with as much work in parallel as the workflow allows. */
 export async function drive(process: Process, given: ValueRecord, driving: Driving): Promise<StepOutcome> {
   const scope = scopeOf(NO_SCOPE, process)
   return untilOver(driving, async (answering) => {
@@ -41,13 +41,13 @@ export async function drive(process: Process, given: ValueRecord, driving: Drivi
   })
 }
 
-/** Takes a run that stopped in the middle to its end: what was answered stays answered. */
+/** Continues a run that was interrupted: completed work is not repeated. */
 export const resume = (workflow: Workflow, state: RunState, driving: Driving): Promise<StepOutcome> =>
   untilOver(driving, (answering) =>
     loop(outstanding(workflow, state), answering, { state, take: (event) => apply(workflow, state, event).work }),
   )
 
-/** How work is answered, while anybody waits for it. */
+/** Runs a unit of work and applies the event that answers it, while the run is under way. */
 export interface Answering extends Driving {
   readonly signal: AbortSignal
 }
@@ -91,7 +91,7 @@ function loop(first: readonly RunWork[], driving: Answering, { state, take }: Co
   })
 }
 
-/** Does a piece of work, whatever it is, and gives the event that answers it. */
+/** Runs a unit of work and returns the event that answers it. */
 export async function answerWork(work: RunWork, driving: Answering): Promise<RunEvent> {
   try {
     if (work.kind === 'evaluate') return await evaluateStep(work, driving)
@@ -101,7 +101,7 @@ export async function answerWork(work: RunWork, driving: Answering): Promise<Run
   }
 }
 
-/** Only a fault is an answer; anything else is a mistake of ours, and must be seen. */
+/** Only a `FaultError` becomes an event; any other error is a bug and is thrown. */
 function failureOf(path: string, cause: unknown): Failure {
   if (!(cause instanceof FaultError)) throw cause
   const unsupported = cause.fault.kind === 'invalid' && cause.fault.why === 'unsupported'

@@ -20,7 +20,9 @@ export interface StepEvaluationTools {
   readonly ontology?: Ontology
 }
 
-/** Answers the work `evaluate`: the input object of each turn of a step, or null for a turn that is skipped. */
+/**
+ * Answers the work `evaluate`: returns the input object of each instance of a step, or null for one that is skipped.
+ */
 export async function evaluateStep(
   work: Extract<RunWork, { kind: 'evaluate' }>,
   tools: StepEvaluationTools,
@@ -34,7 +36,7 @@ export async function evaluateStep(
   const before = work.previous?.inputs
   const turns: (ValueRecord | null)[] = []
   for (const [index, one] of inputs.entries()) {
-    // Ten thousand expressions take seconds: others get their turn in between.
+    // Ten thousand expressions take seconds: yields to the event loop in between.
     if (index % TURN === TURN - 1) await new Promise<void>((resolve) => setImmediate(resolve))
     const complete = await withValues(start.inputs, one, { evaluator, seen: before ?? one })
     turns.push((await isSkipped(step, complete, evaluator)) ? null : await boundFor(step, complete, { work, tools }))
@@ -49,7 +51,7 @@ interface Starting {
   readonly given: ValueRecord
 }
 
-/** In later rounds only what the loop names is new; everything else is as it was. */
+/** In later iterations only the inputs that the loop names are new; all others stay the same. */
 function nextRound(
   { step }: Extract<RunWork, { kind: 'evaluate' }>,
   { inputs, outputs }: { inputs: ValueRecord; outputs: ValueRecord },
@@ -78,7 +80,7 @@ async function load({ inputs, given }: Starting, files: Files, version: Version)
   return Object.fromEntries(loaded)
 }
 
-/** `valueFrom` sees the inputs as they were before any of them was replaced. */
+/** `valueFrom` reads the inputs before any of them is replaced. */
 async function withValues(
   inputs: readonly StepInput[],
   given: ValueRecord,
@@ -105,7 +107,7 @@ interface Binding {
   readonly tools: StepEvaluationTools
 }
 
-/** A workflow within gets its inputs complete; tools are given theirs when they run. */
+/** A nested workflow gets complete inputs; inputs of tools are completed when they run. */
 async function boundFor(step: Step, inputs: ValueRecord, { work, tools }: Binding): Promise<ValueRecord> {
   const { run } = step
   if (run.class !== 'Workflow') return inputs
@@ -119,6 +121,6 @@ async function boundFor(step: Step, inputs: ValueRecord, { work, tools }: Bindin
     discover: false,
     ...(ontology === undefined ? {} : { ontology }),
   })
-  // In a loop, what the step was given must outlive what the workflow takes of it.
+  // In a loop, the step's own inputs must stay available after the nested workflow has read them.
   return step.loop === undefined ? bound : { ...inputs, ...bound }
 }

@@ -6,7 +6,7 @@ import type { ExpressionTool } from '../process/process.ts'
 import { type DataValue, mapData, withNames } from '../values/file-value.ts'
 import { describeValue, field, isRecord, type Value, type ValueRecord } from '../values/value.ts'
 
-/** An ExpressionTool runs right here: it is one expression, and never becomes a task of a worker. */
+/** Evaluates an ExpressionTool in this process: it is one expression, and never becomes a task. */
 export async function runExpressionTool(
   tool: ExpressionTool,
   inputs: ValueRecord,

@@ -2,7 +2,7 @@ import { invalid } from '../../base/fault.ts'
 import type { PickValue, Sink } from '../process/process.ts'
 import { isList, type Value } from '../values/value.ts'
 
-/** What comes out of the sources of a link: merged, and picked from. */
+/** Merges the values of a link's sources and applies `pickValue`. */
 export function gatherSources(sink: Sink, valueAt: (source: string) => Value, what: string): Value {
   const values = sink.sources.map(valueAt)
   const [only] = values

@@ -22,14 +22,14 @@ const refusing = {
 
 type Tool = (inputs: ValueRecord, path: string) => Value
 
-/** Runs a workflow by hand: every tool gives what `tool` makes of its inputs and path. */
+/** Runs a workflow by hand: every tool returns what `tool` computes from its inputs and path. */
 const play = (graph: Workflow, inputs: ValueRecord, tool: Tool) => playing({ graph, inputs, tool, restart: false })
 
 interface Playing {
   readonly graph: Workflow
   readonly inputs: ValueRecord
   readonly tool: Tool
-  /** Writes the state down and reads it again after each event. */
+  /** Serialises the state and parses it again after each event. */
   readonly restart: boolean
 }
 
@@ -271,7 +271,7 @@ test.each<[string, string, { inputs: ValueRecord; tool: Tool }]>([
   expect(restarted.ran.toSorted()).toEqual(without.ran.toSorted())
 })
 
-/** A workflow of steps that each take some of those before them, scattered here and there. */
+/** A workflow of steps that each use outputs of some earlier steps, some of them scattered. */
 function randomGraph(random: ReturnType<typeof randomFrom>): string {
   const steps = Array.from({ length: 2 + random.below(12) }, (_, at) => {
     const sources = ['x', ...Array.from({ length: at }, (_, before) => `s${before}/o`)].filter(() => random.chance(0.4))

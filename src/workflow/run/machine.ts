@@ -7,29 +7,29 @@ import { unscatter } from './scatter.ts'
 import type { Frame, Loop, RunEvent, RunState, RunWork, StepRunState, TurnState } from './state.ts'
 
 /**
- * The course of a workflow, as one function of its history: events in, work out. It never waits, reads no clock and
- * opens no file; what needs any of that is handed out as work, and comes back as an event. Every step and every turn of
- * a step has a path that is the same in every run: `align`, `align[3]` when it is scattered, `refine@2` in the third
- * round of a loop, `align[3]/sort` within a workflow that a step runs.
+ * The state machine of a workflow run: events in, work out. It never waits, reads no clock and opens no file; I/O is
+ * returned as work, and its result comes back as an event. Every step and every instance of a step has a path that is
+ * the same in every run: `align`, `align[3]` when it is scattered, `refine@2` in the third iteration of a loop,
+ * `align[3]/sort` within a nested workflow.
  */
 export interface Moved {
   readonly state: RunState
   readonly work: readonly RunWork[]
 }
 
-/** A workflow under way, and where it is. */
+/** A workflow that is running, and its path. */
 interface Here {
   readonly workflow: Workflow
   readonly scope: Scope
   readonly frame: Frame
-  /** Empty, or the path of the turn that this workflow is, with a slash at its end. */
+  /** Empty, or the path of the step instance that this workflow is, with a slash at its end. */
   readonly prefix: string
   readonly work: RunWork[]
-  /** Told when every step is done. */
+  /** Called when every step is done. */
   readonly finish: (outputs: ValueRecord) => void
 }
 
-/** Starts a run. The inputs are complete, as `bindInputs` gives them. */
+/** Starts a run. The inputs are complete, as `bindInputs` returns them. */
 export function begin(workflow: Workflow, inputs: ValueRecord): Moved {
   const state: RunState = { frame: newFrame(workflow, inputs) }
   const work: RunWork[] = []
@@ -37,7 +37,7 @@ export function begin(workflow: Workflow, inputs: ValueRecord): Moved {
   return { state, work: state.outcome === undefined ? work : [] }
 }
 
-/** Takes an event in. One that was taken in before, or comes after the end, changes nothing. */
+/** Applies an event. A repeated event, or one after the end, changes nothing. */
 export function apply(workflow: Workflow, state: RunState, event: RunEvent): Moved {
   const work: RunWork[] = []
   if (state.outcome !== undefined) return { state, work }
@@ -54,7 +54,7 @@ export function apply(workflow: Workflow, state: RunState, event: RunEvent): Mov
   return { state, work: state.outcome === undefined ? work : [] }
 }
 
-/** All work that was handed out and not answered: what has to be done again after a restart. */
+/** All work without an answer: it must be done again after a restart. */
 export function outstanding(workflow: Workflow, state: RunState): readonly RunWork[] {
   const work: RunWork[] = []
   if (state.outcome === undefined) handOut(root(workflow, state, work))
@@ -82,7 +82,7 @@ function root(workflow: Workflow, state: RunState, work: RunWork[]): Here {
   return { workflow, scope: within(NO_SCOPE, workflow), frame: state.frame, prefix: '', work, finish }
 }
 
-/** Starts every step whose sources are there; ends the workflow when all steps are done. */
+/** Starts every step whose sources are available; ends the workflow when all steps are done. */
 function advance(here: Here): void {
   for (const step of here.workflow.steps) {
     if (here.frame.steps[step.name]?.phase === 'waiting' && isReady(step, here.frame)) {
@@ -135,7 +135,7 @@ function askFor(here: Here, step: Step, loop?: Loop): void {
   })
 }
 
-/** A step, and which of its turns a path means. */
+/** Finds the step and the instance that a path names. */
 interface Found {
   readonly here: Here
   readonly step: Step
@@ -169,7 +169,7 @@ function evaluated({ here, step }: Found, event: Extract<RunEvent, { kind: 'eval
 
 const nothing = (step: Step): ValueRecord => Object.fromEntries(step.outputs.map((name) => [name, null]))
 
-/** Hands a turn out; a workflow within starts, or is looked through again, by itself. */
+/** Returns the work of a step instance; a nested workflow starts, or continues. */
 function startTurn(found: Found, enter: (inner: Here) => void): void {
   const { here, step, index } = found
   const state = here.frame.steps[step.name]
@@ -247,7 +247,7 @@ function find(here: Here, [first = '', ...rest]: readonly string[]): Found | und
     here.workflow.steps.find((one) => one.name === first) ?? here.workflow.steps.find((one) => one.name === name)
   if (step === undefined) return undefined
   const found: Found = { here, step, index: Number(index ?? 0) }
-  // An answer to an earlier round of a loop comes too late.
+  // An answer to an earlier iteration of a loop is ignored.
   if (round !== undefined && turnPath(found) !== here.prefix + first) return undefined
   if (rest.length === 0) return found
   const inner = innerOf(found)

@@ -2,12 +2,14 @@ import type { Fetch } from '../loading/fetch.ts'
 import type { Process } from '../process/process.ts'
 import { type Ontology, ontologyOf } from '../values/ontology.ts'
 
-/** The ontologies that a process, and everything that it runs, names in `$schemas`; undefined when there are none. */
+/**
+ * Loads the ontologies that a process, and everything that it runs, names in `$schemas`; undefined when there are none.
+ */
 export async function loadOntology(process: Process, fetch: Fetch): Promise<Ontology | undefined> {
   const addresses = [...new Set(schemasOf(process))]
   if (addresses.length === 0) return undefined
   const texts = await Promise.all(addresses.map((uri) => fetch(uri).catch(() => undefined)))
-  // A vocabulary that cannot be had only makes formats stricter: equal ones still match.
+  // A missing ontology only makes format checks stricter: equal formats still match.
   return ontologyOf(texts.filter((one) => one !== undefined))
 }
 

@@ -3,15 +3,15 @@ import type { Step } from '../process/process.ts'
 import { describeValue, field, isList, type Value, type ValueRecord } from '../values/value.ts'
 
 export interface Scattered {
-  /** The lengths along which outputs are nested; one for all but nested_crossproduct. */
+  /** The lengths along which outputs are nested; one number for all methods except nested_crossproduct. */
   readonly shape: readonly number[]
   readonly inputs: readonly ValueRecord[]
 }
 
-/** More turns than this are a mistake, and would only exhaust our memory. */
+/** More instances than this are considered an error, and would exhaust memory. */
 const MOST_TURNS = 1_000_000
 
-/** One input object for each element, or each combination of elements, of the inputs that are scattered over. */
+/** Returns one input object for each element, or each combination of elements, of the scattered inputs. */
 export function scatter(step: Step, inputs: ValueRecord): Scattered {
   const lists = step.scatter.map((name) => {
     const value = field(inputs, name) ?? null
@@ -42,7 +42,7 @@ const withRow = (step: Step, inputs: ValueRecord, row: readonly Value[]): ValueR
     ...step.scatter.map((name, at): [string, Value] => [name, row[at] ?? null]),
   ])
 
-/** The outputs of all turns, as lists that are nested as the shape says. */
+/** Returns the outputs of all instances as lists that are nested according to the shape. */
 export const unscatter = (
   names: readonly string[],
   shape: readonly number[],

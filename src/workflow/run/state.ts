@@ -3,8 +3,8 @@ import type { Version } from '../process/version.ts'
 import type { ValueRecord } from '../values/value.ts'
 
 /**
- * Where a run stands. Plain JSON, so that it can be written down and read again; together with the process, it is all
- * that there is to know. It is changed in place: a scatter of ten thousand is not copied at every event.
+ * The state of a run. Plain JSON, so that it can be stored and read again; together with the process it is complete. It
+ * is mutated in place: a scatter of ten thousand is not copied at every event.
  */
 export interface RunState {
   frame: Frame
@@ -15,14 +15,14 @@ export type StepOutcome = { readonly kind: 'done'; readonly outputs: ValueRecord
 
 export interface Failure {
   readonly kind: 'failed'
-  /** Empty when it is the process itself. */
+  /** Empty for the process itself. */
   readonly path: string
   readonly why: string
-  /** Not a mistake: something that we do not do. */
+  /** Not an error of the document: a feature that is not supported. */
   readonly unsupported?: true
 }
 
-/** One workflow under way: the run itself, or a turn of a step that runs a workflow. */
+/** One running workflow: the run itself, or a step instance that runs a workflow. */
 export interface Frame {
   readonly inputs: ValueRecord
   readonly steps: Record<string, StepRunState>
@@ -44,21 +44,21 @@ export type TurnState =
   | { readonly phase: 'running'; readonly inputs: ValueRecord; readonly frame?: Frame }
   | { readonly phase: 'done'; readonly outputs: ValueRecord }
 
-/** The rounds of a loop that are over. */
+/** The finished iterations of a loop. */
 export interface Loop {
   readonly inputs: ValueRecord
   readonly rounds: ValueRecord[]
 }
 
-/** What has to happen outside before the run can go on. */
+/** Work that the driver must do before the run can continue. */
 export type RunWork =
-  /** Find out the input objects of a step; answered by `evaluated`. */
+  /** Compute the input objects of a step; answered by `evaluated`. */
   | {
       readonly kind: 'evaluate'
       readonly path: string
       readonly step: Step
       readonly scope: Scope
-      /** Of the workflow that the step belongs to. */
+      /** The inputs of the workflow that the step belongs to. */
       readonly version: Version
       readonly given: ValueRecord
       readonly previous?: Previous
@@ -72,7 +72,7 @@ export type RunWork =
       readonly inputs: ValueRecord
     }
 
-/** The last round of a loop. */
+/** The last iteration of a loop. */
 export interface Previous {
   readonly inputs: ValueRecord
   readonly outputs: ValueRecord

@@ -32,9 +32,9 @@ export interface Collection {
   readonly exitCode: number
   readonly evaluator: Evaluator
   readonly files: Files
-  /** The working directory as it is after the command, as a location without a slash at its end. */
+  /** The location of the working directory after the command, without a trailing slash. */
   readonly outdirLocation: string
-  /** The largest `cwl.output.json` that is read. */
+  /** The limit for the size of `cwl.output.json`. */
   readonly outputJsonBytes: number
 }
 
@@ -44,7 +44,7 @@ interface Wanted extends DataRules {
   readonly name: string
 }
 
-/** The output object of a command that has ended. */
+/** Returns the output object of a finished command. */
 export async function collectToolOutputs(given: Collection): Promise<ValueRecord> {
   const collection = { ...given, files: remembering(given.files) }
   const { tool, command } = collection
@@ -137,7 +137,7 @@ async function seen(
   return isFile(data) ? withSize({ ...data, ...nameParts(basename) }, files) : data
 }
 
-/** One file is wanted and a list was found: it must hold one, or none where none will do. */
+/** A single file is expected and a list was found: it must contain one, or none if the output is optional. */
 function single(value: Value, { type, name }: Wanted, binding: OutputBinding): Value {
   const kinds = alternatives(type)
   const wantsOne = kinds.some((one) => one.type === 'File' || one.type === 'Directory')
@@ -158,7 +158,7 @@ interface Dressing {
   readonly way: WayOut
 }
 
-/** Secondary files and formats, for a file or each of a list. */
+/** Adds secondary files and formats, for a file or each of a list. */
 async function dressed(value: Value, wanted: Wanted, { collection, way }: Dressing): Promise<Value> {
   if (isList(value)) {
     const list: Value[] = []
@@ -183,7 +183,7 @@ async function dressed(value: Value, wanted: Wanted, { collection, way }: Dressi
   return typeof named === 'string' ? { ...complete, format: named } : complete
 }
 
-/** Paths meant something in the room, and only there. */
+/** Removes paths, which are valid only inside the room. */
 function withoutPaths(value: Value): Value {
   if (isList(value)) return value.map(withoutPaths)
   if (!isRecord(value)) return value

@@ -10,7 +10,7 @@ import { valueText } from '../values/value-text.ts'
 
 type Key = readonly (number | string)[]
 
-/** One piece of the command line, and where it goes: keys are compared part by part, numbers before names. */
+/** One part of the command line and its sort key: keys are compared element by element, numbers before names. */
 interface Part {
   readonly key: Key
   readonly binding: InputBinding
@@ -76,7 +76,7 @@ interface Bindable {
   readonly binding?: InputBinding
 }
 
-/** The parts that a value becomes: its own, if it has a binding, and those of what is in it. */
+/** Returns the arguments of a value: its own, if it has a binding, and those of its elements. */
 async function bind({ type, binding }: Bindable, datum: Value, where: Where): Promise<readonly Part[]> {
   if (datum === null) return []
   const chosen = chosenType(type, datum) ?? type
@@ -98,7 +98,7 @@ async function innerParts({ type, binding }: Bindable, datum: Value, where: Wher
     return bindType(type.binding, { datum, where, inner: fields })
   }
   if (type.type === 'array' && isList(datum)) {
-    // Without a separator the elements of a list are arguments of their own, even if nothing more is said of them.
+    // Without a separator the elements of a list are separate arguments, even without a binding of their own.
     const each = type.binding ?? (binding !== undefined && binding.itemSeparator === undefined ? PLAIN : undefined)
     const items: Part[] = []
     for (const [index, item] of datum.entries()) {
@@ -111,7 +111,7 @@ async function innerParts({ type, binding }: Bindable, datum: Value, where: Wher
   return []
 }
 
-/** A binding that is part of the type: stands between the parameter's own and those within. */
+/** A binding of the type: it comes between the parameter's own and those of the elements. */
 async function bindType(
   binding: InputBinding | undefined,
   { datum, where, inner }: { datum: Value; where: Where; inner: readonly Part[] },
@@ -160,7 +160,7 @@ function argumentText(value: Value): string {
   throw invalid(`a ${value.class} on a command line needs a path`)
 }
 
-/** One line for a shell; what is not to be quoted is the shell's to read. */
+/** Joins arguments for a shell; those with `shellQuote: false` are not quoted. */
 export const shellLine = (line: readonly Argument[]): string =>
   line.map(({ text, quote }) => (quote ? shellQuoted(text) : text)).join(' ')
 

@@ -2,7 +2,7 @@ import type { Scope } from '../process/process.ts'
 import { findRequirement, isRequired } from '../process/requirement.ts'
 import { text, type ValueRecord } from '../values/value.ts'
 
-/** What DockerRequirement says. As a hint it may be left aside. */
+/** The fields of DockerRequirement. As a hint it may be ignored. */
 export interface Docker {
   readonly image?: string
   readonly load?: string

@@ -6,12 +6,12 @@ const MAGIC = /[*?[]/
 
 export interface Match {
   readonly class: 'File' | 'Directory'
-  /** From the working directory; empty for the directory itself. */
+  /** Relative to the working directory; empty for the directory itself. */
   readonly path: string
   readonly location: string
 }
 
-/** Everything below a directory that a pattern names, in the order of the names. */
+/** Returns the paths below a directory that match a pattern, sorted by name. */
 export async function glob(pattern: string, root: string, files: Files): Promise<readonly Match[]> {
   const parts = pattern.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..')) throw invalid(`the glob ${pattern} leads out of the working directory`)
@@ -46,7 +46,7 @@ async function step(from: Match, part: string, files: Files): Promise<readonly M
     .map(child)
 }
 
-/** `*`, `?` and `[a-z]`, as POSIX shells read them. */
+/** `*`, `?` and `[a-z]`, as in POSIX shells. */
 export function patternOf(part: string): RegExp {
   let source = ''
   for (let at = 0; at < part.length; at += 1) {
@@ -60,6 +60,7 @@ export function patternOf(part: string): RegExp {
       at = end
     } else source += char.replace(/[.+^${}()|\\/[\]]/g, '\\$&')
   }
-  // Each star takes as much as it can and gives back: a pattern of only stars would do so without end.
+  // Greedy matching with backtracking to the last star only: a pattern of many stars would otherwise take exponential
+  // time.
   return new RegExp(`^${source.replace(/(\[\^\/\]\*)+/g, '[^/]*')}$`, 'su')
 }

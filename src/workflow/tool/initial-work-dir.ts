@@ -11,7 +11,7 @@ import { stageAt } from './stage-data.ts'
 
 export interface WorkDir {
   readonly staged: readonly Staged[]
-  /** From the path that an input had to the one that it has now. */
+  /** From the former path of an input to its new path. */
   readonly moved: ReadonlyMap<string, string>
 }
 
@@ -28,7 +28,7 @@ interface Wish {
   readonly writable: boolean
 }
 
-/** What InitialWorkDirRequirement asks to be in the working directory. */
+/** Stages the files that InitialWorkDirRequirement puts into the working directory. */
 export async function initialWorkDir(asking: Asking): Promise<WorkDir> {
   const listing = findRequirement(asking.scope, 'InitialWorkDirRequirement')?.listing
   const nodes =
@@ -107,7 +107,7 @@ function noteMoves(from: DataValue, to: DataValue, moved: Map<string, string>): 
   }
 }
 
-/** Only in a container of its own may a tool ask for files outside of its working directory. */
+/** Only a tool in its own container may place files outside its working directory. */
 function target(name: string, { scope, room }: Asking): string {
   if (name.startsWith('/')) {
     if (name.startsWith(`${room.outdir}/`) && !name.split('/').includes('..')) return name

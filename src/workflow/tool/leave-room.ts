@@ -5,7 +5,7 @@ import { escapePath, hasScheme } from '../values/uri.ts'
 import { isList, isRecord, type Value } from '../values/value.ts'
 import type { Staged } from './room.ts'
 
-/** How paths of the room are locations outside of it. */
+/** Maps paths of the room to locations outside. */
 export interface WayOut {
   readonly outdir: string
   readonly outdirLocation: string
@@ -13,7 +13,7 @@ export interface WayOut {
   readonly inputLocations: ReadonlySet<string>
 }
 
-/** Every File and Directory with a location that holds outside of the room; it must be one that the tool may name. */
+/** Gives every File and Directory a location that is valid outside the room; the tool must be allowed to name it. */
 export const leaveRoom = (value: Value, way: WayOut, files: Files): Promise<Value> =>
   mapDataSlowly(value, async (data) => {
     const placed = locate(data, way)
@@ -22,7 +22,7 @@ export const leaveRoom = (value: Value, way: WayOut, files: Files): Promise<Valu
     if (stat === undefined)
       throw invalid(`${String(data.path ?? data.location)} is named as an output and is not there`)
     if (stat.class !== data.class) throw invalid(`${String(data.path ?? data.location)} is not a ${data.class}`)
-    // A tool may say anything of its files; what is on the disk counts.
+    // The size and class on disk replace those that the tool states.
     return withNames({ ...placed, ...stat })
   })
 
@@ -41,7 +41,7 @@ function locate(data: DataValue, way: WayOut): DataValue {
   return fromInputs(data, whole, way)
 }
 
-/** A tool may pass on its inputs, and what is in them; it may not make up locations. */
+/** A tool may return its inputs and files in them; other locations are refused. */
 function isKnown(location: string, { outdirLocation, inputLocations }: WayOut): boolean {
   if (/(^|\/)(\.|%2e){2}(\/|$)/i.test(location)) return false
   if (location === outdirLocation || location.startsWith(`${outdirLocation}/`)) return true

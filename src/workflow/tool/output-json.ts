@@ -5,7 +5,7 @@ import type { WayOut } from './leave-room.ts'
 
 /**
  * Reads `cwl.output.json`, in which a command lists its own outputs. The limit of 64 KiB for `loadContents` does not
- * apply to it (CWL v1.2, 5.3.3); an operator sets the limit, since the text takes many times its size in memory.
+ * apply to it (CWL v1.2, 5.3.3); the operator sets a limit, because parsing takes many times its size in memory.
  */
 export async function readOutputJson(way: WayOut, files: Files, mostBytes: number): Promise<ValueRecord | undefined> {
   const location = `${way.outdirLocation}/cwl.output.json`

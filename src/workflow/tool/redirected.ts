@@ -1,4 +1,4 @@
-/** Files that take the place of standard streams, by absolute paths. */
+/** Files that replace standard streams, by absolute paths. */
 export interface Redirections {
   readonly stdin?: string | undefined
   readonly stdout?: string | undefined
@@ -6,8 +6,8 @@ export interface Redirections {
 }
 
 /**
- * A command whose streams are files. A shell opens them and becomes the command: the bytes never pass through us, so
- * that there may be any number of them.
+ * A command whose streams are files. A shell opens them and execs the command: the bytes do not pass through the
+ * worker, so their number is not limited.
  */
 export function redirected(argv: readonly string[], { stdin, stdout, stderr }: Redirections): readonly string[] {
   const paths = [stdin, stdout, stderr === stdout ? undefined : stderr]
@@ -17,7 +17,7 @@ export function redirected(argv: readonly string[], { stdin, stdout, stderr }: R
     path === undefined ? [] : [`${STREAM_OPENERS[stream]}"$${given.indexOf(path) + 1}"`],
   )
   const joined = stderr !== undefined && stderr === stdout ? ['2>&1'] : []
-  // Redirections see the paths before they are shifted away from the command's own words.
+  // The redirections use the paths before `shift` removes them from the command's arguments.
   const script = `exec ${[...words, ...joined].join(' ')}; shift ${given.length}; exec "$@"`
   return ['/bin/sh', '-c', script, 'sh', ...given, ...argv]
 }

@@ -12,7 +12,7 @@ export interface Amount {
   readonly max: number
 }
 
-/** Cores may be parts of one; the rest is in MiB. */
+/** Cores may be fractions; the rest is in MiB. */
 export interface Resources {
   readonly cores: Amount
   readonly ramMiB: Amount
@@ -50,7 +50,7 @@ export async function resourcesOf({ scope, version, context, evaluator }: Asking
   }
 }
 
-/** What expressions see as `runtime`: whole numbers, rounded up. */
+/** The variable `runtime` of expressions: integers, rounded up. */
 export const runtimeOf = (room: ToolRoom, resources: Resources): ValueRecord => ({
   outdir: room.outdir,
   tmpdir: room.tmpdir,

@@ -8,7 +8,7 @@ export interface StagedValue {
   readonly staged: readonly Staged[]
 }
 
-/** Puts a File or Directory at a path, its secondary files beside it, and says so in the value. */
+/** Stages a File or Directory at a path, with its secondary files beside it, and sets the paths in the value. */
 export function stageAt(data: DataValue, path: string, writable: boolean): StagedValue {
   const folder = path.slice(0, path.lastIndexOf('/'))
   const basename = path.slice(folder.length + 1)
@@ -44,7 +44,7 @@ function stageListing(data: DataValue, path: string, writable: boolean) {
   return { entries, staged: [empty, ...(inside ?? []).flatMap((one) => one.staged)] }
 }
 
-/** A name that stays in its directory, whoever made it up. */
+/** Checks that a name stays in its directory. */
 function nameOf(data: DataValue, index: number): string {
   const { basename } = data
   if (typeof basename !== 'string' || basename === '') return `${data.class.toLowerCase()}-${index}`
@@ -57,7 +57,7 @@ export interface StagedToolInputs {
   readonly staged: readonly Staged[]
 }
 
-/** Gives every input file a directory of its own, so that equal names never meet. */
+/** Gives every input file its own directory, so that equal names do not collide. */
 export function stageInputs(inputs: ValueRecord, room: ToolRoom): StagedToolInputs {
   const staged: Staged[] = []
   let count = 0
@@ -73,7 +73,7 @@ export function stageInputs(inputs: ValueRecord, room: ToolRoom): StagedToolInpu
   return { inputs: walk(inputs) as ValueRecord, staged }
 }
 
-/** Inputs that were put elsewhere after all get the new paths; nothing is left at the old ones. */
+/** Inputs that InitialWorkDirRequirement moved get the new paths; nothing is left at the old ones. */
 export function moveInputs({ inputs, staged }: StagedToolInputs, moved: ReadonlyMap<string, string>): StagedToolInputs {
   if (moved.size === 0) return { inputs, staged }
   const walk = (value: Value): Value => {

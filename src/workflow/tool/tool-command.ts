@@ -11,27 +11,27 @@ import { type Resources, resourcesOf, runtimeOf } from './resources.ts'
 import type { Staged, ToolRoom } from './room.ts'
 import { moveInputs, stageInputs } from './stage-data.ts'
 
-/** One command, ready to be run in a room: everything that the tool and its inputs say, as plain values. */
+/** One command, ready to be run in a room: the result of evaluating the tool with its inputs, as plain values. */
 export interface ToolCommand {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** A path within the room. */
   readonly stdin?: string
-  /** Paths from the working directory. */
+  /** Paths relative to the working directory. */
   readonly stdout?: string
   readonly stderr?: string
   readonly staged: readonly Staged[]
   readonly resources: Resources
   readonly docker?: Docker
   readonly network: boolean
-  /** Undefined: as long as it takes. */
+  /** Undefined for no time limit. */
   readonly timeLimitSeconds?: number
-  /** Writable files may be changed where they are, instead of in a copy. */
+  /** Whether writable files may be changed in place instead of in a copy. */
   readonly inplaceUpdate: boolean
-  /** Whether the result of an equal command may stand for this one. */
+  /** Whether the result of an equal command may be reused. */
   readonly reuse: boolean
   readonly room: ToolRoom
-  /** The inputs with their paths in the room, and `runtime`: what expressions about the outputs will see. */
+  /** The inputs with their paths in the room, and `runtime`: the variables of expressions about outputs. */
   readonly inputs: ValueRecord
   readonly runtime: ValueRecord
 }
@@ -39,7 +39,7 @@ export interface ToolCommand {
 export interface ToolCall {
   readonly tool: CommandLineTool
   readonly scope: Scope
-  /** Complete, as `bindInputs` gives them. */
+  /** Complete, as `bindInputs` returns them. */
   readonly inputs: ValueRecord
   readonly room: ToolRoom
   readonly evaluator: Evaluator
@@ -145,7 +145,7 @@ async function timeLimit(asking: Asking): Promise<{ timeLimitSeconds?: number }>
 
 export type ExitClass = 'success' | 'temporaryFailure' | 'permanentFailure'
 
-/** What an exit code means to the tool. */
+/** How the tool interprets an exit code. */
 export function exitClass(tool: CommandLineTool, exitCode: number): ExitClass {
   if (tool.successCodes.includes(exitCode)) return 'success'
   if (tool.temporaryFailCodes.includes(exitCode)) return 'temporaryFailure'

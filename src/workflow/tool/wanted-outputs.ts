@@ -9,24 +9,27 @@ import { companionName } from '../values/file-value.ts'
 import { isList } from '../values/value.ts'
 import type { ToolCommand } from './tool-command.ts'
 
-/** What has to be carried out of a room for its outputs to be collected elsewhere; by paths from the working directory. */
+/**
+ * The files that must be uploaded from a room so that its outputs can be collected elsewhere; relative to the working
+ * directory.
+ */
 export interface ToolOutputPaths {
-  /** Without directories in them: those of a path that is named as an output would be made before the command runs. */
+  /** Without directories: the parent directories of a declared output path are created before the command runs. */
   readonly paths: readonly string[]
   readonly globs: readonly string[]
 }
 
-/** Whatever there is: for a tool that says only afterwards which files it means. */
+/** All files: for a tool that names its files only after it ran. */
 const EVERYTHING: ToolOutputPaths = { paths: [], globs: ['*', '.*'] }
 const OUTPUT_JSON = 'cwl.output.json'
 const MAGIC = /[*?[]/
-/** Beyond that it is simpler to take all. */
+/** With more entries it is simpler to upload everything. */
 const MOST_CHARS = 2000
 const MOST_GLOBS = 64
 
 /**
- * Asked before the command runs, where `collectOutputs` is asked after it: so it may name too much, and never too
- * little. Patterns that only `runtime.exitCode` decides, and files that expressions name, mean everything.
+ * Called before the command runs, while `collectToolOutputs` is called after it: so it may return too many files, never
+ * too few. Patterns that depend on `runtime.exitCode`, and files that expressions name, mean all files.
  */
 export async function wantedOutputs(
   tool: CommandLineTool,
@@ -42,14 +45,14 @@ export async function wantedOutputs(
     const first = parts.findIndex((part) => MAGIC.test(part))
     if (first < 0 && parts.length === 1) paths.add(pattern)
     else if (first < 0) globs.add(pattern)
-    // A directory that fits is taken whole, links that lead to one included.
+    // A matching directory is uploaded whole, including links to one.
     else globs.add(parts.slice(0, first + 1).join('/'))
   }
   const all = [...globs]
   return all.join('').length > MOST_CHARS || all.length > MOST_GLOBS ? EVERYTHING : { paths: [...paths], globs: all }
 }
 
-/** Undefined when they cannot be known beforehand. */
+/** Undefined when they are not known beforehand. */
 async function patternsOf(
   tool: CommandLineTool,
   command: ToolCommand,
@@ -71,7 +74,7 @@ async function patternsOf(
   return found
 }
 
-/** What a glob says; undefined for what cannot be said now. */
+/** The value of a glob; undefined when it cannot be evaluated yet. */
 async function wordsOf(
   source: string,
   context: ExpressionContext,
@@ -120,7 +123,7 @@ function holdsData(type: CwlType): boolean {
   return type.type === 'File' || type.type === 'Directory' || type.type === 'Any'
 }
 
-/** From the working directory, which is the empty one; undefined when it is none of the room's. */
+/** Relative to the working directory, which is the empty path; undefined for a path outside the room. */
 function plainPattern(pattern: string, outdir: string): string | undefined {
   const whole = pattern.startsWith('/') ? pattern : `${outdir}/${pattern}`
   if (whole !== outdir && !whole.startsWith(`${outdir}/`)) return undefined
@@ -131,7 +134,7 @@ function plainPattern(pattern: string, outdir: string): string | undefined {
   return parts.includes('..') ? undefined : parts.join('/')
 }
 
-/** Undefined when it cannot be known from the pattern alone. */
+/** Undefined when it cannot be derived from the pattern alone. */
 function besideOf(pattern: string, suffix: string): string | undefined {
   if (hasExpression(suffix) || (MAGIC.test(pattern) && suffix.startsWith('^'))) return undefined
   const slash = pattern.lastIndexOf('/') + 1

@@ -15,7 +15,7 @@ export const isDirectory = (value: Value | undefined): value is DirectoryValue =
   isRecord(value) && value.class === 'Directory'
 export const isData = (value: Value | undefined): value is DataValue => isFile(value) || isDirectory(value)
 
-/** The File and Directory values that belong to one: its secondary files, or what is listed in it. */
+/** The File and Directory values that belong to a value: its secondary files, or its listing. */
 export const companions = (value: ValueRecord): readonly DataValue[] =>
   isList(value.secondaryFiles) ? value.secondaryFiles.filter(isData) : []
 
@@ -29,7 +29,7 @@ export function nameParts(basename: string): { nameroot: string; nameext: string
   return { nameroot: basename.slice(0, dot), nameext: basename.slice(dot) }
 }
 
-/** Every File and Directory in a value, changed; those that it leads to as well, inner ones first. */
+/** Maps every File and Directory in a value, including nested ones, inner ones first. */
 export function mapData(value: Value, change: (data: DataValue) => Value): Value {
   if (isList(value)) return value.map((one) => mapData(one, change))
   if (!isRecord(value)) return value
@@ -37,7 +37,7 @@ export function mapData(value: Value, change: (data: DataValue) => Value): Value
   return isData(made) ? change(made) : made
 }
 
-/** The same for changes that have to wait; one after the other, so that order is the same every time. */
+/** The same for asynchronous functions; sequentially, so that the order is always the same. */
 export async function mapDataSlowly(value: Value, change: (data: DataValue) => Promise<Value>): Promise<Value> {
   if (isList(value)) {
     const list: Value[] = []
@@ -51,7 +51,10 @@ export async function mapDataSlowly(value: Value, change: (data: DataValue) => P
   return isData(made) ? change(made) : made
 }
 
-/** The names that follow from where a File or Directory is; a literal must say what is in it. */
+/**
+ * Derives `basename` and related fields from the location of a File or Directory; a literal must have contents or a
+ * listing.
+ */
 export function withNames(data: DataValue): DataValue {
   const { location } = data
   const given = typeof data.basename === 'string' ? data.basename : undefined
@@ -74,7 +77,7 @@ function literalNames(data: DataValue, given: string | undefined): DataValue {
   return given === undefined ? { ...data, size } : { ...data, size, basename: given, ...nameParts(given) }
 }
 
-/** A name beside another: `^` drops an extension first. */
+/** A name derived from another: `^` drops an extension first. */
 export function companionName(basename: string, pattern: string): string {
   if (!pattern.startsWith('^')) return basename + pattern
   const dot = basename.lastIndexOf('.')

@@ -1,4 +1,4 @@
-/** What is at a location. */
+/** The entry at a location. */
 export type Stat =
   | { readonly class: 'File'; readonly size: number; readonly checksum?: string }
   | { readonly class: 'Directory' }
@@ -9,12 +9,12 @@ export interface Entry {
   readonly location: string
 }
 
-/** How files are looked at, by location. Whoever runs the workflow knows where they are. */
+/** Reads files by location. The caller that runs the workflow implements it. */
 export interface Files {
-  /** Undefined when nothing is there, or nothing that may be seen. */
+  /** Undefined when nothing exists there, or access is denied. */
   stat(location: string): Promise<Stat | undefined>
-  /** At most `limit` bytes from the start. */
+  /** Returns at most `limit` bytes from the start. */
   read(location: string, limit: number): Promise<Uint8Array>
-  /** The names in a directory, in the order of their code points. */
+  /** The names in a directory, sorted by code point. */
   list(location: string): Promise<readonly Entry[]>
 }

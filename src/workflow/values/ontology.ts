@@ -1,4 +1,4 @@
-/** Which formats are kinds of which. */
+/** Which formats are subclasses of which. */
 export interface Ontology {
   isKindOf(format: string, wanted: string): boolean
 }
@@ -6,7 +6,7 @@ export interface Ontology {
 const SUBCLASS = /(?:rdfs:subClassOf|<http:\/\/www\.w3\.org\/2000\/01\/rdf-schema#subClassOf>)/
 const EQUIVALENT = /(?:owl:equivalentClass|<http:\/\/www\.w3\.org\/2002\/07\/owl#equivalentClass>)/
 
-/** Reads what we need of RDF, as XML and as Turtle: `subClassOf` and `equivalentClass` between names. */
+/** Parses the needed part of RDF, as XML and as Turtle: `subClassOf` and `equivalentClass` between names. */
 export function ontologyOf(texts: readonly string[]): Ontology {
   const parents = new Map<string, Set<string>>()
   const add = (child: string, parent: string): void => {

@@ -1,13 +1,13 @@
 import type { ValueRecord } from './value.ts'
 import { numberText } from './value-text.ts'
 
-/** From here on JSON has an exponent, and whoever reads whole numbers exactly takes it for another number. */
+/** From here on JSON uses an exponent, which readers that expect integers misread. */
 const EXPONENT_FROM = 1e21
 
-/** `rawJSON` is newer than the declarations that we compile with. */
+/** `rawJSON` is newer than the type declarations that we compile with. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
-/** An output object as it is printed: whole numbers in all their digits. */
+/** Prints an output object: integers with all their digits. */
 export const outputJson = (outputs: ValueRecord): string =>
   JSON.stringify(
     outputs,

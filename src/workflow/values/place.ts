@@ -1,7 +1,7 @@
 import { FaultError, type InvalidWhy } from '../../base/fault.ts'
 import type { Value } from './value.ts'
 
-/** Where something was written. Lines and columns count from one, as editors do. */
+/** A position in a document. Lines and columns count from one, as in editors. */
 export interface SourcePlace {
   readonly uri: string
   readonly line: number
@@ -10,13 +10,13 @@ export interface SourcePlace {
 
 interface Origin {
   readonly at: SourcePlace
-  /** In the order of the source: objects would move keys that look like numbers to the front. */
+  /** In source order: objects would move keys that look like numbers to the front. */
   readonly keys: ReadonlyMap<string, SourcePlace>
 }
 
 /**
- * Documents are plain JSON while they are worked on, and the places are kept beside them: so every stage can say where
- * a thing was written, and none has to unwrap it. A place also tells which document a relative reference is relative to.
+ * Documents are plain JSON and their places are kept in a WeakMap: every stage can report where a node was written
+ * without unwrapping it. A place also names the document that a relative reference is relative to.
  */
 const origins = new WeakMap<object, Origin>()
 
@@ -25,7 +25,7 @@ export const remember = <T extends object>(node: T, at: SourcePlace, keys: Reado
   return node
 }
 
-/** What was made out of `from` is from the same place. */
+/** A node that was derived from `from` has the same place. */
 export const descend = <T extends object>(node: T, from: object): T => {
   const origin = origins.get(from)
   if (origin !== undefined && !origins.has(node)) origins.set(node, origin)
@@ -48,7 +48,7 @@ export const keysOf = (node: object): readonly string[] => {
 
 const placeText = (at: SourcePlace): string => `${at.uri}:${at.line}:${at.column}`
 
-/** Something in a document is wrong: says where, and what to do about it. */
+/** An error in a document, with its place. */
 export const problem = (at: SourcePlace | undefined, what: string, why?: InvalidWhy): FaultError => {
   const words = at === undefined ? what : `${placeText(at)}: ${what}`
   return new FaultError(why === undefined ? { kind: 'invalid', what: words } : { kind: 'invalid', what: words, why })

@@ -1,6 +1,6 @@
 import type { Files, Stat } from './files.ts'
 
-/** Looks at each location once: to know a checksum, a file has to be read from end to end. For as long as nothing changes. */
+/** Caches the entry of each location: computing a checksum reads the whole file. Valid while no file changes. */
 export function remembering(inner: Files): Files {
   const known = new Map<string, Promise<Stat | undefined>>()
   return {

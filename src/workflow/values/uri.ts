@@ -1,6 +1,6 @@
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/
 
-/** A colon after a letter or two is a scheme to RFC 3986, yet `a:b.txt` beside a document is a file to everybody else. */
+/** RFC 3986 reads `a:` as a scheme, but users mean a file when they write `a:b.txt`. */
 const KNOWN_SCHEME = /^(file|https?|s3|gs|ftp|shock|ws|cas|data|keep|arvwf|synapse|urn|_|windlass)[:]/i
 
 export const hasScheme = (reference: string): boolean =>
@@ -16,7 +16,7 @@ export const uriFragment = (uri: string): string | undefined => {
   return hash < 0 ? undefined : uri.slice(hash + 1)
 }
 
-/** Resolves a reference as RFC 3986 does, without rewriting escapes: `%23` must come out as it went in. */
+/** Resolves a reference as RFC 3986 does, without rewriting escapes: `%23` must stay `%23`. */
 export function resolveUri(base: string, reference: string): string {
   if (hasScheme(reference)) return reference
   const origin = documentOf(base)
@@ -45,13 +45,13 @@ function withoutDots(path: string): string {
   return kept.join('/')
 }
 
-/** The part of an id that people use: what follows the last `/`, or the `#` if there is none. */
+/** The short name of an id: the part after the last `/`, or after the `#` if there is none. */
 export function shortName(id: string): string {
   const fragment = uriFragment(id) ?? id
   return fragment.slice(fragment.lastIndexOf('/') + 1)
 }
 
-/** The name of the file or directory that a location ends in. */
+/** The name of the file or directory at the end of a location. */
 export function basenameOf(location: string): string {
   const path = documentOf(location).replace(/\/+$/, '')
   const name = path.slice(path.lastIndexOf('/') + 1)
@@ -62,7 +62,7 @@ export function basenameOf(location: string): string {
   }
 }
 
-/** A path of a file system as the part of a URI: everything that would be read as something else is escaped. */
+/** A file system path as part of a URI, with reserved characters escaped. */
 export const escapePath = (path: string): string =>
   path
     .split('/')

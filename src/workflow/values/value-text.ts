@@ -1,6 +1,6 @@
 import { isList, isRecord, type Value } from './value.ts'
 
-/** A value within a text: JSON with its keys in order, and strings as they are. */
+/** A value inside a text: JSON with sorted keys; strings are inserted unchanged. */
 export const valueText = (value: Value): string => (typeof value === 'string' ? value : jsonText(value))
 
 function jsonText(value: Value): string {
@@ -11,7 +11,7 @@ function jsonText(value: Value): string {
   return `{${fields.map((key) => `${JSON.stringify(key)}: ${jsonText(value[key] ?? null)}`).join(', ')}}`
 }
 
-/** A number in digits: commands do not read `1e-7`. */
+/** A number in decimal digits: commands may not parse `1e-7`. */
 export function numberText(value: number): string {
   const plain = String(value)
   const [, sign = '', whole = '', part = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(plain) ?? []

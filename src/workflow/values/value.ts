@@ -1,4 +1,4 @@
-/** What flows along a workflow: plain JSON, in which records with a `class` of File or Directory stand for data. */
+/** A value of a workflow: plain JSON, in which records with a `class` of File or Directory represent data. */
 export type Value = null | boolean | number | string | readonly Value[] | ValueRecord
 export interface ValueRecord {
   readonly [name: string]: Value
@@ -9,13 +9,13 @@ export const isRecord = (value: unknown): value is ValueRecord =>
 
 export const isList = (value: Value | undefined): value is readonly Value[] => Array.isArray(value)
 
-/** A field of a record that came from outside: inherited names such as `constructor` are not there. */
+/** A field of an untrusted record: inherited names such as `constructor` are undefined. */
 export const field = (record: ValueRecord, name: string): Value | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
 export const text = (value: Value | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** What a value is, in the words that a message needs. */
+/** Describes a value for error messages. */
 export function describeValue(value: Value | undefined): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
