@@ -11,14 +11,14 @@ const WATCH = fileURLToPath(new URL('../testing/exit-watch.ts', import.meta.url)
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855/0'
 const TOOL = 'cwlVersion: v1.2\nclass: CommandLineTool\nbaseCommand: "true"\ninputs: []\noutputs: []\n'
 
-/** Runs the program with a watch on what keeps it alive at its end; the answer is all that it wrote to standard error. */
+/** Runs the program and watches what keeps it alive at its end; returns its standard error. */
 async function ended(argv: readonly string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: `--import=${WATCH}` }
   const child = spawn(WINDLASS, argv, { stdio: ['ignore', 'ignore', 'pipe'], env })
   return await text(child.stderr)
 }
 
-/** No server is there: the connection is refused, and nothing is tried again. */
+/** No server listens: the connection is refused, and nothing is retried. */
 const NOWHERE = 'grpc://127.0.0.1:1'
 
 describe('a command that dials a server ends with its work, and no timer or socket keeps it', () => {

@@ -33,7 +33,7 @@ describe('in a clone', () => {
   })
 })
 
-/** A package as npm lays it out, with a program that says what it was started with, and a PATH with one node on it. */
+/** A package as npm lays it out, with a program that prints its arguments, and a PATH with one node on it. */
 function installed(name: string, node?: { bundled?: string; onPath?: string }) {
   const root = join(folder, name)
   const home = join(root, 'node_modules/windlass')

@@ -31,7 +31,7 @@ async function windlass(...argv: string[]) {
   return { code: await run(argv, terminal), out: out.join(''), err: err.join('') }
 }
 
-/** As the help of a command names those below it. */
+/** The names of sub-commands in a command's help. */
 async function commandsBelow(argv: readonly string[]): Promise<string[][]> {
   const [, list = ''] = /\nCommands:\n((?: .*\n)+)/.exec((await windlass(...argv, '--help')).out) ?? []
   const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')

@@ -5,7 +5,7 @@ import { FaultError } from '../base/fault.ts'
 import { nearest } from '../base/nearest.ts'
 import { ExitRequest } from './session/verdict.ts'
 
-/** A command file makes the command with its flags and help; what it does is imported when it is run. */
+/** A command file defines the command with its flags and help; its implementation is imported when it runs. */
 const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Command>>> = {
   up: async () => (await import('./server/up.ts')).upCommand,
   run: async () => (await import('./run/run.ts')).runCommand,
@@ -26,7 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(terminal: Terminal) => Co
 
 const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 
-/** Runs one command line; the answer is the exit code. */
+/** Runs one command line; returns the exit code. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
   const program = await programFor(argv, terminal)
   try {
@@ -52,7 +52,7 @@ Examples:
   windlass config --explain                              every setting with its default and meaning
   windlass run --help                                    more of this, for each command`
 
-/** The parser prints all help for a command that it does not know, and does not say why. */
+/** For an unknown command the parser prints the whole help without the reason. */
 function unknown(word: string): string {
   const near = nearest(word, Object.keys(COMMANDS))
   return `error: unknown command '${word}'${near === undefined ? '' : `; did you mean ${near}?`}`
@@ -71,7 +71,7 @@ async function programFor(argv: readonly string[], terminal: Terminal): Promise<
   return program
 }
 
-/** How help and errors are told, for a command and all below it. */
+/** Sets the format of help and errors, for a command and all below it. */
 function speakAlike(command: Command, called: string, terminal: Terminal): void {
   command
     .helpOption('-h, --help', 'print this help')
@@ -84,14 +84,14 @@ function speakAlike(command: Command, called: string, terminal: Terminal): void 
   for (const below of command.commands) speakAlike(below, `${called} ${below.name()}`, terminal)
 }
 
-/** The parser says `error: unknown option '--grcp'\n(Did you mean --grpc?)`; an error of ours is one line. */
+/** The parser prints `error: unknown option '--grcp'\n(Did you mean --grpc?)`; our errors are one line. */
 const usageLine = (text: string, called: string): string =>
   `windlass: ${text
     .replace(/^error: /, '')
     .trim()
     .replace(/\n\(D(.*)\)$/, '; d$1')} (${called} --help)\n`
 
-/** A fault speaks for itself, a line per problem; a bug is named as one. The stack is for whoever asks for it. */
+/** Prints an error, one line per problem; a bug is marked as one. The stack is printed on request. */
 function tell(error: unknown, verbose: boolean): string {
   if (verbose && error instanceof Error && error.stack !== undefined) return `${error.stack}\n`
   if (!(error instanceof FaultError)) return `windlass: unexpected: ${String(error)} (--verbose says where)\n`

@@ -10,16 +10,16 @@ import type { LocalFiles } from './files/local-files.ts'
 import { openPlaces, type PlaceRequest, type Places } from './places.ts'
 
 export interface OutputDelivery {
-  /** Where outputs go, by its real path. */
+  /** The output directory, by its real path. */
   readonly outdir: string
-  /** Where they are now, those that a command made. */
+  /** The folder of the rooms, where commands wrote their outputs. */
   readonly rooms: string
   readonly files: LocalFiles
 }
 
 /**
- * Brings the outputs of a run to where its owner wants them, each under a name of its own, and tells where they are now,
- * how large, and with what checksum. Inputs that are passed on are copied: they stay where they are.
+ * Moves the outputs of a run to the output directory, each under a unique name, and returns their locations, sizes and
+ * checksums. Inputs that are also outputs are copied.
  */
 export async function deliverOutputs(outputs: ValueRecord, delivery: OutputDelivery): Promise<ValueRecord> {
   const places = openPlaces(delivery.outdir, delivery.files)
@@ -28,7 +28,7 @@ export async function deliverOutputs(outputs: ValueRecord, delivery: OutputDeliv
 
 interface Delivering extends OutputDelivery {
   readonly places: Places
-  /** What was said of those that are there already: one that comes out twice is there once. */
+  /** The values of delivered outputs: one that occurs twice is delivered once. */
   readonly told: Map<string, ValueRecord>
 }
 
@@ -45,7 +45,7 @@ async function deliverValue(value: Value, delivering: Delivering): Promise<Value
   return Object.fromEntries(entries)
 }
 
-/** A file and those that belong to it stay together, for tools find the one by the name of the other. */
+/** A file and its secondary files stay together, because tools derive one name from the other. */
 async function deliverData(data: DataValue, delivering: Delivering): Promise<Value> {
   const group = [data, ...companions(data)]
   const key = sameness(group, delivering)
@@ -57,7 +57,7 @@ async function deliverData(data: DataValue, delivering: Delivering): Promise<Val
   return told
 }
 
-/** Equal for what is the same files under the same names; undefined for a literal, which is nowhere yet. */
+/** Equal for the same files under the same names; undefined for a literal, which has no location yet. */
 function sameness(group: readonly DataValue[], { files }: Delivering): string | undefined {
   const reals = group.map(({ location }) =>
     typeof location === 'string' ? files.look(pathOfAddress(location) ?? '')?.real : undefined,
@@ -71,7 +71,7 @@ const placed = (data: DataValue): PlaceRequest => ({
   source: typeof data.location === 'string' ? pathOfAddress(data.location) : undefined,
 })
 
-/** Literals may have no name of their own. */
+/** Literals may have no name. */
 const nameFor = (data: DataValue): string =>
   typeof data.basename === 'string' && data.basename !== '' ? data.basename : data.class.toLowerCase()
 
@@ -106,7 +106,7 @@ function sourceOf(location: string): string {
   return path
 }
 
-/** A file that a command made, and that has no other name, gets a second one; everything else is copied. */
+/** A file that a command made, and that has no other link, is hard-linked; everything else is copied. */
 async function bringFile(source: string, target: string, { files, rooms }: Delivering): Promise<void> {
   const looked = files.look(source)
   if (looked === undefined) throw invalid(`${source} is not there any more`)
@@ -116,7 +116,7 @@ async function bringFile(source: string, target: string, { files, rooms }: Deliv
   if (isWithin(looked.real, rooms) && looked.stats.nlink === 1) {
     const isLinked = await link(looked.real, target).then(
       () => true,
-      () => false, // another file system, or one without links
+      () => false, // another file system, or one without hard links
     )
     if (isLinked) return
   }
@@ -141,7 +141,7 @@ function membersOf(folder: string, { files }: Delivering): readonly DataValue[] 
     .sort()
     .flatMap((basename) => {
       const looked = files.look(`${folder}/${basename}`)
-      // A directory that holds itself, by a link, would have no end.
+      // A directory that contains itself through a link would never end.
       if (looked === undefined || (own !== undefined && isWithin(own, looked.real))) return []
       const kind = looked.stats.isDirectory() ? 'Directory' : 'File'
       return [{ class: kind, basename, location: fileAddress(`${folder}/${basename}`) } as DataValue]

@@ -4,32 +4,32 @@ import type { Containers } from './container/containers.ts'
 import type { LocalFiles } from './files/local-files.ts'
 import type { MachineSlots } from './slots.ts'
 
-/** What commands are run with. */
+/** The parts that run commands. */
 export interface Machine {
-  /** Runs a command on this machine as it is. */
+  /** Runs a command directly on this machine. */
   readonly runtime: Runtime
   readonly files: LocalFiles
   readonly expressions: Expressions
-  /** The largest `cwl.output.json` that is read. */
+  /** The size limit of `cwl.output.json`. */
   readonly outputJsonBytes: number
   /** A folder of this run alone, by its real path. */
   readonly rooms: string
   readonly slots: MachineSlots
-  /** Undefined when nothing is to run in a container. */
+  /** Undefined when nothing may run in a container. */
   readonly containers: Containers | undefined
   readonly watch: RunWatch
-  /** Aborted when the one who runs the workflow has had enough. */
+  /** Aborted when the user interrupts. */
   readonly signal: AbortSignal
 }
 
-/** Hears how the commands of a run are getting on; `path` is empty for a process that is a single tool. */
+/** Receives the progress of a run's commands; `path` is empty for a process that is a single tool. */
 export interface RunWatch {
   queued(path: string): void
   started(path: string): void
-  /** `isCached`: nothing was run, for the result was known. */
+  /** `isCached`: the result was cached and nothing was run. */
   ended(path: string, isDone: boolean, isCached?: boolean): void
-  /** What a command prints that goes into no file. */
+  /** Output of a command that is not redirected to a file. */
   printed(path: string, bytes: Uint8Array): void
-  /** Something that the user should know and that is no failure. */
+  /** A warning for the user. */
   noted(path: string, what: string): void
 }

@@ -11,7 +11,7 @@ import type { ValueRecord } from '../workflow/values/value.ts'
 import { fetchLocal } from './files/fetch-local.ts'
 import { fileAddress } from './files/file-address.ts'
 
-/** What is to run, and with what; read, checked and ready. */
+/** The process and its inputs, loaded and checked. */
 export interface OpenedProcess {
   readonly process: Process
   readonly inputs: ValueRecord
@@ -21,7 +21,7 @@ export interface NamedProcess {
   /** A path with or without a `#fragment`, or an address; or an input object that names its process by `cwl:tool`. */
   readonly process: string
   readonly job: string | undefined
-  /** What relative paths are relative to. */
+  /** The base of relative paths. */
   readonly cwd: string
 }
 
@@ -40,12 +40,12 @@ async function jobInPlaceOfProcess(address: string): Promise<string | undefined>
   const text = await fetchLocal(address).catch((error: Error) => {
     throw invalid(`${address.replace(/^file:\/\//, '')}: ${error.message}`)
   })
-  // Reading it twice is only worth it where the words are there at all.
+  // Parses the document again only if it contains `cwl:tool` at all.
   if (!/^\W*cwl:tool\b/m.test(text)) return undefined
   return (await readInputObject(address, fetchLocal)).tool === undefined ? undefined : address
 }
 
-/** A `#` may also be part of the name of a file. */
+/** A `#` may also be part of a file name. */
 export function addressFor(named: string, cwd: string): string {
   if (hasScheme(named)) return named
   const path = resolve(cwd, named)

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { nameParts } from '../workflow/values/file-value.ts'
 import type { LocalFiles } from './files/local-files.ts'
 
-/** Names in the output directory, each given away once. */
+/** Names in the output directory, each assigned once. */
 export interface Places {
-  /** A folder for a group that belongs together, and the name that each has in it. */
+  /** A folder for a file and its secondary files, and the name of each in it. */
   reserve(group: readonly PlaceRequest[]): ReservedPlace
 }
 
 export interface PlaceRequest {
   readonly name: string
-  /** Where it is now; undefined for a literal. */
+  /** The current path; undefined for a literal. */
   readonly source: string | undefined
   readonly isDirectory: boolean
 }
@@ -22,19 +22,19 @@ export interface ReservedPlace {
 }
 
 /**
- * The first to ask for a name gets it. After that a single file is `name_2.txt`, and a file with others that belong to
- * it goes to a folder of its own, where all can keep their names. A file that lies there from an earlier run is replaced
- * and a directory is added to; an input of this run is left alone.
+ * The first request for a name gets it. After that a single file becomes `name_2.txt`, and a file with secondary files
+ * gets a folder, where all keep their names. A file of an earlier run is replaced and a directory is merged into; an
+ * input of this run is not overwritten.
  */
 export function openPlaces(outdir: string, files: LocalFiles): Places {
   const given = new Set<string>()
-  /** Where to begin: a scatter of ten thousand may want the same name ten thousand times. */
+  /** The next number to try: a scatter of ten thousand may request the same name ten thousand times. */
   const turns = new Map<string, number>()
   const isFree = (wish: PlaceRequest, folder: string): boolean => {
     const path = join(folder, wish.name)
     return !given.has(path) && (path === wish.source || isReplaceable(path, wish, files))
   }
-  /** The group as it would be in its so manieth turn, or undefined when something is in the way. */
+  /** The group's names at the n-th attempt, or undefined when one is taken. */
   const settle = (group: readonly PlaceRequest[], turn: number): ReservedPlace | undefined => {
     const isAlone = group.length === 1
     const folder = turn === 1 || isAlone ? outdir : join(outdir, String(turn))

@@ -17,10 +17,10 @@ import type { RoomFolders } from './files/room-folders.ts'
 import { mustBeWithin, stage } from './files/stage.ts'
 import type { Machine } from './machine.ts'
 
-/** Timers know no more milliseconds than these; who may take longer may take for ever. */
+/** The maximum of timers in milliseconds; a longer limit counts as none. */
 const MOST_WALL_MS = 2 ** 31 - 1
 
-/** Runs the commands of a workflow here: each in a room of its own, as many at a time as there are processors. */
+/** Runs the commands of a workflow on this machine: each in its own room, as many at a time as there are processors. */
 export function commandRunner(machine: Machine): (call: ToolCall) => Promise<ValueRecord> {
   let rooms = 0
   return async (call) => {
@@ -73,7 +73,7 @@ async function runOne(call: ToolCall, machine: Machine, folders: RoomFolders): P
   }
 }
 
-/** The image that the command runs in; undefined to run it as it is. */
+/** The image that the command runs in; undefined to run it without a container. */
 async function imageFor(
   { scope, path }: ToolCall,
   { containers, watch, signal }: Machine,
@@ -115,7 +115,7 @@ const containerAttempt =
     const plain = await containers.argv({ image, name, command, mounts: room.mounts, hasInput: stdin !== undefined })
     const argv = redirected(plain, { stdin, ...outputStreams(command, folders) })
     const end = await launch(attempt, { argv, env: containers.env })
-    // The program that asked for the container was ended, and not the container.
+    // Ending docker or podman does not end the container.
     if (end.cause === 'timeout' || end.cause === 'cancelled') await containers.remove(name)
     room.settle()
     return end

@@ -10,11 +10,11 @@ import { commandRunner } from './run-command.ts'
 
 export interface LocalRun extends OpenedProcess {
   readonly machine: Machine
-  /** Where outputs go, by its real path. */
+  /** The output directory, by its real path. */
   readonly outdir: string
 }
 
-/** Takes a workflow from its inputs to outputs in their directory, on this machine and without a server. */
+/** Runs a workflow from its inputs to outputs in their directory, on this machine and without a server. */
 export async function runLocally({ process: opened, inputs, machine, outdir }: LocalRun): Promise<StepOutcome> {
   const { expressions, files, rooms } = machine
   const ontology = await loadOntology(opened, fetchLocal)

@@ -15,9 +15,9 @@ test('as many run as there are processors, and the rest in the order in which th
   expect(begun).toEqual(['first', 'second'])
   const giveBack = await first
   giveBack()
-  giveBack() // a second time counts for nothing
+  giveBack() // a second call has no effect
   await setImmediate()
-  expect(begun).toEqual(['first', 'second']) // the large one wants all, and is not overtaken
+  expect(begun).toEqual(['first', 'second']) // the large one needs all, and is not overtaken
   const giveBackSecond = await second
   giveBackSecond()
   await setImmediate()

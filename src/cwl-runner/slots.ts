@@ -1,6 +1,6 @@
-/** So many processors: who asks for some waits until they are free, first come, first served. */
+/** A number of processors: a request waits until enough are free, first come, first served. */
 export interface MachineSlots {
-  /** Resolves with the way to give them back. More than there are counts as all. */
+  /** Resolves with the function that releases them. A request for more than all gets all. */
   take(count: number): Promise<() => void>
 }
 

@@ -2,22 +2,22 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSyn
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 
-/** A system that was made for one language: the folder that rooms see, and what is in it. */
+/** A root file system that was built for one language: its folder, and its packages. */
 export interface BuiltRootfs {
   /** Absolute and without symlinks. */
   readonly path: string
-  /** Unlike that of any other. */
+  /** Unique. */
   readonly mark: string
   readonly packages: readonly string[]
 }
 
-/** `path`: from the folder of records on, or absolute. */
+/** `path`: relative to the folder of records, or absolute. */
 const RECORD = z.object({ path: z.string().min(1), made: z.string().min(1), packages: z.array(z.string()) })
 type RootfsRecord = z.infer<typeof RECORD>
 
 const recordFile = (folder: string, language: string): string => join(folder, `${language}.json`)
 
-/** Those in a folder, by the names of their languages. One without its record is not finished, and is not there. */
+/** Those in a folder, by language. One without its record is unfinished and is ignored. */
 export function builtRootfs(folder: string): ReadonlyMap<string, BuiltRootfs> {
   const found = new Map<string, BuiltRootfs>()
   for (const file of namesIn(folder)) {
@@ -28,7 +28,7 @@ export function builtRootfs(folder: string): ReadonlyMap<string, BuiltRootfs> {
   return found
 }
 
-/** Says that it is finished: the last thing that a builder does. */
+/** Marks it as finished: the last step of a build. */
 export function recordRootfs(folder: string, language: string, record: RootfsRecord): void {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   const fresh = `${recordFile(folder, language)}.new`

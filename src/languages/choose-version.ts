@@ -5,10 +5,9 @@ export const sortedVersions = (versions: readonly string[]): string[] =>
   [...new Set(versions)].sort((one, other) => compareVersions(other, one))
 
 /**
- * The newest version that a selector takes in, one that is not called a beta before one that is; undefined when there is
- * none. A selector is a version, the beginning of one
- * (`3`, `3.11`, `3.x`), `*`, or a range as npm writes it: `^3.9`, `~3.9.1`, `>=3.8 <4`, several of them with `||` between.
- * Versions are what compilers say of themselves, so they may have more or fewer than three numbers.
+ * The newest version that matches a selector, releases before pre-releases; undefined when none matches. A selector is
+ * a version, a prefix (`3`, `3.11`, `3.x`), `*`, or an npm range: `^3.9`, `~3.9.1`, `>=3.8 <4`, several of them with
+ * `||` between. Versions come from compilers, so they may have more or fewer than three numbers.
  */
 export function chooseVersion(selector: string | undefined, versions: readonly string[]): string | undefined {
   const wanted = selector?.trim() ?? ''
@@ -53,14 +52,14 @@ const begins = (version: string, base: readonly number[]): boolean => {
   return base.every((number, i) => (numbers[i] ?? 0) === number)
 }
 
-/** Of the numbers that the range gives, and no more: `<=3.11` takes 3.11.9 in, `>3.11` does not. */
+/** Compares only as many numbers as the range has: `<=3.11` includes 3.11.9, `>3.11` does not. */
 const against = (version: string, base: readonly number[]): number =>
   compareNumbers(numbersOf(version).slice(0, base.length), base)
 
 const TESTS = {
   '': (base) => (version) => begins(version, base),
   '=': (base) => (version) => begins(version, base),
-  // The first number that is not 0 stays.
+  // The first number that is not 0 must be equal.
   '^': (base) => (version) => {
     const fixed = base.findIndex((number) => number !== 0)
     return begins(version, base.slice(0, fixed < 0 ? base.length : fixed + 1)) && against(version, base) >= 0
@@ -84,7 +83,7 @@ function compareNumbers(one: readonly number[], other: readonly number[]): numbe
 
 const isEarly = (version: string): boolean => /[a-z]/i.test(version)
 
-/** By their numbers; one that is called a beta, or the like, comes before the one that is not. */
+/** By their numbers; a pre-release comes before its release. */
 export function compareVersions(one: string, other: string): number {
   const core = (version: string): number[] => numbersOf(version.replace(/[a-z].*$/i, ''))
   return (

@@ -1,6 +1,6 @@
 import type { Language } from '../model/language.ts'
 
-/** By its name or one of its other names, in whichever case somebody writes it. */
+/** Finds a language by its name or an alias, ignoring case. */
 export function findLanguage<L extends Pick<Language, 'name' | 'aliases'>>(
   languages: readonly L[],
   named: string,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Limits } from '../model/command.ts'
 import type { Language } from '../model/language.ts'
 
-/** Limits as people write them. What a file leaves out is as DEFAULTS has it. */
+/** Limits with units. Missing ones come from DEFAULTS. */
 const limits = z
   .strictObject({
     wall_seconds: z.number().positive().max(3600),
@@ -102,7 +102,7 @@ export const languageFile = z.strictObject({
 type LimitsInFile = z.infer<typeof limits>
 type AllLimits = Readonly<Record<keyof LimitsInFile, number>>
 
-/** What is enough for small programs, and not enough to harm those beside them. */
+/** Enough for small programs, without harm to others. */
 const DEFAULTS: Readonly<Record<'compile' | 'run', AllLimits>> = {
   compile: {
     ...{ wall_seconds: 30, cpu_seconds: 30, memory_mib: 1024, pids: 128, open_files: 1024 },
@@ -121,7 +121,7 @@ function limitsOf(kind: 'compile' | 'run', said: LimitsInFile): Limits {
   const all = { ...DEFAULTS[kind], ...said } as AllLimits
   return {
     wallMs: all.wall_seconds * 1000,
-    // Of a file that raises one of the two, the other should not be what ends a program.
+    // If a file raises one of the two, the other is raised too, so that it does not end the program.
     cpuMs: (said.cpu_seconds ?? Math.max(all.cpu_seconds, all.wall_seconds)) * 1000,
     memoryBytes: all.memory_mib * MIB,
     pids: all.pids,

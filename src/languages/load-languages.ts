@@ -7,12 +7,12 @@ import { FaultError, invalid } from '../base/fault.ts'
 import type { Language } from '../model/language.ts'
 import { languageFile, languageOf } from './language-file.ts'
 
-/** Beside the sources, and beside what is made of them. */
+/** The same relative path from the sources and from the build. */
 const SHIPPED = fileURLToPath(new URL('../../languages', import.meta.url))
 
 /**
- * The languages that come with Windlass, and over them those of a folder of the user's own: one of the same name takes the
- * other's place. Sorted by name. Throws `invalid` with a line per problem, each with its file and field.
+ * Loads the built-in languages, and the user's own from a folder, which override those of the same name. Sorted by
+ * name. Throws `invalid` with one line per problem, each with its file and field.
  */
 export function loadLanguages(own?: string): readonly Language[] {
   const files = new Map<string, LanguageTable>()
@@ -46,7 +46,7 @@ function readFolder(folder: string): LanguageTable[] {
     })
 }
 
-/** A folder of one's own need not be there. */
+/** The user's folder need not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
@@ -65,7 +65,7 @@ function readTable(path: string): TomlTable {
   }
 }
 
-/** A file that extends another has all that it does not say from there; of tables, each entry. */
+/** A file that extends another inherits all fields that it does not set; tables are merged by entry. */
 function extended(file: LanguageTable, files: ReadonlyMap<string, LanguageTable>, problems: string[]): TomlTable {
   const { extends: named, ...own } = file.table
   if (named === undefined) return own
@@ -74,7 +74,7 @@ function extended(file: LanguageTable, files: ReadonlyMap<string, LanguageTable>
     problems.push(`${file.path}: extends: there is no language of that name that stands by itself`)
     return own
   }
-  // Its other names, and what it is made of beyond the language itself, are its own.
+  // Aliases and further packages are not inherited.
   const { aliases: _, libraries: __, ...rest } = base.table
   const merged: TomlTable = { ...rest }
   for (const [key, value] of Object.entries(own)) {
@@ -90,7 +90,7 @@ const isTable = (value: unknown): value is TomlTable =>
 const issueText = ({ path, message }: z.core.$ZodIssue): string =>
   path.length === 0 ? message : `${path.join('.')}: ${message}`
 
-/** One name means one language. */
+/** Each name means one language. */
 function doubleNames(languages: readonly Language[]): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []

@@ -4,10 +4,10 @@ import { LANGUAGE_PROPERTY, type Language } from '../model/language.ts'
 import { snippetOf } from '../model/snippet.ts'
 import { snippetTaskUnder } from './snippet-task.ts'
 
-/** A Java that starts on a busy machine takes seconds; one that does not answer by then is of no use. */
+/** Java takes seconds to start on a busy machine; a toolchain that takes longer than this is unusable. */
 const VERSION_LIMITS = { wallMs: 20_000, memoryBytes: 1024 ** 3, outputBytes: 64 * 1024, outputFloodBytes: 1024 ** 2 }
 
-/** Asks a toolchain what it is. */
+/** Asks a toolchain for its version. */
 export const versionTask = ({ name, probe, run }: Language, isolation: IsolationLevel): CommandTask =>
   commandTaskOf({
     stages: [
@@ -22,7 +22,7 @@ export const versionTask = ({ name, probe, run }: Language, isolation: Isolation
     isolation,
   })
 
-/** What a snippet of it would be, in a room that is as good. */
+/** The task that a snippet would be, with the same isolation. */
 export const selfTestTask = (language: Language, isolation: IsolationLevel): CommandTask =>
   snippetTaskUnder({ least: isolation })(
     snippetOf({
@@ -34,7 +34,7 @@ export const selfTestTask = (language: Language, isolation: IsolationLevel): Com
     undefined,
   )
 
-/** All that it said of itself, in whichever way it ended: some say it in their help, and exit with 1. */
+/** Its whole output, whatever the exit code: some print the version in their help and exit with 1. */
 export const saidIn = ({ stages }: CommandResult): string =>
   stages.map(({ stdout, stderr }) => `${textOf(stdout)}\n${textOf(stderr)}`.trim()).join('\n')
 
@@ -43,7 +43,7 @@ export function versionIn(language: Language, said: string): string | undefined 
   return version !== undefined && /^[0-9A-Za-z][0-9A-Za-z.+~-]{0,49}$/.test(version) ? version : undefined
 }
 
-/** In words, what is wrong with the end of a self-test; undefined when nothing is. */
+/** Describes why a self-test failed; undefined when it passed. */
 export function selfTestProblem(language: Language, result: CommandResult): string | undefined {
   const last = result.stages.at(-1)
   if (last === undefined) return 'nothing was run'
@@ -53,7 +53,7 @@ export function selfTestProblem(language: Language, result: CommandResult): stri
   return `it printed ${shown(printed)} in place of ${shown(language.selfTest.stdout)}`
 }
 
-/** Of a program that is not there nothing but that is worth saying. */
+/** For a missing program nothing else is worth reporting. */
 export const isAbsent = ({ stages }: CommandResult): boolean => stages.some(({ cause }) => cause === 'not-started')
 
 function endText({ cause, exitCode, reason, stderr, stdout }: StageResult): string {

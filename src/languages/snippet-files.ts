@@ -7,7 +7,7 @@ const MOST_FILES = 1000
 const MOST_NAME_BYTES = 1024
 const MOST_PART_BYTES = 255
 
-/** A snippet's files with the names that they will have; the first is the one that is run. Throws `invalid`. */
+/** A snippet's files with their names in the room; the first one is run. Throws `invalid`. */
 export function snippetFiles(files: readonly SnippetFile[], language: Language): readonly SnippetFile[] {
   if (files.length === 0) throw invalid('files: there must be at least one')
   if (files.length > MOST_FILES) throw invalid(`files: there are ${files.length}, and ${MOST_FILES} at most`, 'range')
@@ -19,7 +19,7 @@ export function snippetFiles(files: readonly SnippetFile[], language: Language):
   return named
 }
 
-/** What `{files}` stands for: the first, whatever it is called, and the others by their extensions. */
+/** The value of `{files}`: the first file, and the others by their extensions. */
 export function compiledNames(files: readonly SnippetFile[], language: Language): string[] {
   const extensions = language.extensions ?? [posix.extname(language.fileName)]
   return files
@@ -27,7 +27,7 @@ export function compiledNames(files: readonly SnippetFile[], language: Language)
     .filter((name, i) => i === 0 || extensions.some((extension) => extension !== '' && name.endsWith(extension)))
 }
 
-/** Enough of the code to find what it calls itself. */
+/** How much of the code is searched for the name of its class. */
 const LOOKED_AT_BYTES = 64 * 1024
 
 function unsaidName({ contents }: SnippetFile, { fileName, fileNamePattern }: Language): string {
@@ -38,8 +38,8 @@ function unsaidName({ contents }: SnippetFile, { fileName, fileNamePattern }: La
 }
 
 /**
- * A name becomes a path in the room, and a word in the command line of a compiler, where one that begins with a dash would
- * be an option and one that begins with an @ a list of them.
+ * A name becomes a path in the room and an argument of a compiler: a leading dash would make it an option, and a
+ * leading @ a response file.
  */
 function checkedName(name: string): string {
   const shown = JSON.stringify(name.slice(0, 200))

@@ -8,17 +8,17 @@ import type { SnippetFile, SnippetRequest } from '../model/snippet.ts'
 import { compiledNames, snippetFiles } from './snippet-files.ts'
 
 export interface SnippetRules {
-  /** The least that rooms must keep snippets from everything else, whatever is asked for. */
+  /** The minimum isolation of snippets, whatever is requested. */
   readonly least: IsolationLevel
-  /** The most that anybody gets, whatever is asked for. */
+  /** The maximum limits, whatever is requested. */
   readonly most: Limits
-  /** What compiling makes is kept for the next time under names that only who knows this can tell; not kept without. */
+  /** The secret part of the keys of cached compile results; without it they are not cached. */
   readonly salt?: string
 }
 
 const MIB = 1024 ** 2
 
-/** Code from anybody never runs in a bare room unless somebody says that it may. */
+/** Untrusted code runs in a bare room only if the operator permits it. */
 const RULES: SnippetRules = {
   least: 'namespaces',
   most: {
@@ -29,10 +29,10 @@ const RULES: SnippetRules = {
 
 export type SnippetLowering = (request: SnippetRequest, language: Language, version: string | undefined) => CommandTask
 
-/** A request in the words of the grid: a stage that compiles, where the language has one, and one that runs. Throws `invalid`. */
+/** Converts a request to a task: a compile stage, where the language has one, and a run stage. Throws `invalid`. */
 export const snippetTask: SnippetLowering = (request, language, version) => lower(request, { language, version }, RULES)
 
-/** The same under other rules. */
+/** The same request under other rules. */
 export const snippetTaskUnder =
   (rules: Partial<SnippetRules>): SnippetLowering =>
   (request, language, version) =>
@@ -75,7 +75,7 @@ function lower(
       },
     ],
     inputs: { files: files.map(({ name, contents }) => ({ path: name, contents, executable: false })) },
-    // A link among what was made is worth what it leads to; out of the room none leads.
+    // A link among the outputs is replaced by its target; links cannot lead out of the room.
     outputs: { globs: request.outputs, symlinks: 'follow' },
     platform: platformOf({ language, version }, wanted === undefined ? undefined : isolation),
     isolation,
@@ -84,8 +84,8 @@ function lower(
 }
 
 /**
- * Workers offer no language in rooms that are weaker than they should be, and some say nothing of their rooms; so a property
- * for it is there only when it was asked for.
+ * Workers offer no language without sufficient isolation, and some do not report their isolation; so the platform
+ * property is set only when the request has one.
  */
 const platformOf = ({ language, version }: Chosen, isolation: IsolationLevel | undefined): PlatformProperty[] => [
   {
@@ -124,7 +124,7 @@ function stageOf(name: 'compile' | 'run', stage: LanguageStage, { named, limits,
   }
 }
 
-/** What is put in is not looked at again: a name may well be `{stem}`. */
+/** Inserted values are not expanded again: a file may be called `{stem}`. */
 const filled = (text: string, { file, stem }: Words): string =>
   text.replace(/\{(file|stem)\}/g, (_, word: string) => (word === 'file' ? file : stem))
 
@@ -152,7 +152,7 @@ function checkedVariable({ name, value }: EnvVariable): EnvVariable {
   return { name, value }
 }
 
-/** What is asked for comes before what the language says; of two of the same name, the later one. */
+/** The request's variables override the language's; of two with the same name the later one counts. */
 const overlaid = (under: readonly EnvVariable[], over: readonly EnvVariable[]): EnvVariable[] => [
   ...new Map([...under, ...over].map((variable) => [variable.name, variable])).values(),
 ]

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
 /**
- * Certificates for one test run, made here and trusted by nobody else. Node signs and reads X.509 but cannot write it,
- * so the few DER structures that a certificate consists of (RFC 5280, section 4.1) are put together by hand; no
- * program needs to be on the machine. Keys are P-256, valid from yesterday until tomorrow.
+ * Makes certificates for one test run. Node signs and reads X.509 but cannot write it, so the few DER structures of a
+ * certificate (RFC 5280, section 4.1) are encoded here; no program needs to be installed. Keys are P-256, valid from
+ * yesterday until tomorrow.
  */
 export interface Identity {
   /** PEM. */
@@ -12,7 +12,7 @@ export interface Identity {
 }
 
 export interface Authority {
-  /** PEM of the certificate that all others lead to. */
+  /** The root certificate, as PEM. */
   readonly ca: string
   /** For this machine: `localhost`, 127.0.0.1 and ::1. */
   server(): Identity

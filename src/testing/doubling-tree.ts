@@ -4,7 +4,7 @@ import { directoryToProto, treeToProto } from '../wire/reapi/directory.ts'
 
 const EMPTY: Directory = { files: [], directories: [], symlinks: [], properties: undefined }
 
-/** A Tree message in which each directory holds the one below it twice: 2 to the power of `levels` directories. */
+/** A Tree message in which each directory contains the one below it twice: 2 to the power of `levels` directories. */
 export function doublingTree(levels: number): Uint8Array {
   const children: Directory[] = []
   let root = EMPTY

@@ -1,6 +1,6 @@
 /**
- * For `node --import`: writes to standard error which timers and sockets still keep a program alive some turns of the
- * event loop after it has set its exit code. A program that ends by itself before that writes nothing.
+ * For `node --import`: writes to standard error which timers and sockets keep a program alive some turns of the event
+ * loop after it has set its exit code. A program that ends before that writes nothing.
  */
 const TURNS = 10
 let turns = 0

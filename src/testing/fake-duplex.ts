@@ -3,15 +3,15 @@ import type { Duplex } from 'node:stream'
 import { cutFrames, type Frame } from './http2-frames.ts'
 
 /**
- * A socket without a network: what it is given to send it takes at once, or, once told to stall, only when asked to.
- * It notices when bytes that it has not taken yet are changed behind its back.
+ * A socket without a network: it accepts writes at once or, after `stall`, only on request. It detects when bytes that
+ * it has not accepted yet are changed.
  */
 export class FakeDuplex extends EventEmitter {
   writableLength = 0
   destroyed = false
   isEnded = false
   isStalled = false
-  /** How many times something was written, and how many of those writes found the bytes changed when taken. */
+  /** The number of writes, and how many of them had changed bytes when accepted. */
   writes = 0
   spoilt = 0
   readonly #sent: Buffer[] = []
@@ -27,7 +27,7 @@ export class FakeDuplex extends EventEmitter {
     return false
   }
 
-  /** The network takes the oldest `count` writes, and says so when none is left. */
+  /** Accepts the oldest `count` writes, and signals a drain when none is left. */
   take(count = Number.POSITIVE_INFINITY): void {
     for (const { view, copy } of this.#waiting.splice(0, Math.min(count, this.#waiting.length))) {
       if (copy.compare(view) !== 0) this.spoilt++
@@ -36,7 +36,7 @@ export class FakeDuplex extends EventEmitter {
     if (this.#waiting.length === 0) this.emit('drain')
   }
 
-  /** From now on everything is taken as soon as it is written. */
+  /** From now on every write is accepted at once. */
   flow(): void {
     this.isStalled = false
     this.take()
@@ -56,7 +56,7 @@ export class FakeDuplex extends EventEmitter {
     this.emit('close')
   }
 
-  /** Bytes from the peer. They are lent for the time of the event, and spoilt after it. */
+  /** Bytes from the peer. They are valid during the event only, and overwritten after it. */
   receive(...bytes: readonly Uint8Array[]): void {
     for (const piece of bytes) {
       const lent = Buffer.from(piece)
@@ -65,7 +65,7 @@ export class FakeDuplex extends EventEmitter {
     }
   }
 
-  /** Everything written since the last time this was asked. */
+  /** Everything written since the last call. */
   taken(): Buffer {
     return Buffer.concat(this.#sent.splice(0))
   }

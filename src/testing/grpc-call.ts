@@ -2,9 +2,9 @@ import { Metadata } from '../grpc/metadata.ts'
 import type { Incoming, Outgoing, ServerCall } from '../grpc/service.ts'
 import { GrpcError, STATUS } from '../grpc/status.ts'
 
-/** A call without a connection, for driving a Service's methods directly. */
+/** A call without a connection, for calling a Service's methods directly. */
 export interface FakeCall extends ServerCall {
-  /** What a client's cancel, a passed deadline or a lost connection does. */
+  /** The effect of a client's cancel, a passed deadline or a lost connection. */
   cancel(): void
 }
 
@@ -29,12 +29,12 @@ export function fakeCall(): FakeCall {
 
 export interface FakeOutgoing extends Outgoing {
   readonly messages: Uint8Array[]
-  /** From now on the peer takes nothing more, until `catchUp`. */
+  /** From now on the peer accepts nothing more, until `catchUp`. */
   fallBehind(): void
   catchUp(): void
 }
 
-/** Keeps what is written. `drained` rejects when the call is over, as a real one does. */
+/** Records writes. `drained` rejects when the call has ended, as a real one does. */
 export function fakeOutgoing(call: ServerCall): FakeOutgoing {
   const messages: Uint8Array[] = []
   let room = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ const cancelled = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener('abort', fail, { once: true })
   })
 
-/** The messages given, then the end. */
+/** These messages, then the end. */
 export function fakeIncoming(messages: readonly Uint8Array[]): Incoming {
   const rest = messages.values()
   return {

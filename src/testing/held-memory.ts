@@ -10,8 +10,8 @@ const STEADY_ROUNDS = 4
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
 
 /**
- * What the process holds on to: objects and buffers, after everything that nobody needs is gone. Buffers are let go in
- * the background, so it is measured until it does not get less any more.
+ * The memory of objects and buffers after garbage collection. Buffers are freed in the background, so it is measured
+ * until it no longer decreases.
  */
 export async function heldBytes(): Promise<number> {
   let least = Number.POSITIVE_INFINITY

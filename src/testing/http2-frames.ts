@@ -1,4 +1,4 @@
-/** HTTP/2 frames written and read by hand: what no honest client would send must be easy to say here. */
+/** HTTP/2 frames encoded and decoded by hand, so that tests can send invalid ones. */
 import type { HeaderPair } from '../grpc/header-text.ts'
 import { DEFAULT_FRAME_BYTES, ERROR, FLAG, FRAME, PREFACE, readUint32 } from '../grpc/http2/wire-format.ts'
 import { PREFIX_BYTES, putPrefix } from '../grpc/message-parser.ts'
@@ -40,7 +40,7 @@ export function settings(...entries: readonly (readonly [id: number, value: numb
 
 export const settingsAck = frame({ type: FRAME.settings, flags: FLAG.ack })
 
-/** What a client says first. */
+/** The client's connection preface. */
 export const greeting = (...entries: readonly (readonly [id: number, value: number])[]): Buffer =>
   Buffer.concat([PREFACE, settings(...entries)])
 
@@ -64,7 +64,7 @@ export const data = (stream: number, payload: Uint8Array, flags = 0): Buffer =>
 
 export const lastData = (stream: number, payload: Uint8Array): Buffer => data(stream, payload, FLAG.endStream)
 
-/** A body with as many bytes of padding behind it, and the one that says how many. */
+/** A body with this many bytes of padding, and the length byte. */
 export const paddedData = (
   stream: number,
   payload: Uint8Array,
@@ -77,7 +77,7 @@ export const headers = (stream: number, block: Uint8Array, flags: number = FLAG.
 export const continuation = (stream: number, block: Uint8Array, flags = 0): Buffer =>
   frame({ type: FRAME.continuation, flags, stream }, block)
 
-/** A block in HEADERS and as many CONTINUATION as it takes. */
+/** A block in HEADERS and as many CONTINUATION frames as needed. */
 export function longHeaders(stream: number, block: Uint8Array, flags = 0): Buffer {
   const pieces: Buffer[] = []
   for (let at = 0; at === 0 || at < block.length; at += DEFAULT_FRAME_BYTES) {
@@ -111,7 +111,7 @@ export function message(bytes: Uint8Array): Buffer {
 export const call = (stream: number, path: string, request: Uint8Array = NOTHING): Buffer =>
   Buffer.concat([headers(stream, requestBlock(path)), lastData(stream, message(request))])
 
-/** Cuts a stream of bytes into frames; what is left of an unfinished one stays for the next call. */
+/** Splits a byte stream into frames; an incomplete one is kept for the next call. */
 export class FrameCutter {
   #rest: Buffer = NOTHING
 
@@ -134,7 +134,7 @@ export const cutFrames = (bytes: Buffer): Frame[] => new FrameCutter().push(byte
 
 const TYPE_NAMES = Object.fromEntries(Object.entries(FRAME).map(([name, type]) => [type, name]))
 
-/** `headers 1 end`, `data 3 (100)`, `rstStream 5 code 8`: for tests to compare and people to read. */
+/** `headers 1 end`, `data 3 (100)`, `rstStream 5 code 8`: a readable form for comparisons. */
 export function describeFrame({ type, flags, stream, payload }: Frame): string {
   const name = TYPE_NAMES[type] ?? `type${type}`
   const isAck = (type === FRAME.settings || type === FRAME.ping) && (flags & FLAG.ack) !== 0

@@ -3,7 +3,7 @@ import type { Digest } from '../base/digest.ts'
 import type { Directory } from '../model/directory.ts'
 import { directoryToProto } from '../wire/reapi/directory.ts'
 
-/** A Directory message and its name. */
+/** A Directory message and its digest. */
 export interface MadeDirectory {
   readonly bytes: Uint8Array
   readonly digest: Digest
@@ -22,14 +22,14 @@ const holding = (children: readonly MadeDirectory[]): MadeDirectory =>
 
 const leaf = (name: string): MadeDirectory => made({ symlinks: [{ name, target: 'x', properties: undefined }] })
 
-/** A tree of 2^(levels + 1) - 1 directories, no two alike: two in each, the root last. */
+/** A tree of 2^(levels + 1) - 1 distinct directories: two in each, the root last. */
 export function binaryTree(levels: number): MadeDirectory[] {
   const all = Array.from({ length: 2 ** levels }, (_, index) => leaf(`leaf ${index}`))
   for (let at = 0; at + 1 < all.length; at += 2) all.push(holding(all.slice(at, at + 2)))
   return all
 }
 
-/** As many paths from as few directories as can be: each holds the one below it twice, the root last. */
+/** Many paths from few directories: each contains the one below it twice, the root last. */
 export function doublingDirectories(levels: number): MadeDirectory[] {
   const all = [leaf('leaf')]
   for (let level = 0; level < levels; level++) {
@@ -39,7 +39,7 @@ export function doublingDirectories(levels: number): MadeDirectory[] {
   return all
 }
 
-/** One directory with `count` others in it, no two alike, the root last. */
+/** One directory with `count` distinct others in it, the root last. */
 export function flatTree(count: number): MadeDirectory[] {
   const all = Array.from({ length: count }, (_, index) => leaf(`leaf ${index}`))
   return [...all, holding(all)]

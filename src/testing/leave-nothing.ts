@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 
 /**
- * For the process that runs tests: whichever way it ends (its end, Ctrl+C, SIGTERM, SIGKILL), nothing that the tests started
- * stays. Children inherit the mark in their environment; a process of its own session waits for the end of this one.
+ * Ensures that nothing that the tests started survives the test process, however it ends (exit, Ctrl+C, SIGTERM,
+ * SIGKILL). Children inherit the mark in their environment; a process in its own session waits for the end of this one.
  */
 export function leaveNothing(): void {
-  // A test that starts a run of its own, and wants to look for what that run leaves, chooses its mark.
+  // A test that starts its own test run, and checks what that run leaves, chooses its mark.
   const mark = process.env.NEXT_TEST_RUN_MARK ?? randomUUID()
   delete process.env.NEXT_TEST_RUN_MARK
   const { TEST_RUN_MARK: _, ...env } = process.env
@@ -22,5 +22,5 @@ export function leaveNothing(): void {
   process.env.TEST_RUN_MARK = mark
 }
 
-/** As vitest calls it, in its main process and before it starts others. */
+/** Called by vitest, in its main process and before it starts others. */
 export default leaveNothing

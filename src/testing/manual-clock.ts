@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts'
 
 export interface ManualClock extends Clock {
-  /** Lets `ms` pass, and calls back in order whatever falls due. */
+  /** Advances time by `ms`, and calls due callbacks in order. */
   advance(ms: number): void
-  /** How many callbacks are waiting. */
+  /** The number of pending callbacks. */
   pending(): number
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only the test advances. */
 export function manualClock(start = 1_700_000_000_000): ManualClock {
   let elapsed = 0
   const waiting = new Set<{ at: number; callback: () => void }>()

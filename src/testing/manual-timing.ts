@@ -2,13 +2,13 @@ import type { Timing } from '../grpc/http2/timing.ts'
 import { manualClock } from './manual-clock.ts'
 
 export interface ManualTiming extends Timing {
-  /** Lets `ms` pass, and calls back in order whatever falls due. */
+  /** Advances time by `ms`, and calls due callbacks in order. */
   advance(ms: number): void
-  /** How many callbacks are waiting. */
+  /** The number of pending callbacks. */
   pending(): number
 }
 
-/** The engine's clock, standing still until a test moves it. */
+/** The engine's clock, which only the test advances. */
 export function manualTiming(): ManualTiming {
   const { monotonic, after, advance, pending } = manualClock()
   return { now: monotonic, after, advance, pending }

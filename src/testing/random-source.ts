@@ -1,12 +1,12 @@
 export interface Random {
-  /** A whole number from 0 up to but not including `end`. */
+  /** An integer from 0 up to but not including `end`. */
   below(end: number): number
   bytes(count: number): Buffer
-  /** True in this part of all cases. */
+  /** True with this probability. */
   chance(part: number): boolean
 }
 
-/** Numbers that are the same for the same seed: xorshift32. */
+/** Pseudo-random numbers from a seed: xorshift32. */
 export function randomFrom(seed: number): Random {
   let state = seed | 0 || 1
   const next = (): number => {
@@ -25,5 +25,5 @@ export function randomFrom(seed: number): Random {
     chance: (part: number) => next() / 2 ** 32 < part,
   }
 }
-/** A fresh seed, or the one to repeat; tests put it into their names or messages. */
+/** A new seed, or the one to repeat; tests put it into their names or messages. */
 export const seedOfRun = (): number => Number(process.env.WINDLASS_SEED ?? Math.floor(Math.random() * 2 ** 31))

@@ -7,19 +7,19 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`, as a server names itself. */
+/** `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`, as a server reports it. */
 export async function openRaw(address: string): Promise<Socket> {
   const colon = address.lastIndexOf(':')
   const target = address.startsWith('unix:')
     ? { path: address.slice(5) }
     : { host: address.slice(0, colon).replace(/[[\]]/g, ''), port: Number(address.slice(colon + 1)) }
   const socket = connect(target)
-  socket.on('error', () => {}) // a cut connection is often what the test is about
+  socket.on('error', () => {}) // many tests provoke a closed connection
   await once(socket, 'connect')
   return socket
 }
 
-/** Sends bytes that no client library would, and reads the answer until the server closes. */
+/** Sends bytes that no client library would, and reads the response until the server closes. */
 export async function askRaw(address: string, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const socket = await openRaw(address)
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)

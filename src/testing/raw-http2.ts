@@ -5,9 +5,9 @@ import type { HeaderField } from '../grpc/hpack/header-field.ts'
 import { FLAG, FRAME, readUint32 } from '../grpc/http2/wire-format.ts'
 import { describeFrame, type Frame, FrameCutter, greeting, ping, settingsAck } from './http2-frames.ts'
 
-/** What has come on one stream. */
+/** The received frames of one stream. */
 export interface RawStream {
-  /** All HEADERS, in order: the head, then the trailers. */
+  /** All HEADERS, in order: the response headers, then the trailers. */
   readonly fields: HeaderField[]
   dataBytes: number
   readonly data: Buffer[]
@@ -18,15 +18,15 @@ export interface RawStream {
 export interface RawHttp2Options {
   /** Our own SETTINGS. */
   readonly settings?: readonly (readonly [id: number, value: number])[]
-  /** Payloads of DATA are only counted unless asked for. */
+  /** Payloads of DATA are only counted by default. */
   readonly keepsData?: boolean
-  /** Says nothing of its own accord, not even hello. */
+  /** Sends nothing by itself, not even the preface. */
   readonly isMute?: boolean
 }
 
 const GUARD_MS = 60_000
 
-/** A client that says exactly what it is told, and keeps what it hears. */
+/** A client that sends exactly what the test specifies, and records what it receives. */
 export class RawHttp2 {
   readonly #socket: Socket
   readonly #options: RawHttp2Options
@@ -34,7 +34,7 @@ export class RawHttp2 {
   readonly #decoder = new HpackDecoder({ maxTableBytes: 4096, maxListBytes: 1 << 20 })
   readonly #streams = new Map<number, RawStream>()
   readonly #watchers = new Set<() => void>()
-  /** Everything but DATA, in the order it came. */
+  /** All frames except DATA, in order. */
   readonly frames: Frame[] = []
   dataBytes = 0
   goaway: { lastStream: number; code: number; reason: string } | undefined
@@ -50,7 +50,7 @@ export class RawHttp2 {
       this.#changed()
     })
     socket.on('drain', () => this.#changed())
-    socket.on('error', () => {}) // a cut connection is often what the test is about
+    socket.on('error', () => {}) // many tests provoke a closed connection
     socket.on('close', () => {
       this.isClosed = true
       this.#changed()
@@ -69,7 +69,7 @@ export class RawHttp2 {
     this.#socket.write(Buffer.concat(bytes))
   }
 
-  /** Sends in pieces and waits for the network in between; answers false when the server hung up meanwhile. */
+  /** Sends in pieces and waits for the network in between; returns false when the server closed meanwhile. */
   async sendAll(pieces: Iterable<Uint8Array>, batchBytes = 1 << 16): Promise<boolean> {
     let batch: Uint8Array[] = []
     let size = 0
@@ -99,7 +99,7 @@ export class RawHttp2 {
     return stream
   }
 
-  /** The value of a field of this stream's answer. */
+  /** The value of a field of this stream's response. */
   field(id: number, name: string): string | undefined {
     return this.stream(id).fields.find((field) => field.name === name)?.value
   }
@@ -112,14 +112,14 @@ export class RawHttp2 {
     return this.frames.map(describeFrame)
   }
 
-  /** Comes back when the server has seen everything that was sent so far. */
+  /** Resolves when the server has received everything that was sent so far. */
   async roundTrip(): Promise<void> {
     const before = this.#pingsAnswered
     this.send(ping())
     await this.until('the server answers a ping', () => this.#pingsAnswered > before || this.isClosed)
   }
 
-  /** Waits for the end of a stream, whichever it is. */
+  /** Waits for the end of a stream, of any kind. */
   async answer(id: number): Promise<RawStream> {
     const stream = this.stream(id)
     await this.until(`stream ${id} ends`, () => stream.hasEnded || stream.resetCode !== undefined || this.isClosed)
@@ -147,7 +147,7 @@ export class RawHttp2 {
     })
   }
 
-  /** Stops taking from the network; the kernel still does until its buffers are full. */
+  /** Stops reading from the socket; the kernel still receives until its buffers are full. */
   pause(): void {
     this.#socket.pause()
   }
@@ -188,7 +188,7 @@ export class RawHttp2 {
   }
 }
 
-/** In memory of its own: a view would keep a whole read alive, a buffer from the pool its neighbours. */
+/** A copy: a view would keep a whole read in memory, and a pooled buffer its neighbours. */
 function ownCopy(bytes: Buffer): Buffer {
   const copy = Buffer.alloc(bytes.length)
   bytes.copy(copy)

@@ -5,7 +5,7 @@ import { requireTool } from './require.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** A run of its own, for what is asked is how a whole run ends. */
+/** A separate test run, because the result of a whole run is tested. */
 function run(fixture: string, required: string): { text: string; status: number | null; lastLine: string | undefined } {
   const vitest = resolve(ROOT, 'node_modules/vitest/vitest.mjs')
   const options = ['run', '--config', 'src/testing/fixtures/vitest.config.ts', fixture]

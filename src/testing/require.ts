@@ -4,16 +4,15 @@ import { delimiter, join } from 'node:path'
 import { describe, test } from 'vitest'
 
 /**
- * Tests that lean on a program which not every machine has. Where it is absent they are skipped, and the reason is
- * printed; where WINDLASS_REQUIRE names it (a comma list), its absence is a failure: a run that is meant to have
- * everything cannot pass by skipping.
+ * Tests that need a program which not every machine has. Without it they are skipped and the reason is printed; when
+ * WINDLASS_REQUIRE names it (a comma list), its absence is a failure, so that a complete run cannot pass by skipping.
  */
 export interface Tool {
   readonly name: string
   readonly present: boolean
   /** The program to start, when present. */
   readonly command: string | undefined
-  /** Why it is taken for present or absent. */
+  /** Why it counts as present or absent. */
   readonly reason: string
 }
 
@@ -25,7 +24,7 @@ declare module 'vitest' {
 
 const PYTHONS = ['python3', '/usr/bin/python3']
 
-/** Tools that are more than a program on the PATH. */
+/** Tools that are more than a program in the PATH. */
 const FINDERS: Readonly<Record<string, () => string | undefined>> = {
   'network namespaces of root': () => (process.getuid?.() === 0 ? onPath('ip') : undefined),
   'python3-grpcio': () => PYTHONS.find((python) => spawnSync(python, ['-c', 'import grpc']).status === 0),

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { roughWay } from './rough-way.ts'
 
-/** A server that gives back what it is sent, and the way to it. */
+/** An echo server, and the proxy to it. */
 async function wayToEcho() {
   const server = createServer((socket) => socket.on('error', () => {}).pipe(socket))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -53,7 +53,7 @@ test('while it is stalled nothing gets through, on connections old and new; mend
   let heard = 0
   for (const socket of [old, young]) socket.on('data', () => heard++)
   const echoes = [echoOf(old, 'old'), echoOf(young, 'young')]
-  await new Promise((done) => setTimeout(done, 50)) // long enough for what is not stalled, and too short to matter
+  await new Promise((done) => setTimeout(done, 50)) // long enough for traffic that is not stalled, short enough for the test
   expect(heard).toBe(0)
   await way.mend()
   expect(await Promise.all(echoes)).toEqual(['old', 'young'])

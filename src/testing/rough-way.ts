@@ -1,17 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** The way to a server of this machine, over TCP and with all that happens on one. It ends with the test that made it. */
+/** A TCP proxy to a server of this machine that can simulate network failures. It closes with the test that made it. */
 export interface RoughWay {
-  /** `127.0.0.1:port`, the same for as long as the test runs. */
+  /** `127.0.0.1:port`, constant for the test. */
   readonly address: string
-  /** Ends every connection, which both sides see; who comes again is let through. */
+  /** Closes every connection, visibly to both sides; new ones are accepted. */
   cut(): void
-  /** From now on nothing gets through, and nobody is told: what a cable that was pulled out looks like. */
+  /** From now on nothing passes, without any notice: like an unplugged cable. */
   stall(): void
-  /** Ends every connection, and refuses new ones. */
+  /** Closes every connection, and refuses new ones. */
   close(): Promise<void>
-  /** What waited goes on, and new connections are let through again. */
+  /** Delayed traffic continues, and new connections are accepted again. */
   mend(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export async function roughWay(port: number): Promise<RoughWay> {
     const pair = [near, connect(port, '127.0.0.1')] as const
     pairs.add(pair)
     for (const socket of pair) {
-      socket.on('error', () => {}) // a connection that breaks is what this is for
+      socket.on('error', () => {}) // broken connections are expected here
       socket.once('close', () => {
         pairs.delete(pair)
         destroy(pair)

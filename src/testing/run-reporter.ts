@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 
 /**
- * Says after a run what was skipped and why, then counts in one line. What could not even be loaded counts as a
- * failure. WINDLASS_TEST_COUNTS names a file that gets the same three numbers, for the script that runs all checks, and
- * after them what failed: a line each.
+ * Prints after a run which tests were skipped and why, then the counts in one line. A file that cannot be loaded counts
+ * as a failure. WINDLASS_TEST_COUNTS names a file that gets the same three numbers, for the script that runs all
+ * checks, followed by the failures, one per line.
  */
 export default class RunReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
@@ -35,7 +35,7 @@ const suiteErrors = (modules: readonly TestModule[]): number =>
 const inOneLine = (test: TestCase): string =>
   `${test.module.relativeModuleId} > ${test.fullName}: ${firstLine(test.result().errors?.[0]?.message)}`
 
-/** What no test can be blamed for. */
+/** Errors outside any test. */
 const errorsAround = (modules: readonly TestModule[], unhandled: readonly SerializedError[]): string[] => [
   ...modules.flatMap((module) =>
     [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())].map(
@@ -57,7 +57,7 @@ function byReason(skipped: readonly TestCase[]): Map<string, string[]> {
   return groups
 }
 
-/** Said by the test itself while it ran, or by what it stands in. */
+/** The reason from the test itself, or from its suite. */
 function reasonOf(test: TestCase): string {
   const result = test.result()
   if (result.state === 'skipped' && result.note !== undefined) return result.note

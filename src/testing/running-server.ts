@@ -7,14 +7,14 @@ import { silentLog } from '../base/log.ts'
 export interface RunningTestServer {
   /** `grpc://127.0.0.1:port` */
   readonly target: string
-  /** The real one, for clients. */
+  /** The real clock, for clients. */
   readonly clock: Clock
-  /** Lets time pass, as far as the server can tell. */
+  /** Advances the server's clock. */
   advance(ms: number): void
   stop(): Promise<void>
 }
 
-/** A whole server on free ports, as people start it, in a folder of the test's. `settings` are keys such as STORAGE_CAS_MAX_BYTES. */
+/** A complete server on free ports in a folder of the test. `settings` are keys such as STORAGE_CAS_MAX_BYTES. */
 export async function runningServer(
   folder: string,
   settings: Readonly<Record<string, string>> = {},

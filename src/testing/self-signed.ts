@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 const SUBJECT = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1']
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
-/** A certificate for this machine that nobody else trusts, valid for a day. Needs `openssl`. */
+/** A self-signed certificate for this machine, valid for a day. Needs `openssl`. */
 export function selfSigned(): { readonly cert: string; readonly key: string } {
   const made = execFileSync(
     'openssl',

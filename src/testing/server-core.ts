@@ -13,7 +13,7 @@ export const silentObserver: Observer = {
   handlerFailed() {},
 }
 
-/** What connections of one server share, for tests that look at a connection from the inside. */
+/** The state that connections of one server share, for tests of a connection's internals. */
 export function serverCore(
   services: readonly Service[],
   timing: Timing,

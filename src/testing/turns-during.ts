@@ -1,6 +1,6 @@
 /**
- * How many turns the event loop had while the work was under way, the last one included. In each of them other calls
- * were served, so this shows that work came in slices, however slow the machine is.
+ * The number of event loop turns during the work, including the last one. Other calls are served in each of them, so
+ * this shows that the work was sliced, however slow the machine is.
  */
 export async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0

@@ -1,6 +1,6 @@
-/** What commands run in, by the names of the settings. */
+/** The execution backends, by their names in the settings. */
 export const BACKENDS = ['auto', 'host', 'sandbox', 'unshare', 'docker', 'apptainer'] as const
 export type Backend = (typeof BACKENDS)[number]
 
-/** Those that take an image from the task. */
+/** Backends that take an image from the task. */
 export const takesImages = (backend: Backend): boolean => backend === 'docker' || backend === 'apptainer'

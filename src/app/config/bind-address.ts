@@ -1,9 +1,9 @@
 import { isIP, isIPv4 } from 'node:net'
 
-/** Where to listen: a port of a host, or a socket file. */
+/** An address to listen on: a host and port, or a socket file. */
 export type BindAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
-/** Reads `host:port`, `[ipv6]:port` or `unix:/path`; undefined when it is none of them. */
+/** Parses `host:port`, `[ipv6]:port` or `unix:/path`; returns undefined for anything else. */
 export function parseAddress(text: string): BindAddress | undefined {
   if (text.startsWith('unix:')) return text.length > 5 ? { path: text.slice(5) } : undefined
   const parts = /^(?:\[([^\]]+)\]|([^:[\]\s/]+)):(\d{1,5})$/.exec(text)
@@ -19,7 +19,10 @@ export function formatAddress(address: BindAddress): string {
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`
 }
 
-/** Reachable from this machine only. Names other than localhost count as open: they may resolve to anything. */
+/**
+ * Reachable from this machine only. Names other than localhost count as public, because they may resolve to any
+ * address.
+ */
 export function isLocal(address: BindAddress): boolean {
   if ('path' in address) return true
   const { host } = address

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadConfig } from './load.ts'
 
-/** Settings files of expbuild, as people have them: they must go on working, word for word. */
+/** Settings files of expbuild as users have them: they must keep working unchanged. */
 const SERVER = `# expbuild-server.toml
 
 [server]

@@ -22,8 +22,8 @@ const log = z
   .prefault({})
 
 /**
- * Everything that can be set, once: names and defaults of the settings file, the WINDLASS_ variables and the
- * reference page all come from here. Parts get plain values out of it, never the whole.
+ * The one schema of all settings: the names and defaults of the settings file, the WINDLASS_ variables and the
+ * reference page are derived from it. Components get plain values, never the whole config.
  */
 const sections = z.strictObject({
   server,

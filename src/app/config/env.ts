@@ -4,7 +4,7 @@ import { place, type Table } from './table.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Read by tests and tools, not settings. */
+/** Variables that tests and tools read; not settings. */
 const NOT_SETTINGS = new Set(['WINDLASS_SERVER', 'WINDLASS_REQUIRE', 'WINDLASS_SEED', 'WINDLASS_TEST_COUNTS'])
 
 const SWITCH = new Map([
@@ -16,11 +16,14 @@ const SWITCH = new Map([
 
 export interface EnvironmentLayer {
   readonly values: Table
-  /** Variables that start like ours and are none of ours, with a guess at what was meant. */
+  /** Returns unknown WINDLASS_* variables, each with the nearest known name. */
   readonly unknown: readonly string[]
 }
 
-/** What WINDLASS_ variables set. An empty one counts as not there, as in most programs, unless nothing is something to say. */
+/**
+ * Reads the settings in WINDLASS_ variables. An empty variable counts as unset, as in most programs, unless the field
+ * allows an empty value.
+ */
 export function readEnvironment(env: Environment, fields: readonly ConfigField[]): EnvironmentLayer {
   const byVariable = new Map(fields.map((field) => [field.variable, field]))
   const values: Table = {}
@@ -35,7 +38,7 @@ export function readEnvironment(env: Environment, fields: readonly ConfigField[]
   return { values, unknown }
 }
 
-/** Text that does not fit stays text, so that the schema complains about it in its own words. */
+/** Text that does not parse stays text, so that the schema reports it. */
 function parseText(text: string, { form, valueForm }: Pick<ConfigField, 'form' | 'valueForm'>): unknown {
   if (form === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text)
   if (form === 'boolean') return SWITCH.get(text.toLowerCase()) ?? text
@@ -50,7 +53,7 @@ const parts = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
-/** `OSFamily=Linux,Arch=x86_64`. A number has no `=` in it, so that a name before one may: `Pool=gpu=600`. */
+/** Parses `OSFamily=Linux,Arch=x86_64`. A number contains no `=`, so a name before one may: `Pool=gpu=600`. */
 function mapOf(pairs: readonly string[], form: NonNullable<ConfigField['valueForm']>): Table | undefined {
   const splitAt = (pair: string): number => (form === 'number' ? pair.lastIndexOf('=') : pair.indexOf('='))
   if (!pairs.every((pair) => splitAt(pair) > 0)) return undefined

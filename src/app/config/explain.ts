@@ -4,7 +4,7 @@ import type { ConfigField } from './field.ts'
 import type { LoadedConfig } from './load.ts'
 import { isTable, pickFields } from './table.ts'
 
-/** Every setting with its meaning and default, as a TOML file to start from. */
+/** Prints every setting with its description and default, as a TOML file. */
 export function explainConfig(): string {
   const head = [
     '# Settings of Windlass, each with its default. Keep what you change, drop the rest, and start with:',
@@ -17,12 +17,12 @@ export function explainConfig(): string {
   return [...head, ...byTable(explainField, true)].join('\n')
 }
 
-/** The settings that hold, with a remark on each that is not a default. */
+/** Prints the effective settings and marks those that are not defaults. */
 export function showConfig({ config, origins }: LoadedConfig): string {
   return byTable((field) => showField(field, config, origins)).join('\n')
 }
 
-/** The same as `explainConfig`, for programs. */
+/** The same as `explainConfig`, as JSON. */
 export const explainedFields = (): object[] =>
   FIELDS.map(({ key, standard, otherwise, meaning, choices, variable, flag, reloads }) => ({
     key,
@@ -62,7 +62,7 @@ ${explainConfig().trimEnd()}
 
 const headingOf = ({ form, key, table }: ConfigField): string => (form === 'map' ? key : table)
 
-/** The fields of a table one after another, for TOML lets a table begin only once. */
+/** Groups the fields by table, because TOML allows a table to begin only once. */
 const TOGETHER: readonly ConfigField[] = [...Map.groupBy(FIELDS, headingOf).values()].flat()
 
 function byTable(linesOf: (field: ConfigField) => string[], spaced = false): string[] {

@@ -2,8 +2,8 @@ import { formatAddress, isLocal, parseAddress } from './bind-address.ts'
 import type { Config } from './config.ts'
 
 /**
- * The keys whose address other machines can reach without showing who they are. Mutual TLS is the one way of showing
- * it so far; plain TLS keeps the conversation private and says nothing about the caller.
+ * Returns the keys whose address other machines can reach without authentication. Mutual TLS is the only authentication
+ * so far; plain TLS encrypts but does not identify the caller.
  */
 export function exposedKeys({ server }: Config): string[] {
   if (server.tls.client_ca_file !== undefined) return []
@@ -15,7 +15,7 @@ export function exposedKeys({ server }: Config): string[] {
   )
 }
 
-/** What to do about an exposed address, for somebody who just wanted to start a server. */
+/** Tells the operator how to close an exposed address. */
 export function exposureProblem(key: string, text: string): string {
   const address = parseAddress(text)
   const port = address !== undefined && 'port' in address ? address.port : 0
@@ -28,8 +28,8 @@ export function exposureProblem(key: string, text: string): string {
 }
 
 /**
- * The hosts that HTTP requests may be addressed to, beside loopback names. The address that was asked for is one: no
- * web page can have its own name rebound to it, for then the page's name would stand in the request.
+ * The hosts that HTTP requests may be addressed to, beside loopback names. It includes the configured address: a DNS
+ * rebinding attack cannot use it, because the request would contain the attacker's host name.
  */
 export function servedHosts({ server, http }: Config): string[] {
   const address = parseAddress(server.http_address)

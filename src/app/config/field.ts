@@ -1,18 +1,20 @@
 import { z } from 'zod'
 
-/** What a person should know about a field; the type and the default are the schema's own. */
+/** The documentation of a field; its type and default are in the schema. */
 export interface About {
   /** One sentence. */
   readonly meaning: string
-  /** Where the value comes from when nobody gives one and the default is not a constant. */
+  /** How the default is derived when it is not a constant. */
   readonly otherwise?: string
   /** The command-line flag that sets it. */
   readonly flag?: string
-  /** Its variable, when it is there and empty, sets it to nothing: for a list that is long unless somebody says so. */
+  /** An empty variable sets it to an empty value: for a list with a long default. */
   readonly emptyIsNone?: boolean
-  /** The value is a path, or an address that may be unix:PATH; a relative one is taken from the working directory. */
+  /**
+   * The value is a path, or an address that may be unix:PATH; a relative one is resolved against the working directory.
+   */
   readonly holdsPath?: boolean
-  /** A running server takes a new value when its settings are reloaded; all others need a restart. */
+  /** A running server applies a new value at a reload; all other fields need a restart. */
   readonly reloads?: boolean
 }
 
@@ -26,7 +28,7 @@ export interface ConfigField extends About {
   /** `WINDLASS_EXECUTION_SCHEDULER_MAX_QUEUE_SIZE` */
   readonly variable: string
   readonly form: 'string' | 'number' | 'boolean' | 'list' | 'map'
-  /** Of the values of a map. */
+  /** The schema of a map's values. */
   readonly valueForm: ConfigField['form'] | undefined
   readonly choices: readonly string[] | undefined
   readonly standard: unknown
@@ -34,17 +36,17 @@ export interface ConfigField extends About {
 
 const known = z.registry<About>()
 
-/** Gives a schema its sentence. */
+/** Adds the documentation to a schema. */
 export function configField<S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S {
   known.add(schema, { meaning, ...more })
   return schema
 }
 
-/** A field that a running server takes anew at a reload. */
+/** A field that a running server applies at a reload. */
 export const live = <S extends z.ZodType>(schema: S, meaning: string, more: Partial<About> = {}): S =>
   configField(schema, meaning, { ...more, reloads: true })
 
-/** All fields of a schema, in the order in which they were written. */
+/** All fields of a schema, in source order. */
 export function fieldsOf(schema: z.core.$ZodType, path: readonly string[] = []): ConfigField[] {
   const { inner, standard } = unwrap(schema)
   if (inner instanceof z.ZodObject) {

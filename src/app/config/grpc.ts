@@ -12,7 +12,7 @@ const seconds = (standardMs: number) =>
     .max(86_400)
     .default(standardMs / 1000)
 
-/** The limits that an operator may have a reason to move; the engine has a few more, which are nobody's business. */
+/** The limits that operators may need to change; the server has a few more internal ones. */
 export const grpc = z
   .strictObject({
     max_message_bytes: configField(
@@ -94,7 +94,7 @@ export function grpcLimits(set: z.output<typeof grpc>): Limits {
   }
 }
 
-/** A higher rate needs a burst that lets a second of it through. */
+/** A higher rate needs a burst that admits one second of it. */
 const atMost = (standard: Rate, perSecond: number): Rate => ({
   burst: Math.max(standard.burst, perSecond),
   perSecond,

@@ -19,7 +19,7 @@ function isProxy(text: string): boolean {
   }
 }
 
-/** What callers over HTTP and WebSocket may take, each against a way of taking everything; and what an instance may. */
+/** Limits for callers over HTTP and WebSocket, each against one kind of overuse; and the limits of an instance. */
 export const limits = z
   .strictObject({
     max_body_bytes: live(count(8 * 1024 * 1024), 'The largest body of a request; blobs of the cache have their own.'),
@@ -115,7 +115,7 @@ export const callerRates = (set: Set): RateLimits => ({
   perKey: rateOf(set.requests_per_second_per_key, set.request_burst_per_key),
 })
 
-/** For the scheduler: what every instance may have. */
+/** The limits of every instance, for the scheduler. */
 export const instanceLimits = (set: Set): { readonly unfinished?: number; readonly perSecond?: number } => ({
   ...(set.max_open_tasks_per_instance !== undefined && { unfinished: set.max_open_tasks_per_instance }),
   ...(set.max_tasks_per_second_per_instance !== undefined && { perSecond: set.max_tasks_per_second_per_instance }),

@@ -9,10 +9,10 @@ import { problemsOf } from './problems.ts'
 import { leavesOf, overlay, pickFields, place, type Table } from './table.ts'
 
 export interface ConfigSources {
-  /** A TOML file; without one, defaults hold. */
+  /** A TOML file; without one, defaults apply. */
   readonly file?: string | undefined
   readonly env: Environment
-  /** Where the user's files are, for the default data directory. */
+  /** The user's home, for the default data directory. */
   readonly home: string
   readonly flags?: readonly FlagSetting[]
 }
@@ -26,19 +26,22 @@ export interface FlagSetting {
 
 export interface LoadedConfig {
   readonly config: Config
-  /** Where each value came from that is not a default: key to file, variable or flag. */
+  /** The source of each value that is not a default: key to file, variable or flag. */
   readonly origins: ReadonlyMap<string, string>
   readonly notes: readonly Note[]
 }
 
-/** Something worth a log line, though no reason to refuse: the sentence is constant, the keys say what it is about. */
+/** A warning for the log: the message is constant, the keys name the settings. */
 export interface Note {
   readonly level: 'info' | 'warn'
   readonly what: string
   readonly keys: readonly string[]
 }
 
-/** Flags over variables over file over defaults, checked as one. Throws an `invalid` fault with a line per problem. */
+/**
+ * Merges flags over variables over file over defaults and validates the result. Throws an `invalid` error with one line
+ * per problem.
+ */
 export function loadConfig({ file, env, home, flags = [] }: ConfigSources): LoadedConfig {
   const environment = readEnvironment(env, FIELDS)
   const fromFlags: Table = {}
@@ -46,7 +49,7 @@ export function loadConfig({ file, env, home, flags = [] }: ConfigSources): Load
 
   const origins = new Map<string, string>()
   let merged: Table = { server: { data_dir: join(env.XDG_DATA_HOME || join(home, '.local/share'), 'windlass') } }
-  // What names the server to every other command names it to a worker too, unless a setting does.
+  // WINDLASS_SERVER also names the server of a worker, unless a setting does.
   if (env.WINDLASS_SERVER) merged = overlay(merged, { worker: { server_url: env.WINDLASS_SERVER } })
   const lay = (layer: Table, origin: (key: string) => string) => {
     for (const [key] of leavesOf(layer)) origins.set(key, origin(key))
@@ -63,7 +66,7 @@ export function loadConfig({ file, env, home, flags = [] }: ConfigSources): Load
 
 const UNIX = /^unix:(?:\/\/)?(?=[^/])/
 
-/** Here, where the value comes in: a process that is started with another working directory must find the same file. */
+/** Resolved here, so that a process with another working directory uses the same file. */
 function makeAbsolute(config: Config, key: string): void {
   const value = pickFields(config, key)
   if (typeof value !== 'string') return

@@ -3,7 +3,7 @@ import { reachProblem } from '../../base/address-rules.ts'
 import { grantProblem } from '../../model/network-grants.ts'
 import { configField } from './field.ts'
 
-/** A text for which the check finds no problem. */
+/** A text that passes the check. */
 const checked = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
     const message = problemOf(text)

@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a table of strings',
 }
 
-/** What the schema found wrong, each as one sentence that names where the value came from, the key and the way out. */
+/** Returns the schema's errors, each as one sentence with the source of the value, the key and the remedy. */
 export function problemsOf(
   issues: readonly z.core.$ZodIssue[],
   originOf: (key: string) => string | undefined,

@@ -5,7 +5,7 @@ import { instanceNameProblem } from '../../model/instance-name.ts'
 import { parseAddress } from './bind-address.ts'
 import { configField, live } from './field.ts'
 
-/** Text that a part will have to read when the server starts, and that had better be refused here, with its key. */
+/** Text that a component parses at startup, validated here so that the error names its key. */
 const readableBy = (read: (text: string) => unknown, what: string) =>
   z.string().refine(
     (text) => {
@@ -43,7 +43,7 @@ const tls = z
     }
   })
 
-/** Not optional as a whole: where data lives depends on the machine, and the loader fills that in. */
+/** Not optional as a whole: the location of data depends on the machine, and the loader sets it. */
 export const server = z.strictObject({
   address: configField(
     address().default('127.0.0.1:8980'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { configField, live } from './field.ts'
 
-/** Running code for others. */
+/** Settings for running code snippets. */
 export const snippets = z
   .strictObject({
     allow_bare: configField(

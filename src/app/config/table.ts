@@ -1,11 +1,11 @@
-/** A table of a settings file, or a layer of settings that came from elsewhere. */
+/** A table of a settings file, or a layer of settings from another source. */
 export type Table = { [name: string]: unknown }
 
-/** Dates are objects too, and not tables. */
+/** Dates are objects, too, but not tables. */
 export const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
-/** The keys that a layer sets, dotted, with their values. */
+/** The dotted keys that a layer sets, with their values. */
 export function* leavesOf(table: Table, prefix = ''): Generator<readonly [key: string, value: unknown]> {
   for (const [name, value] of Object.entries(table)) {
     if (isTable(value)) yield* leavesOf(value, `${prefix}${name}.`)
@@ -13,7 +13,7 @@ export function* leavesOf(table: Table, prefix = ''): Generator<readonly [key: s
   }
 }
 
-/** The lower layer with the upper one laid over it; neither is changed. */
+/** Merges the upper layer over the lower one; neither is changed. */
 export function overlay(lower: Table, upper: Table): Table {
   const both: Table = { ...lower }
   for (const [name, value] of Object.entries(upper)) {
@@ -23,7 +23,7 @@ export function overlay(lower: Table, upper: Table): Table {
   return both
 }
 
-/** Puts a value under a dotted key. */
+/** Sets a value under a dotted key. */
 export function place(table: Table, key: string, value: unknown): void {
   const names = key.split('.')
   const last = names.pop() ?? key

@@ -6,7 +6,7 @@ import { casStager } from '../../stagers/cas-stager.ts'
 import { systemClock } from '../process/clock.ts'
 import { openExpressions } from './expressions.ts'
 
-/** The program of a thread that drives submissions. */
+/** The main module of a thread that drives workflow runs. */
 if (parentPort !== null) {
   const limits = workerData as RunLimits
   serveRuns(parentPort, {

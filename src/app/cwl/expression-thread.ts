@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { serveExpressions } from '../../workflow/expressions/expression-thread.ts'
 
-/** The program of a thread that runs JavaScript expressions. */
+/** The main module of a thread that runs JavaScript expressions. */
 if (parentPort !== null) {
   const { isLong } = workerData as { readonly isLong: boolean }
   if (isLong) giveWay()
@@ -14,7 +14,10 @@ if (parentPort !== null) {
   })
 }
 
-/** On Linux a thread has a nice value of its own, by its thread id (sched(7)). Where that fails, it runs as others do. */
+/**
+ * On Linux each thread has its own nice value, by thread id (sched(7)). If setting it fails, the thread keeps normal
+ * priority.
+ */
 function giveWay(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 5)

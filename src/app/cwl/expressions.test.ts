@@ -21,7 +21,7 @@ const body = (code: string): Script => ({
   context: { inputs: { n: 20 }, self: null, runtime: {} },
 })
 const FOREVER = body('while (true) {}')
-/** One call of a function that is part of QuickJS, which looks at no clock while it runs. */
+/** One call of a built-in function of QuickJS, which checks no clock while it runs. */
 const DEAF = body('return Array.prototype.indexOf.call({ length: Number.MAX_SAFE_INTEGER }, 1)')
 const of = (
   opened: ExpressionPool,

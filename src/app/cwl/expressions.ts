@@ -9,13 +9,13 @@ const SOURCE = new URL('./expression-thread.ts', import.meta.url)
 /** The same file in the published package. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
 
-/** For a workflow that its own user runs on this machine: it shares no time with anybody. */
+/** For a workflow that its own user runs on this machine, without other users to share with. */
 export const OWN_LIMITS: ExpressionLimits = {
   expressionMs: 20_000,
   submissionMs: Number.POSITIVE_INFINITY,
   valueBytes: 16 << 20,
 }
 
-/** Threads for JavaScript expressions; none starts before the first expression. */
+/** Opens the threads for JavaScript expressions; none starts before the first expression. */
 export const openExpressions = (limits: ExpressionLimits): ExpressionPool =>
   expressionPool({ file: FILE, limits, clock: systemClock })

@@ -13,19 +13,19 @@ import { OWN_LIMITS, openExpressions } from './expressions.ts'
 
 export interface MachineOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Undefined for as many as there are processors. */
+  /** Undefined for the number of processors. */
   readonly parallel: number | undefined
   readonly useContainers: boolean
   readonly watch: RunWatch
   readonly signal: AbortSignal
 }
 
-/** Of what a command prints and nobody keeps, so much is held for the words at its end. */
+/** How much of a command's output is kept for error messages. */
 const OUTPUT_BYTES = 1 << 20
-/** Commands find these of ours, where they do not say otherwise. */
+/** Our variables that commands inherit by default. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ']
 
-/** This machine, for the time of one workflow; its rooms are gone when it is closed. */
+/** Opens this machine for one workflow; closing it removes its rooms. */
 export function openCwlMachine(options: MachineOptions): Machine & { close(): Promise<void> } {
   const { env, watch, signal } = options
   const rooms = mkdtempSync(join(realpathSync(tmpdir()), 'windlass-cwl-'))

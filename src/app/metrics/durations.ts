@@ -1,6 +1,6 @@
 import type { Sample } from './exposition.ts'
 
-/** Upper edges in milliseconds, even on a logarithmic scale: 0.1 ms to 100 s. */
+/** Upper bounds in milliseconds, equidistant on a logarithmic scale: 0.1 ms to 100 s. */
 const EDGES_MS = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000,
 ]
@@ -8,8 +8,8 @@ const EDGES = Float64Array.from(EDGES_MS)
 const LABELS = [...EDGES_MS.map((ms) => String(ms / 1000)), '+Inf']
 
 /**
- * A histogram that is written once per call at six-digit rates and read once per scrape: each duration adds one to
- * one number here, and Prometheus' running totals are summed up only when they are asked for.
+ * A histogram that is written once per call at six-digit rates and read once per scrape: each duration increments one
+ * counter, and Prometheus' cumulative counts are computed only at a scrape.
  */
 export class DurationHistogram {
   readonly #counts = new Float64Array(EDGES.length + 1)

@@ -2,10 +2,10 @@ import type { Metric, Registry } from 'prom-client'
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
-  /** Those that all parts of a histogram have in common: prom-client writes them out only once. */
+  /** The labels that all parts of a histogram share: prom-client prints them only once. */
   readonly sharedLabels?: Readonly<Record<string, string>>
   readonly value: number
-  /** Where a metric has parts: `…_bucket`, `…_sum`, `…_count`. */
+  /** The suffix, for metrics with parts: `…_bucket`, `…_sum`, `…_count`. */
   readonly metricName?: string
 }
 
@@ -13,13 +13,13 @@ export interface Series {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** Read at each scrape, and only then. */
+  /** Called at each scrape only. */
   samples(): Iterable<Sample>
 }
 
 /**
- * Shows numbers that live elsewhere. prom-client's own metrics look up a label set and a hash map at every change,
- * which is too much once per call; what a registry needs of a metric is only a name and `get`.
+ * Exposes numbers that are stored elsewhere. prom-client's own metrics look up a label set in a hash map at every
+ * change, which is too expensive once per call; a registry only needs a metric's name and `get`.
  */
 export function expose(registry: Registry, { samples, ...about }: Series): void {
   const metric = {

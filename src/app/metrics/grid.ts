@@ -7,15 +7,15 @@ import { DurationHistogram } from './durations.ts'
 import { expose, type Sample } from './exposition.ts'
 
 /**
- * Clients name instances and platforms as they like, and each pair of them is a dozen histograms' worth of lines. So many
- * pairs have figures of their own; whoever comes later is counted under one name with the others.
+ * Clients choose the names of instances and platforms, and each pair has about a dozen histograms. This many pairs have
+ * their own metrics; later ones are counted together.
  */
 const MOST_PAIRS = 100
 const FINAL_STATES = ['completed', 'failed', 'timeout', 'cancelled'] as const satisfies readonly FinalState[]
 const MOST_LABEL = 120
 const OTHERS = '(others)'
 
-/** Everything that is counted of one instance on one platform. */
+/** The counters of one instance on one platform. */
 class PairFigures implements TaskMeter {
   readonly labels: Readonly<Record<'instance' | 'platform', string>>
   readonly counts = { accepted: 0, merged: 0, hit: 0 }
@@ -51,7 +51,7 @@ class PairFigures implements TaskMeter {
 
 const shortened = (name: string): string => (name.length > MOST_LABEL ? `${name.slice(0, MOST_LABEL)}…` : name)
 
-/** What is counted of the grid, in plain fields that a scrape reads. */
+/** The counters of the grid, in plain fields that a scrape reads. */
 export function gridMeter(registry: Registry): GridMeter {
   const pairs = new Map<string, PairFigures>()
   const others = new PairFigures(OTHERS, OTHERS)
@@ -80,7 +80,7 @@ export function gridMeter(registry: Registry): GridMeter {
   }
 }
 
-/** In words that stay the same whatever the order: `OSFamily=linux, arch=x86`. */
+/** A text that does not depend on the order: `OSFamily=linux, arch=x86`. */
 function platformOf(properties: readonly Property[]): string {
   if (properties.length === 0) return 'any'
   return properties
@@ -124,7 +124,7 @@ function exposeTimes(registry: Registry, all: () => readonly PairFigures[]): voi
   }
 }
 
-/** How the grid stands, read when somebody asks. */
+/** The grid's current state, read at each scrape. */
 export function gridGauges(registry: Registry, figures: () => EngineFigures): void {
   const gauge = (name: string, help: string, samples: () => Iterable<Sample>): void =>
     expose(registry, { name, help, type: 'gauge', samples })
@@ -151,7 +151,7 @@ export function gridGauges(registry: Registry, figures: () => EngineFigures): vo
 const byName = (counts: Readonly<Record<string, number>>, label: string): Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** Only those with the most to show, for there may be as many as clients care to name. */
+/** Only the largest ones, because clients can create any number. */
 function busiest(counts: EngineFigures['byInstance'], label: string): Sample[] {
   return [...counts]
     .sort(([, one], [, other]) => other.queued + other.active - (one.queued + one.active))

@@ -3,13 +3,13 @@ import type { Observer } from '../../grpc/observer.ts'
 import { expose, type Sample, type Series } from './exposition.ts'
 import { MethodFigures } from './method.ts'
 
-/** Counts gRPC calls and connections, and shows them as windlass_grpc_… */
+/** Counts gRPC calls and connections as windlass_grpc_… */
 export function grpcFigures(registry: Registry): Observer {
   const methods = new Map<string, MethodFigures>()
   const connections = { opened: 0, open: 0, cut: new Map<string, number>(), handlerFailures: 0 }
   for (const series of [...callSeries(methods), ...connectionSeries(connections)]) expose(registry, series)
   return {
-    /** Unknown methods share one: a caller must not be able to fill our memory with names. */
+    /** Unknown methods share one entry: a caller must not be able to fill memory with names. */
     method(service = 'unknown', method = 'unknown') {
       const key = `${service}/${method}`
       const figures = methods.get(key) ?? new MethodFigures(service, method)

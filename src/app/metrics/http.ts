@@ -5,7 +5,7 @@ import { expose } from './exposition.ts'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Counts HTTP requests, and shows them as windlass_http_… */
+/** Counts HTTP requests as windlass_http_… */
 export function httpFigures(registry: Registry, now: () => number): HttpMeter {
   const requests = new Map<string, { labels: Record<string, string>; value: number }>()
   const durations = new Map<string, DurationHistogram>()

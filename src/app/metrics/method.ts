@@ -3,7 +3,7 @@ import { STATUS_NAMES, type StatusCode } from '../../grpc/status.ts'
 import { DurationHistogram } from './durations.ts'
 import type { Sample } from './exposition.ts'
 
-/** What is counted of one method. `started` and `finished` run once per call: plain numbers, and nothing looked up. */
+/** The counters of one method. `started` and `finished` run once per call: plain numbers without lookups. */
 export class MethodFigures implements MethodObserver {
   readonly labels: Readonly<Record<string, string>>
   readonly seconds = new DurationHistogram()
@@ -36,7 +36,7 @@ export class MethodFigures implements MethodObserver {
     return this.#bytes[1] ?? 0
   }
 
-  /** OK from the first on, so that a rate can be taken of it; other codes once they happened. */
+  /** OK exists from the start, so that rates can be computed; other codes exist after their first occurrence. */
   *calls(): Generator<Sample> {
     for (const [code, value] of this.#codes.entries()) {
       if (code === 0 || value > 0) yield { labels: { ...this.labels, code: STATUS_NAMES[code] ?? '' }, value }

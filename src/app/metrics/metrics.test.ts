@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { STATUS } from '../../grpc/status.ts'
 import { createMetrics } from './metrics.ts'
 
-/** The lines of one metric, without those that explain it. */
+/** The lines of one metric, without HELP and TYPE. */
 async function lines(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
   return (await metrics.text()).split('\n').filter((line) => line.startsWith(name))
 }

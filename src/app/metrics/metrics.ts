@@ -5,18 +5,18 @@ import { grpcFigures } from './grpc.ts'
 import { httpFigures } from './http.ts'
 
 export interface Metrics {
-  /** Counts for a gRPC server; several servers may share it. */
+  /** Counters of a gRPC server; several servers may share them. */
   readonly observer: Observer
-  /** Counts for the HTTP door. */
+  /** Counters of the HTTP server. */
   readonly meter: HttpMeter
-  /** Everything, as Prometheus reads it. */
+  /** All metrics, in Prometheus' text format. */
   text(): Promise<string>
   readonly contentType: string
-  /** For figures of other parts. */
+  /** For metrics of other components. */
   readonly registry: Registry
 }
 
-/** All figures of this process: its calls, its requests, and what Node tells of memory, processor and event loop. */
+/** All metrics of this process: its calls, its requests, and Node's figures for memory, processor and event loop. */
 export function createMetrics(now: () => number = () => performance.now()): Metrics {
   const registry = new Registry()
   const observer = grpcFigures(registry)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 
-/** The real one. */
+/** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -10,7 +10,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Whose timers keep the process alive: what has to be killed must not be outlived. */
+/** A clock whose timers keep the process alive: it must not exit before it has killed its children. */
 export const lastingClock: Clock = {
   ...systemClock,
   after(ms, callback) {
@@ -19,5 +19,5 @@ export const lastingClock: Clock = {
   },
 }
 
-/** For whoever has nothing else to wait for: unlike `after`, it keeps the process alive. */
+/** A sleep that, unlike `after`, keeps the process alive. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -11,7 +11,7 @@ const WHY: Readonly<Record<string, string>> = {
   EEXIST: 'what is no directory is in its place',
 }
 
-/** The directory of all that a server or worker keeps; what is in the way is told with the flag that would put it right. */
+/** Opens the directory for all data of a server or worker; errors name the flag that changes it. */
 export function makeDataFolder(path: string): void {
   try {
     make(path)
@@ -22,16 +22,17 @@ export function makeDataFolder(path: string): void {
   }
 }
 
-/** Step by step: below /proc Node's own way of making parents tries for ever. */
+/** One level at a time: below /proc Node's recursive mkdir never returns. */
 function make(path: string): void {
   if (isDirectory(path)) return
   const parent = dirname(path)
   if (parent !== path) make(parent)
   try {
-    // What is in it is closed to others; a worker's folder is too, but its commands must get there.
+    // Its contents are closed to other users; a worker's folder is too, except that its commands must reach their
+    // rooms.
     mkdirSync(path, { mode: 0o711 })
   } catch (error) {
-    if (!isDirectory(path)) throw error // else another was faster
+    if (!isDirectory(path)) throw error // otherwise another process created it first
   }
 }
 

@@ -6,12 +6,12 @@ export interface LogSettings {
   readonly format: 'auto' | 'pretty' | 'json'
 }
 
-/** Names that stand for secrets wherever they turn up, at the top of a line or one level down. */
+/** Field names that contain secrets, at the top of a line or one level down. */
 const SECRET = ['authorization', 'cookie', 'password', 'secret', 'token', 'api_key', 'apiKey', 'x-api-key']
 
 /**
- * Log lines go to standard error, standard output is for answers. They are written at once rather than gathered:
- * whoever reads a log after a crash wants the last line most.
+ * Log lines go to standard error; standard output is for results. Each line is written at once: after a crash the last
+ * line matters most.
  */
 export async function createLogger(
   settings: LogSettings,
@@ -20,10 +20,10 @@ export async function createLogger(
 ): Promise<LeveledLog> {
   const pretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal)
   const out = to ?? destination({ dest: 2, sync: true })
-  // The name has a type: pino's own could hold any level, `then` included, which no async function may return.
+  // Typed by name: pino's own type allows any level, including `then`, which no async function may return.
   const log: Log = pino(
     {
-      level: 'debug', // what is below the level of the settings never gets here
+      level: 'debug', // lines below the configured level never get here
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -40,7 +40,7 @@ export async function createLogger(
   }
 }
 
-/** A log whose level can change while it is used, for all its children at once: children of pino keep their own. */
+/** A log whose level can be changed for all its children at once: pino's children keep their own. */
 export interface LeveledLog extends Log {
   setLevel(level: LogSettings['level']): void
 }
@@ -62,7 +62,7 @@ function leveled(inner: Log, least: { readonly rank: number }): Log {
 
 const quoted = (name: string): string => `["${name}"]`
 
-/** Loaded when wanted: it takes as long as the logger itself. */
+/** Loaded on demand: loading it takes as long as loading the logger itself. */
 async function prettyLines(out: DestinationStream, colorize: boolean): Promise<DestinationStream> {
   const { prettyFactory } = await import('pino-pretty')
   const format = prettyFactory({ colorize, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })

@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto'
 
 const ID_BYTES = 16
-/** Randomness is fetched for many at a time: asking for it costs more than the rest. */
+/** Fetches randomness for many ids at a time: each fetch costs more than the rest. */
 const pool = Buffer.alloc(256 * ID_BYTES)
 let used = pool.length
 
-/** A UUID of version 7: nobody can guess it, and later ones sort after earlier ones, which indexes on disk like. */
+/** Makes a UUID of version 7: not guessable, and later ones sort after earlier ones, which suits indexes on disk. */
 export function newId(now: () => number): string {
   if (used === pool.length) {
     randomFillSync(pool)

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import type { Log } from '../../base/log.ts'
 import type { HttpLimits } from '../../doors/http/server/listen.ts'
 
-/** Files that the store, the journal, gRPC and others need beside HTTP connections: a connection is an open file. */
+/** Files that the store, the journal, gRPC and others need beside HTTP connections: each connection is an open file. */
 const SHARE_OF_HTTP = 0.5
 const SHARE_ABOVE_CAPS = 0.125
 
-/** How many files this process may have open; undefined where the kernel does not show it. */
+/** The process's limit of open files; undefined where the kernel does not report it. */
 export function openFilesLimit(): number | undefined {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -18,7 +18,7 @@ export function openFilesLimit(): number | undefined {
 
 type ConnectionCaps = Pick<HttpLimits, 'connections' | 'connectionsAbove'>
 
-/** No more connections than the process has files for: at that point even a health request could not be accepted. */
+/** Limits connections to the available files: beyond that even a health request could not be accepted. */
 export function fittingOpenFiles<T extends ConnectionCaps>(limits: T, openFiles: number | undefined, log: Log): T {
   if (openFiles === undefined) return limits
   const connections = Math.max(1, Math.min(limits.connections, Math.floor(openFiles * SHARE_OF_HTTP)))

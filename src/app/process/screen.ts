@@ -1,8 +1,8 @@
-/** A terminal that is drawn on as a whole, for as long as somebody looks; a test plays one. */
+/** A full-screen terminal, for as long as it is shown; tests substitute it. */
 export interface FullScreen {
   readonly columns: number
   readonly rows: number
-  /** Until `leave`, which gives everything back as it was; keys come one at a time, Ctrl+C among them. */
+  /** Shows it until `leave`, which restores the terminal; keys arrive one at a time, including Ctrl+C. */
   enter(listener: { key(text: string): void; resized(): void }): void
   draw(text: string): void
   leave(): void
@@ -11,7 +11,7 @@ export interface FullScreen {
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 
-/** The real one. */
+/** The real terminal. */
 export function processScreen(): FullScreen {
   const { stdin, stdout } = process
   let leave: (() => void) | undefined
@@ -33,7 +33,7 @@ export function processScreen(): FullScreen {
         if (isTyped) stdin.setRawMode(false).pause()
         stdout.write(LEAVE)
       }
-      // Also when something goes wrong: a shell without a cursor is no place to be left at.
+      // Also after an error: the user's shell needs its cursor back.
       const ended = (): void => leave?.()
       process.on('exit', ended)
       stdout.on('resize', resized).write(ENTER)

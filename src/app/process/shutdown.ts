@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 
-/** The part of a process that is needed to stop it, so that a test can play one. */
+/** The part of a process that is needed to stop it, so that tests can substitute it. */
 export interface SignalSource {
   on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown
   off(signal: StopSignal, listener: (signal: StopSignal) => void): unknown
@@ -11,12 +11,12 @@ export interface SignalSource {
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 export type StopSignal = keyof typeof EXIT_CODES
 
-/** One Ctrl+C may come twice, from the terminal and passed on by npm; no person asks again so soon. */
+/** One Ctrl+C may arrive twice, from the terminal and forwarded by npm; a user does not repeat it this soon. */
 const ECHO_MS = 50
 
-/** Something that runs until it is told to stop. */
+/** A component that runs until it is stopped. */
 export interface Stoppable {
-  /** By which signal: SIGTERM mostly means that little time is left. */
+  /** The signal that stops it: SIGTERM usually means that little time is left. */
   stop(signal: StopSignal): Promise<void>
 }
 
@@ -27,9 +27,9 @@ export interface ShutdownTools {
 }
 
 /**
- * Starts something, runs until the first signal, then stops it in good order and returns. Signals are heeded from
- * before the start, for whoever is told that we are ready may send one at once. Whoever asks a second time does not
- * want to wait: the process ends there and then, with the code that says which signal it was.
+ * Starts a component, runs until the first signal, then stops it in order and returns. Signals are handled from before
+ * the start, because a program that waits for readiness may send one at once. A second signal ends the process
+ * immediately, with the exit code of that signal.
  */
 export async function runUntilSignal(
   start: () => Promise<Stoppable>,

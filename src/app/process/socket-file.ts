@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { FaultError } from '../../base/fault.ts'
 
 /**
- * A server that was killed leaves its socket file behind, and the next one could not listen there. The file goes if
- * it is a socket that nobody answers on; anything else at that place is somebody's, and stays.
+ * A killed server leaves its socket file behind, which would keep the next one from listening. Deletes the file if it
+ * is a socket on which no process listens; any other file stays.
  */
 export async function clearStaleSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)

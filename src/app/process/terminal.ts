@@ -2,27 +2,27 @@ import { fstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { SignalSource } from './shutdown.ts'
 
-/** All that a command sees of the process it runs in; a test plays one. */
+/** The process as a command sees it; tests substitute it. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly home: string
   /** `Node 24.21.0, linux x64`: for bug reports. */
   readonly platform: string
-  /** Whether a person reads standard output, and standard error. */
+  /** Whether standard output, and standard error, is a terminal. */
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
   /** Whether standard input is a pipe or a file, and so meant to be read; false for a terminal and for /dev/null. */
   readonly inIsPiped?: boolean
   readonly signals: SignalSource
-  /** How this program was started, without the words of its command line. */
+  /** How this program was started, without the command's arguments. */
   readonly self: readonly [program: string, ...words: string[]]
   out(text: string): void
   err(text: string): void
 }
 
-/** The real one, with the words of the command line. */
+/** The real process, with the arguments of the command line. */
 export function processTerminal(): Terminal & { readonly argv: readonly string[]; exitWith(code: number): void } {
-  // `windlass config --explain | head` closes the pipe while we write: no error of ours.
+  // `windlass config --explain | head` closes the pipe while we write: not an error.
   process.stdout.on('error', () => process.exit())
   return {
     argv: process.argv.slice(2),
@@ -49,7 +49,7 @@ function inIsPiped(): boolean {
   }
 }
 
-/** Lets what is still being written get out, and makes sure that nothing forgotten keeps the process. */
+/** Flushes pending output, and ends the process even if a forgotten handle is open. */
 function leave(code: number): void {
   process.exitCode = code
   setTimeout(() => process.exit(), 1_000).unref()

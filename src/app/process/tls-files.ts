@@ -5,7 +5,7 @@ import { FaultError } from '../../base/fault.ts'
 export interface TlsMaterial {
   readonly cert: string
   readonly key: string
-  /** Whoever calls must show a certificate that one of these signed. */
+  /** Clients must present a certificate that one of these signed. */
   readonly clientCa?: string
 }
 
@@ -15,7 +15,7 @@ export interface TlsFiles {
   readonly client_ca_file?: string | undefined
 }
 
-/** Reads what TLS needs, and tries it; undefined when it is not asked for. */
+/** Reads and verifies the TLS files; undefined when TLS is not configured. */
 export function readTlsFiles({ cert_file, key_file, client_ca_file }: TlsFiles): TlsMaterial | undefined {
   if (cert_file === undefined || key_file === undefined) return undefined
   const cert = telling(`server.tls.cert_file`, () => readFileSync(cert_file, 'utf8'))

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * What the worker of `windlass up` reports to the command that started it: one JSON object for each line of its
- * standard output.
- */
+/** The status that the worker of `windlass up` reports to its parent: one JSON object per line of standard output. */
 export type WorkerStatus =
   | {
       /** The server has this registration. */
@@ -11,7 +8,7 @@ export type WorkerStatus =
       readonly worker: string
       /** Names of languages that it offers. */
       readonly languages: readonly string[]
-      /** Names of languages whose self-test is not over. */
+      /** Names of languages whose self-test is not finished. */
       readonly testing: readonly string[]
       /** Languages that are installed but fail their self-test, each with the cause. */
       readonly failed: Readonly<Record<string, string>>
@@ -20,7 +17,7 @@ export type WorkerStatus =
       /** It cannot work. */
       readonly kind: 'failed'
       readonly what: string
-      /** Another start would fail for the same cause. */
+      /** A restart would fail for the same cause. */
       readonly isLasting: boolean
     }
 
@@ -38,7 +35,7 @@ const STATUS: z.ZodType<WorkerStatus> = z.discriminatedUnion('kind', [
 
 export const workerStatusLine = (status: WorkerStatus): string => `${JSON.stringify(status)}\n`
 
-/** Undefined for a line that is no status, such as one that a library printed. */
+/** Undefined for a line that is not a status, such as output of a library. */
 export function statusFromLine(line: string): WorkerStatus | undefined {
   try {
     return STATUS.safeParse(JSON.parse(line)).data

@@ -38,34 +38,34 @@ export interface CodeDoorOptions {
   readonly log: Log
   readonly dataDir: string
   readonly settings: Config['snippets']
-  /** Whose tasks callers make and see: these interfaces have no word for instances. */
+  /** The instance of callers: these interfaces have no field for instances. */
   readonly instance: string
   readonly maxQueueSize: number
   readonly grants: NetworkGrants
-  /** What callbacks may reach beside public addresses. */
+  /** Non-public addresses that callbacks may reach. */
   readonly reach: readonly string[]
   readonly ending: AbortSignal
-  /** Aborted when the server takes no new tasks; `ending` follows. */
+  /** Aborted when the server accepts no new tasks; `ending` follows. */
   readonly draining: AbortSignal
   /** How long a request waits for a language that a worker is still testing. */
   readonly noWorkerGraceMs: number
   readonly isWorkerComing?: (() => boolean) | undefined
-  /** What callbacks are signed with; read at each delivery, since a reload may change it. */
+  /** The key that signs callbacks; read at each delivery, because a reload may change it. */
   readonly callbackSecret?: (() => string | undefined) | undefined
 }
 
-/** Every way to run code on this server. */
+/** All interfaces that run code on this server. */
 export interface CodeDoor {
-  /** To be hung on the HTTP door, before those whose routes match almost everything. */
+  /** Routes for the HTTP server, before those whose patterns match almost everything. */
   readonly doors: readonly Hono[]
   readonly sockets: readonly WebSocketRoute[]
-  /** The name of a language that goes by this one. */
+  /** Resolves an alias to the name of a language. */
   canonicalLanguage(name: string): string
-  /** Before the engine is closed. */
+  /** Called before the engine is closed. */
   close(): Promise<void>
 }
 
-/** Callbacks that were owed when the server stopped are sent. */
+/** Sends callbacks that were pending when the server stopped. */
 export async function openCodeDoor(options: CodeDoorOptions): Promise<CodeDoor> {
   const { engine, storage, clock, log, dataDir, settings, maxQueueSize, grants, reach, ending } = options
   const { draining, noWorkerGraceMs, isWorkerComing } = options

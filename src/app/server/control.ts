@@ -9,13 +9,13 @@ import type { ReloadReport } from './reload.ts'
 
 /**
  * Commands for a running server, on a socket file in its data directory. Only its own user and root can open the file,
- * so that no caller of the grid reaches it, whatever addresses the server listens on.
+ * so that callers of the grid cannot reach it on any address.
  */
 export interface Control {
   close(): void
 }
 
-/** sockaddr_un has room for 108 bytes, with the NUL at the end; see unix(7). */
+/** sockaddr_un holds 108 bytes, including the NUL at the end; see unix(7). */
 const MOST_PATH_BYTES = 107
 
 const controlPath = (dataDir: string): string => join(dataDir, 'control.sock')
@@ -58,7 +58,10 @@ const ANSWER = z.union([
   z.object({ problem: z.string() }),
 ])
 
-/** Asks the server with this data directory to reload. Throws `invalid` when it refuses, `unavailable` without one. */
+/**
+ * Asks the server with this data directory to reload. Throws `invalid` when it refuses, and `unavailable` when none
+ * runs.
+ */
 export async function askToReload(dataDir: string): Promise<ReloadReport> {
   const path = controlPath(dataDir)
   const body = await post(path).catch((error: NodeJS.ErrnoException) => {

@@ -31,21 +31,21 @@ export interface CwlWorkflowsOptions {
 }
 
 export interface CwlWorkflows {
-  /** To be hung on the HTTP door. */
+  /** Routes for the HTTP server. */
   readonly door: Hono
-  /** Before the engine is closed. */
+  /** Called before the engine is closed. */
   close(): Promise<void>
 }
 
 const SOURCE = new URL('../cwl/driver-thread.ts', import.meta.url)
 /** The same file as it is published. */
 const FILE = import.meta.url.endsWith('.ts') ? SOURCE : new URL(SOURCE.href.replace(/\.ts$/, '.js'))
-/** Threads begin with the first submission that needs them. */
+/** Threads start with the first workflow run that needs them. */
 const MOST_THREADS = 4
-/** A long document must not keep the only thread busy. */
+/** A long document must not block the only thread. */
 const LEAST_THREADS = 2
 
-/** Workflows on this server: those that were open when it stopped go on. */
+/** Opens workflows on this server: runs that were open when it stopped continue. */
 export async function openCwlWorkflows(options: CwlWorkflowsOptions): Promise<CwlWorkflows> {
   const { engine, storage, clock, log, retentionMs, grants, ending, draining } = options
   const submissions = await openWorkflowService({

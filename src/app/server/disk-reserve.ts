@@ -6,25 +6,25 @@ import type { PackStore } from '../../storage/packs/pack-store.ts'
 
 export interface DiskReserveOptions {
   readonly packs: Pick<PackStore, 'figures' | 'admin'>
-  /** Where blobs and journal are. */
+  /** The directory of blobs and journal. */
   readonly folder: string
-  /** What blobs leave free; 0 turns it off. */
+  /** The disk space that blobs leave free; 0 turns it off. */
   readonly minFreeBytes: number
   readonly clock: Clock
   readonly log: Log
 }
 
 export interface DiskReserve {
-  /** Evicts blobs until the reserve is free, or nothing more can go. Never rejects. */
+  /** Evicts blobs until the reserve is free, or none is left to evict. Never rejects. */
   restore(): Promise<void>
   close(): void
 }
 
 const CHECK_MS = 5000
-/** Of a small file system the reserve is a part only. */
+/** On a small file system the reserve is a fraction of it. */
 const MOST_PART = 1 / 8
 
-/** The journal and the logs write to the disk that blobs fill: blobs are evicted before those find no space. */
+/** The journal and the logs share the disk with blobs: blobs are evicted before the disk is full. */
 export function diskReserve(options: DiskReserveOptions): DiskReserve {
   const { folder, minFreeBytes, clock } = options
   let isClosed = false
@@ -64,7 +64,7 @@ async function evict(bytes: number, { packs, log }: DiskReserveOptions): Promise
   const shrink = (toBytes: number) =>
     packs.admin.reclaim({ goal: { kind: 'size', toBytes }, isDryRun: false }, listener)
   try {
-    // Copying what stays of a file needs space itself. Where there is none, whole files must go.
+    // Compacting a pack needs space itself. Without space, whole packs are deleted.
     const freed = await shrink(Math.max(0, diskBytes - bytes)).catch(() => undefined)
     const { freedBytes, evictedBlobs } = freed !== undefined && freed.freedBytes > 0 ? freed : await shrink(0)
     if (freedBytes > 0) log.warn({ freedBytes, evictedBlobs }, 'evicted blobs to leave the journal its disk space')

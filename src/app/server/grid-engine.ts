@@ -24,7 +24,7 @@ export interface GridTools {
   readonly log: Log
   readonly storage: Storage
   readonly registry: Registry
-  /** Whether the worker of this process's own command (`windlass up`) has not registered yet. */
+  /** Whether the worker of `windlass up` has not registered yet. */
   readonly isWorkerComing?: (() => boolean) | undefined
   readonly callbackSecret?: () => string | undefined
 }
@@ -32,16 +32,16 @@ export interface GridTools {
 export interface OpenEngine {
   readonly engine: LocalEngine
   readonly tally: TaskTally
-  /** Resolves when all that was begun is on record. */
+  /** Resolves when all pending writes are recorded. */
   close(): Promise<void>
 }
 
-/** The engine over its journal, on this machine's disk. */
+/** Opens the engine over its journal, on this machine's disk. */
 export async function openEngine(config: Config, tools: GridTools): Promise<OpenEngine> {
   const { clock, log, storage, registry } = tools
   const { scheduler, retry, retention_seconds, refuse_unknown_properties } = config.execution
   const folder = join(config.server.data_dir, 'journal')
-  mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users have no business there
+  mkdirSync(folder, { recursive: true, mode: 0o700 }) // commands of other users must not read it
   mustBeThere(config.server)
   const journal = await sqliteJournal({ folder, owner: hostname(), pid: process.pid })
   const { meter, tally, follow } = instrumentsOf(registry)
@@ -81,13 +81,13 @@ export async function openEngine(config: Config, tools: GridTools): Promise<Open
 }
 
 interface Instruments extends ReturnType<typeof tallied> {
-  /** The gauges show this engine from now on. */
+  /** From now on the gauges show this engine. */
   follow(engine: LocalEngine): void
 }
 
 const made = new WeakMap<Registry, Instruments>()
 
-/** A registry takes each name once, and an engine may be opened in several tries. */
+/** A registry accepts each name once, and an engine may be opened in several attempts. */
 function instrumentsOf(registry: Registry): Instruments {
   const known = made.get(registry)
   if (known !== undefined) return known
@@ -122,5 +122,5 @@ const schedulerOptions = (set: Config['execution']['scheduler']) => ({
   reconnectGraceMs: set.reconnect_grace_seconds * 1000,
   strategy: set.strategy,
   limitsOf: Object.fromEntries(Object.entries(set.reserved_slots).map(([name, reserved]) => [name, { reserved }])),
-  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY, IMAGELESS_PROPERTY], // that nobody has come yet is no reason to refuse
+  namesOffered: [TASK_FORM_PROPERTY, LANGUAGE_PROPERTY, IMAGELESS_PROPERTY], // a worker that has not connected yet is no reason to refuse
 })

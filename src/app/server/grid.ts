@@ -22,20 +22,20 @@ import { openCodeDoor } from './code-door.ts'
 import { openCwlWorkflows } from './cwl-submissions.ts'
 import { type GridTools, openEngine } from './grid-engine.ts'
 
-/** What runs tasks: the engine over its journal, and the doors to it. */
+/** The components that run tasks: the engine over its journal, and its doors. */
 export interface Grid {
   readonly services: readonly Service[]
-  /** What is answered over HTTP. */
+  /** The HTTP routes. */
   readonly doors: readonly Hono[]
-  /** And what becomes a WebSocket. */
+  /** The WebSocket routes. */
   readonly sockets: readonly WebSocketRoute[]
-  /** What tasks print, for whoever reads it by ByteStream. */
+  /** Output of tasks, which clients read by ByteStream. */
   readonly logs: LogStreams
-  /** New tasks are refused; workers go on, and report what they have. */
+  /** Refuses new tasks; workers continue and report results. */
   refuseTasks(): void
-  /** Workers are asked to look for the server elsewhere, or again later; they are not taken for gone. */
+  /** Asks workers to reconnect, here or elsewhere; they do not count as gone. */
   leave(): void
-  /** Resolves when all that was begun is on record. */
+  /** Resolves when all pending writes are recorded. */
   close(): Promise<void>
 }
 
@@ -86,16 +86,16 @@ interface CallerParts {
   readonly clock: Clock
   readonly log: Log
   readonly engine: LocalEngine
-  /** The engine for callers, which takes nothing new once the server drains. */
+  /** The engine for callers, which refuses new tasks while the server drains. */
   readonly open: LocalEngine
-  /** Closes what is opened here. */
+  /** Closes everything that was opened here. */
   readonly opened: AsyncDisposableStack
   readonly grants: NetworkGrants
   readonly ending: AbortSignal
   readonly draining: AbortSignal
 }
 
-/** The doors for people's code and workflows, which have state of their own. */
+/** The doors for snippets and workflows, which have state of their own. */
 async function openForCallers(config: Config, parts: CallerParts) {
   const { server, snippets: settings, execution } = config
   const { tools, engine, open, opened, ...common } = parts
@@ -125,14 +125,14 @@ const namingInstance = (engine: LocalEngine, name: string): LocalEngine => ({
     engine.submit(caller, submission.instance === '' && name !== '' ? { ...submission, instance: name } : submission),
 })
 
-/** What the doors of workers share, whichever protocol they speak. */
+/** The parts that the doors of all worker protocols share. */
 const forWorkers = ({ workers: desk }: LocalEngine, { instances, ownResultsOf }: GridTools['storage']) => ({
   desk,
   stages: keptStages({ desk, resultsOf: (instance) => ownResultsOf(instance).stages }),
   checkReport: reportCheck({ desk, instances }),
 })
 
-/** Refuses what is submitted after the signal was aborted; what was accepted before goes on. */
+/** Refuses tasks after the signal was aborted; accepted tasks continue. */
 const refusingTasks = (engine: LocalEngine, draining: AbortSignal): LocalEngine => ({
   ...engine,
   async submit(caller, submission) {

@@ -1,7 +1,7 @@
 /**
- * A grid whose journal has no disk space yet. Its doors are there from the start and answer UNAVAILABLE (HTTP: 503), so
- * that clients and workers wait and come again, instead of NOT_FOUND or UNIMPLEMENTED, by which they leave. The journal
- * is tried again every few seconds; once it opens, calls go to the real grid, without a restart.
+ * A grid whose journal has no disk space yet. Its doors exist from the start and answer UNAVAILABLE (HTTP: 503), so
+ * that clients and workers retry; NOT_FOUND or UNIMPLEMENTED would make them give up. The journal is opened again every
+ * few seconds; when that succeeds, calls go to the real grid, without a restart.
  */
 import { type Context, Hono, type Next } from 'hono'
 import type { Clock } from '../../base/clock.ts'
@@ -19,9 +19,9 @@ import type { Readiness } from './readiness.ts'
 export interface LateGridOptions {
   /** Throws `exhausted` while there is no space. */
   open(): Promise<Grid>
-  /** Called before each try. */
+  /** Called before each attempt. */
   makeSpace(): Promise<void>
-  /** Why the first try failed. */
+  /** Why the first attempt failed. */
   readonly first: FaultError
   readonly readiness: Readiness
   readonly clock: Clock
@@ -92,7 +92,7 @@ interface Late {
 
 const unavailable = (what: string): FaultError => new FaultError({ kind: 'unavailable', what })
 
-/** Each method is the real one as soon as there is one, with all that it says of itself. */
+/** Forwards each method, with all its properties, to the real one as soon as it exists. */
 function lateService(name: string, kinds: Readonly<Record<string, Method['kind']>>, late: () => Late): Service {
   const real = (method: string): Method | undefined =>
     late().grid?.services.find((service) => service.name === name)?.methods[method]
@@ -109,7 +109,7 @@ function lateService(name: string, kinds: Readonly<Record<string, Method['kind']
   }
 }
 
-/** Of the cache, which works without a journal. */
+/** Paths of the cache, which works without a journal. */
 const CACHE_PATH = /(^|\/)(ac|cas)\/[0-9a-f]+$/
 
 function lateDoor(late: () => { readonly routes: Hono | undefined; readonly reason: string }): Hono {
@@ -123,7 +123,7 @@ function lateDoor(late: () => { readonly routes: Hono | undefined; readonly reas
   return app
 }
 
-/** What the outer app knows of a request, for the routes of the inner one. */
+/** Passes the outer app's context of a request to the routes of the inner app. */
 const outerOf = new WeakMap<Request, Context>()
 const NOT_HERE = 'x-windlass-not-here'
 

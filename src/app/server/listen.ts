@@ -12,7 +12,7 @@ const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
 }
 
-/** Listens at a configured address; what goes wrong is told with the flag that would put it right. */
+/** Listens at a configured address; errors name the flag that changes it. */
 export async function listenAt<T>(text: string, flag: string, listen: (at: BindAddress) => Promise<T>): Promise<T> {
   const address = parseAddress(text)
   if (address === undefined) throw new FaultError({ kind: 'invalid', what: `${flag}: ${text} is not an address` })
@@ -27,5 +27,5 @@ export async function listenAt<T>(text: string, flag: string, listen: (at: BindA
   }
 }
 
-/** Node says EACCES of a socket file whose directory is not there. */
+/** Node reports EACCES for a socket file whose directory does not exist. */
 const isHomeless = (address: BindAddress): boolean => 'path' in address && !existsSync(dirname(address.path))

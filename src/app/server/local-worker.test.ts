@@ -9,7 +9,7 @@ import { startLocalWorker } from './local-worker.ts'
 const folder = mkdtempSync(join(tmpdir(), 'windlass-local-worker-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A program in the worker's place: it notes how it was called, and does what the script says. */
+/** A program in the worker's place: it records its arguments, and runs the script. */
 function program(name: string, script: string): { command: [string, string]; calls: () => string[] } {
   const calls = join(folder, `${name}.calls`)
   const file = join(folder, `${name}.sh`)

@@ -5,32 +5,35 @@ import type { Log } from '../../base/log.ts'
 import type { StopSignal } from '../process/shutdown.ts'
 import { statusFromLine, type WorkerStatus } from '../process/worker-status.ts'
 
-/** A worker on this machine, in a process of its own, that is there for as long as it is wanted. */
+/** A worker on this machine in its own process, restarted for as long as it is wanted. */
 export interface LocalWorker {
-  /** It reads its settings and certificates again. */
+  /** Makes it reload its settings and certificates. */
   reload(): void
-  /** Passes the signal on: SIGINT lets its tasks finish, SIGTERM ends them. Resolves when it has ended. */
+  /** Forwards the signal: SIGINT lets its tasks finish, SIGTERM ends them. Resolves when it has exited. */
   stop(signal: StopSignal): Promise<void>
 }
 
 export interface LocalWorkerOptions {
-  /** The program and the words before `worker daemon`. */
+  /** The program and its arguments before `worker daemon`. */
   readonly command: readonly [program: string, ...words: string[]]
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly log: Log
   readonly heard: (status: WorkerStatus) => void
-  /** It has ended unasked, and is started again after so many milliseconds; undefined when that would not help. */
+  /**
+   * Called when it exited unexpectedly and is restarted after this many milliseconds; undefined when a restart would
+   * not help.
+   */
   readonly ended: (why: string, nextMs: number | undefined) => void
 }
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** One that ran for so long did not fail at starting. */
+/** A worker that ran this long did not fail at startup. */
 const WELL_MS = 10_000
 
-/** Starts it, and again whenever it ends unasked, with longer and longer pauses, unless its cause is lasting. */
+/** Starts it, and restarts it whenever it exits unexpectedly, with increasing pauses, unless the cause is permanent. */
 export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
   const { clock, log } = options
   const ended = Promise.withResolvers<void>()
@@ -93,19 +96,19 @@ interface ChildListener {
 
 function spawnWorker({ command, args, env }: LocalWorkerOptions, { heard, gone }: ChildListener): ChildProcess {
   const [program, ...words] = command
-  // Its own process group: Ctrl+C is for us, and we tell it. Nothing is written to its input: it ends with us.
+  // Its own process group: Ctrl+C goes to us, and we forward it. Nothing is written to its input: it ends when we do.
   const child = spawn(program, [...words, 'worker', 'daemon', '--while-input', ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env,
     detached: true,
   })
-  child.stdin.on('error', () => {}) // it has ended, and says so below
+  child.stdin.on('error', () => {}) // it has exited; reported below
   createInterface({ input: child.stdout }).on('line', (line) => {
     const status = statusFromLine(line)
     if (status !== undefined) heard(status)
   })
   child.on('error', (error) => gone(error.message))
-  // `close` comes after its last line was read, and `exit` may come before.
+  // `close` comes after its last line was read, while `exit` may come before.
   child.on('close', (code, signal) => gone(signal ?? `exit code ${code}`))
   return child
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../../base/log.ts'
 import type { Observer } from '../../grpc/observer.ts'
 
-/** Says what an operator must hear of: handlers that broke, and callers that were cut off for abuse. */
+/** Logs events that operators need: handlers that threw, and callers that were disconnected for abuse. */
 export const logged = (inner: Observer, log: Log): Observer => ({
   ...inner,
   connectionClosed(why) {

@@ -8,12 +8,12 @@ export interface JournalPlace {
   readonly start_without_journal: boolean
 }
 
-/** Made by the grid at its first start, after its journal. */
+/** Created by the grid at its first start, after its journal. */
 const MADE_BY_GRID = ['submissions', 'callbacks']
 
 /**
- * Refuses to start where tasks were recorded and the journal is gone, or is empty: a start would make a new one and
- * forget all tasks that were accepted. Throws `unavailable`.
+ * Refuses to start when tasks were recorded and the journal is missing or empty: a start would create a new one and
+ * lose all accepted tasks. Throws `unavailable`.
  */
 export function mustBeThere({ data_dir, start_without_journal }: JournalPlace): void {
   const folder = join(data_dir, 'journal')

@@ -8,7 +8,10 @@ export interface GridStart extends GridTools {
   readonly readiness: Readiness
 }
 
-/** A full disk keeps the grid from its journal, and must not keep callers from the cache: then the grid opens later. */
+/**
+ * Opens the grid. When the disk is too full for the journal, the grid opens later, so that callers can still use the
+ * cache.
+ */
 export async function openGridIfPossible(config: Config, start: GridStart): Promise<Grid | undefined> {
   if (!config.capabilities.exec_enabled) return undefined
   const { readiness, ...tools } = start

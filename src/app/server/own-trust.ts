@@ -5,9 +5,9 @@ import { parseAddress } from '../config/bind-address.ts'
 import type { Config } from '../config/config.ts'
 
 /**
- * Settings, as variables, by which the worker of `windlass up` trusts the server beside it. [worker.tls] goes first;
- * without it the worker trusts the server's own chain, and expects a name that the certificate has: the worker dials
- * the address that is listened on, and certificates are often made for another name.
+ * Settings, as variables, by which the worker of `windlass up` trusts its server. [worker.tls] takes precedence;
+ * without it the worker trusts the server's own chain, and expects a name from the certificate: the worker connects to
+ * the listening address, and certificates are often made for another name.
  */
 export function ownTrust({ server: { tls }, worker }: Config, grpc: string): Readonly<Record<string, string>> {
   if (tls.cert_file === undefined) return {}
@@ -16,7 +16,7 @@ export function ownTrust({ server: { tls }, worker }: Config, grpc: string): Rea
   return name === undefined ? trust : { ...trust, WINDLASS_WORKER_TLS_SERVER_NAME: name }
 }
 
-/** A name that the certificate proves; undefined when the dialled host is one. */
+/** A name in the certificate; undefined when the dialled host is one. */
 function nameFor(certificate: X509Certificate, grpc: string): string | undefined {
   const address = parseAddress(grpc)
   const host = address === undefined || 'path' in address ? 'localhost' : address.host

@@ -1,20 +1,20 @@
 export interface ReadinessState {
   readonly ready: boolean
-  /** Why it is not ready, in the order in which the causes came up. */
+  /** Why it is not ready, in the order in which the causes occurred. */
   readonly reasons: readonly string[]
-  /** What does not work although it is ready. */
+  /** Failures that do not affect readiness. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Whether callers should send work here. Each part of the program holds its own named causes; the server is ready when
- * none is held. /readyz and the gRPC health service answer from it.
+ * Whether callers should send work here. Each component holds its own named causes; the server is ready when none is
+ * held. /readyz and the gRPC health service report it.
  */
 export interface Readiness {
   state(): ReadinessState
-  /** Not ready until the cause is released. `detail` is the sentence for people, and replaces an earlier one. */
+  /** Not ready until the cause is released. `detail` is the message for users, and replaces an earlier one. */
   hold(cause: string, detail?: string): void
-  /** Reported, but no obstacle: the cause is released, and `detail` stays visible until `release`. */
+  /** Reported without blocking: the cause is released, and `detail` stays visible until `release`. */
   warn(cause: string, detail: string): void
   release(cause: string): void
   /** Called after every change of `state().ready`. */

@@ -2,28 +2,28 @@ import { type Config, FIELDS } from '../config/config.ts'
 import { isTable, pickFields, place, type Table } from '../config/table.ts'
 import { readTlsFiles, type TlsMaterial } from '../process/tls-files.ts'
 
-/** What a reload changed. */
+/** The changes of a reload. */
 export interface ReloadReport {
   /** Keys of settings that took effect. */
   readonly applied: readonly string[]
-  /** Keys of settings that differ from those in force, and take effect at the next start. */
+  /** Keys of settings that differ from the effective ones, and take effect at the next start. */
   readonly needRestart: readonly string[]
   /** Files of certificates and keys that were read again. */
   readonly files: readonly string[]
 }
 
-/** The parts of a running server that take new settings. */
+/** The components of a running server that accept new settings. */
 export interface ReloadTarget {
   setTls(tls: TlsMaterial): void
-  /** All settings that hold from now on. */
+  /** The settings that are effective from now on. */
   setConfig(config: Config): void
 }
 
 const TLS_KEYS = ['server.tls.cert_file', 'server.tls.key_file', 'server.tls.client_ca_file'] as const
 
 /**
- * Applies new settings to a server that was started with others. Everything that can fail comes first, so that a
- * mistake in the new settings changes nothing.
+ * Applies new settings to a running server. All steps that can fail come first, so that an error in the new settings
+ * changes nothing.
  */
 export function reloader(started: Config, target: ReloadTarget): (next: Config) => ReloadReport {
   let inForce = started
@@ -45,7 +45,7 @@ export function reloader(started: Config, target: ReloadTarget): (next: Config) 
   }
 }
 
-/** Listeners are made for one kind of TLS: none, of the server alone, or of both sides. */
+/** A listener has a fixed kind of TLS: none, server only, or mutual. */
 const tlsKind = ({ server: { tls } }: Config): string =>
   tls.cert_file === undefined ? 'none' : tls.client_ca_file === undefined ? 'server' : 'mutual'
 

@@ -6,16 +6,16 @@ import { openControl } from './control.ts'
 import type { ReloadReport } from './reload.ts'
 
 export interface ReloadableOptions {
-  /** Reads the settings again, from where they came at the start. Throws when they are invalid. */
+  /** Reads the settings again, from the same sources as at startup. Throws when they are invalid. */
   readonly load: () => Config
   readonly server: { reload(next: Config): ReloadReport }
   readonly dataDir: string
   readonly log: LeveledLog
-  /** Called after each reload that succeeded. */
+  /** Called after each successful reload. */
   readonly reloaded?: () => void
 }
 
-/** Makes a server reload on SIGHUP and on `windlass reload`. The answer ends it. */
+/** Makes a server reload on SIGHUP and on `windlass reload`. The returned function ends it. */
 export async function reloadable(options: ReloadableOptions): Promise<() => void> {
   const { load, server, dataDir, log } = options
   const reload = (): ReloadReport => {
@@ -31,7 +31,7 @@ export async function reloadable(options: ReloadableOptions): Promise<() => void
     try {
       telling(reload, log)
     } catch {
-      // it is in the log, and whoever sent the signal reads nothing else
+      // it is in the log; the sender of a signal reads nothing else
     }
   })
   return () => {

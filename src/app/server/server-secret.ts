@@ -6,8 +6,8 @@ const BYTES = 32
 const FORM = /^[0-9a-f]{64}$/
 
 /**
- * The server's secret: part of every name under which it keeps results of command tasks. It is the same after a restart.
- * Losing it loses the cache hits, nothing else.
+ * The server's secret: part of every key of cached results of command tasks. It survives restarts. Losing it loses
+ * cache hits, nothing else.
  */
 export function serverSecret(dataDir: string): string {
   const file = join(dataDir, 'stage-cache.key')
@@ -22,10 +22,10 @@ export function serverSecret(dataDir: string): string {
     mkdirSync(dataDir, { recursive: true })
     writeFileSync(file, `${made}\n`, { mode: 0o600 })
   } catch {
-    // The directory cannot be written to: this secret lasts until the server stops.
+    // The directory is not writable: this secret lasts until the server stops.
   }
   return made
 }
 
-/** Sent to workers with every cached stage, so it must not be the secret itself. */
+/** Sent to workers with every cached stage, so it is derived from the secret. */
 export const stageSalt = (secret: string): string => createHmac('sha256', secret).update('stage salt').digest('hex')

@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}): Promise<RunningServer> {
 const SERVING = Buffer.from([8, 1])
 const asIs = (bytes: Buffer) => bytes
 
-/** Asks the health service over a client that is not ours, and closes it. */
+/** Calls the health service with a client that is not ours, and closes it. */
 async function health(
   address: string,
   secure: ChannelCredentials = credentials.createInsecure(),

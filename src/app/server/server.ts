@@ -34,33 +34,35 @@ import { openStorage, type Storage } from './storage.ts'
 import { whereabouts } from './whereabouts.ts'
 
 export interface RunningServer {
-  /** The addresses that were really taken: `127.0.0.1:8980`, or `unix:/path`. */
+  /** The effective addresses: `127.0.0.1:8980`, or `unix:/path`. */
   readonly grpc: string
   readonly http: string
-  /** What a person would open. */
+  /** The URL for a browser. */
   readonly httpUrl: string
-  /** What /readyz reports. */
+  /** The report of /readyz. */
   readonly readiness: Readiness
-  /** Takes those of the new settings that can change while it runs; throws, and changes nothing, when files are bad. */
+  /**
+   * Applies those of the new settings that can change at run time; throws, and changes nothing, when files are invalid.
+   */
   reload(next: Config): ReloadReport
-  /** Refuses new tasks and is not ready from now on; what was accepted goes on. `stop` follows. */
+  /** Refuses new tasks and is not ready from now on; accepted tasks continue. `stop` follows. */
   refuseTasks(): void
-  /** Where health alone is served, if that is configured. */
+  /** The address that serves health only, if configured. */
   readonly health?: string | undefined
-  /** Lets calls in hand finish for as long as is configured; asking twice is asking once. */
+  /** Lets running calls finish for the configured time; a second call returns the same promise. */
   stop(): Promise<void>
 }
 
 export interface ServerSurroundings {
   readonly log: Log
   readonly clock: Clock
-  /** With causes of the caller's own, which it releases; a fresh one when left out. */
+  /** With the caller's own causes, which it releases; a new one by default. */
   readonly readiness?: Readiness
-  /** Whether a worker is about to connect that nothing is known of yet: requests wait for its languages. */
+  /** Whether a worker is expected that has not registered: requests wait for its languages. */
   readonly isWorkerComing?: () => boolean
 }
 
-/** All parts of a server, from what it is made of to what it answers on. */
+/** Builds all components of a server, from storage to listeners. */
 export async function startServer(
   config: Config,
   { log, clock, readiness = createReadiness(), isWorkerComing }: ServerSurroundings,
@@ -132,7 +134,7 @@ interface ReloadingParts {
   readonly doorParts: HttpParts
 }
 
-/** `live` holds the settings that are in force. */
+/** `live` holds the effective settings. */
 const reloading = (live: { config: Config }, { grpc, http, doorParts }: ReloadingParts): RunningServer['reload'] =>
   reloader(live.config, {
     setTls(tls) {
@@ -164,10 +166,11 @@ function stopping(parts: StoppingParts, graceOf: () => number): Pick<RunningServ
     refuseTasks()
     grid?.leave()
     const drained = grpc.drain(graceMs)
-    // At once: those who wait for tasks are told to come back, and workers go on with theirs until they can report.
+    // At once: clients that wait for tasks are told to reconnect, and workers continue with theirs until they can
+    // report.
     await grid?.close()
     await drained
-    // Last, so that probes hear of it as long as there is anything to hear.
+    // Last, so that probes are answered for as long as possible.
     await http.close(Math.max(0, end - clock.monotonic()))
     await storage.close()
   }
@@ -182,7 +185,7 @@ interface GrpcParts {
   readonly clock: Clock
 }
 
-/** Everything that is answered over gRPC. */
+/** All gRPC services. */
 function grpcServices({ health, storage, grid, clock }: GrpcParts): Service[] {
   const services: Service[] = [
     health.service,
@@ -204,7 +207,7 @@ interface HttpParts {
   readonly addresses: () => ServerAddresses | undefined
 }
 
-/** Everything that is answered over HTTP. */
+/** All HTTP routes. */
 function httpDoors(
   config: Config,
   { metrics, readiness, storage, grid, clock, log, addresses }: HttpParts,

@@ -13,17 +13,17 @@ import { verifying } from '../../storage/verification/verifying.ts'
 import type { Config } from '../config/config.ts'
 import type { UpstreamStorage } from './storage-upstream.ts'
 
-/** What the stacks of stores stand on. */
+/** The base of the store stacks. */
 export interface Ground {
   readonly packs: PackStore
   /** Where results of actions are kept. */
   readonly values: ValueStore
-  /** The name of the instance that callers get who name none. */
+  /** The instance of callers who name none. */
   readonly unnamed: string
   readonly bulk: BulkPool
   readonly upstream: UpstreamStorage | undefined
   readonly metered: (inner: BlobStore) => BlobStore
-  /** Of this server, in the names of its own results. */
+  /** The server's secret, part of the keys of its own results. */
   readonly secret: string
 }
 
@@ -38,12 +38,12 @@ export interface OwnResults {
 
 export interface InstanceStores {
   readonly instances: Instances
-  /** The results of an instance, though its callers may only read them. */
+  /** The results of an instance whose callers may only read them. */
   readonly actionsOf: (name: string) => ActionCache
   readonly ownResultsOf: (name: string) => OwnResults
 }
 
-/** What each name stands for: most for the same, those that the settings single out for something of their own. */
+/** Maps each instance name to its stores: most share one space, those that the settings name have their own. */
 export function instancesOf(settings: Settings, ground: Ground): InstanceStores {
   const { spaces, digest_functions, action_cache } = settings
   const readOnly = new Set(action_cache.read_only_instances)
@@ -77,11 +77,11 @@ export function instancesOf(settings: Settings, ground: Ground): InstanceStores 
 
 interface Place {
   readonly space: number
-  /** The upstream's name for it; undefined when there is no upstream, or none for this. */
+  /** The upstream's name for it; undefined without an upstream, or when it has none for this. */
   readonly there: string | undefined
 }
 
-/** From the disk up, or from the upstream where nothing is kept here. */
+/** The stack from the disk up, or from the upstream where nothing is stored here. */
 function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): Stores {
   const { packs, values, bulk, upstream, metered } = ground
   const here = packedActionCache(values)
@@ -97,9 +97,9 @@ function stackOf({ cas }: Settings, ground: Ground, { space, there }: Place): St
   if (cas.backend === 'grpc') {
     return stores(alwaysHoldingEmptyBlob(upstream.blobs(there)), (complete) => complete(upstream.actions))
   }
-  // The empty blob is held before the upstream comes in, so that nobody asks there for it.
+  // Below the upstream, so that the empty blob is never requested there.
   return stores(upstream.behind(alwaysHoldingEmptyBlob(packs.space(space)), there), (complete) =>
-    // Each by itself: a result that is of no use here must not hide a good one there.
+    // Each result separately: one that is unusable here must not hide a good one upstream.
     upstream.actionsBehind(complete(here), complete(upstream.actions)),
   )
 }
@@ -110,7 +110,7 @@ const ownResults = ({ values, secret }: Ground, complete: Complete): OwnResults 
   return { tasks: of('task'), stages: of('stage') }
 }
 
-/** Keeps the results of callers who name no instance under the name that the settings give to it. */
+/** Stores the results of callers who name no instance under the configured name. */
 const underName = (name: string, inner: ActionCache): ActionCache => ({
   ...inner,
   get: (_, action) => inner.get(name, action),

@@ -17,16 +17,16 @@ import { upstreamActionCache } from '../../storage/upstream/upstream-action-cach
 import { upstreamStore } from '../../storage/upstream/upstream-store.ts'
 import type { Config } from '../config/config.ts'
 
-/** Another server, as something to build stacks of stores on. */
+/** Another server, as a base for store stacks. */
 export interface UpstreamStorage {
-  /** The blobs of one of its instances, by themselves. */
+  /** The blobs of one of its instances. */
   blobs(instance: string): BlobStore
-  /** The same behind a store of ours. */
+  /** The same behind a local store. */
   behind(local: BlobStore, instance: string): BlobStore
   readonly actions: ActionCache
-  /** The upstream's results behind a cache of ours. */
+  /** The upstream's results behind a local cache. */
   actionsBehind(local: ActionCache, there: ActionCache): ActionCache
-  /** The instance that is asked for blobs of a space, on behalf of `name`; undefined when none may be. */
+  /** The upstream instance for blobs of a space, on behalf of `name`; undefined when none is allowed. */
   instanceFor(space: number, name: string): string | undefined
   close(): void
 }
@@ -39,7 +39,7 @@ export interface UpstreamTools {
 
 type Settings = Config['storage']['upstream']
 
-/** Undefined when there is none. Nothing is sent before it is needed. */
+/** Undefined without an upstream. It connects on first use. */
 export function openUpstreamStorage(
   settings: Settings,
   { clock, log, bulk }: UpstreamTools,
@@ -51,7 +51,7 @@ export function openUpstreamStorage(
     timing: { now: clock.monotonic, after: clock.after },
     metadata: settings.headers,
     ...(target.secure && { tls: readClientTls(settings.tls) }),
-    // Short: how long an upstream that is away is left alone is decided above it.
+    // Short: the retry interval for an unreachable upstream is decided above it.
     maxBackoffMs: 1000,
     random: Math.random,
   })
@@ -71,8 +71,8 @@ export function openUpstreamStorage(
     actions: upstreamActionCache({ upstream, instanceThere: (name) => only ?? name }),
     actionsBehind: (local, there) => readThroughActions({ ...shared, upstream: there })(local),
     instanceFor(space, name) {
-      // Names that share space 0 share one there. Those kept apart here are kept apart there by their own names, and
-      // stay out where there is but one.
+      // Names that share space 0 share one there. Those with their own space here use their own names there, and are
+      // not forwarded when the upstream has only one.
       if (space === 0) return only ?? ''
       return only === undefined ? name : undefined
     },

@@ -18,22 +18,22 @@ import { serverSecret } from './server-secret.ts'
 import { instancesOf, type OwnResults } from './storage-instances.ts'
 import { openUpstreamStorage } from './storage-upstream.ts'
 
-/** Hashing and unpacking beside the main thread; more would only contend with it on small machines. */
+/** Threads for hashing and decompression; more would only compete with the main thread on small machines. */
 const BULK_THREADS = 1
 
 export interface Storage {
   readonly instances: Instances
-  /** Where the grid keeps results, whether or not callers may. */
+  /** Where the grid stores results, whether or not callers may. */
   readonly actionsOf: (instance: InstanceName) => ActionCache
-  /** Where the grid keeps results of command tasks, out of the reach of callers. */
+  /** Where the grid stores results of command tasks, inaccessible to callers. */
   readonly ownResultsOf: (instance: InstanceName) => OwnResults
-  /** What tasks need is kept from eviction, in whichever space it is. */
+  /** Pins blobs that tasks need, in every space. */
   readonly pins: Pick<PackStore, 'pin' | 'unpin' | 'makeDurable'>
   readonly spaces: readonly number[]
   figures(): PackFigures
-  /** Evicts blobs until the journal's reserve of disk space is free, or nothing more can go. */
+  /** Evicts blobs until the journal's reserve is free, or none is left to evict. */
   makeSpace(): Promise<void>
-  /** For whoever looks after the packs. */
+  /** For maintenance of the packs. */
   readonly admin: StorageAdmin
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export interface StorageTools {
   readonly meter: StoreMeter
 }
 
-/** The stores as configured. */
+/** Opens the stores as configured. */
 export async function openStorage(config: Config, { clock, log, meter }: StorageTools): Promise<Storage> {
   const { cas } = config.storage
   makeDataFolder(config.server.data_dir)
@@ -92,7 +92,7 @@ export async function openStorage(config: Config, { clock, log, meter }: Storage
   }
 }
 
-/** Packs of their own for results of actions; undefined when they are kept with the blobs. */
+/** Separate packs for results of actions; undefined when they are stored with the blobs. */
 async function openResults(
   { storage: { cas, action_cache }, server }: Config,
   { clock, log }: Pick<StorageTools, 'clock' | 'log'>,

@@ -1,9 +1,9 @@
 import type { ServerAddresses } from '../../model/server-addresses.ts'
 
-/** Where a server can be reached, for clients that know one of its ports; undefined until it listens. */
+/** The server's addresses, for clients that know one of its ports; undefined until it listens. */
 export interface Whereabouts {
   readonly addresses: () => ServerAddresses | undefined
-  /** A whole HTTP/1.1 response, for clients that take the gRPC port for the one of HTTP. */
+  /** A complete HTTP/1.1 response, for clients that use the gRPC port for HTTP. */
   readonly misdirected: () => string
   at(grpc: string, http: string): ServerAddresses
 }

@@ -4,17 +4,17 @@ import type { Readiness } from './readiness.ts'
 
 /** Keeps `windlass up` from being ready until its worker is. */
 export interface WorkerGate {
-  /** Resolves when the server became ready for the first time. */
+  /** Resolves when the server becomes ready for the first time. */
   readonly opened: Promise<void>
-  /** The worker has not registered yet, and is expected to: nothing is known of its languages. */
+  /** The worker is expected but has not registered: its languages are unknown. */
   isComing(): boolean
   heard(status: WorkerStatus): void
-  /** The worker's process has ended unasked; another is started unless `next` is undefined. */
+  /** Called when the worker's process exited unexpectedly; it is restarted unless `next` is undefined. */
   ended(why: string, nextMs: number | undefined): void
   close(): void
 }
 
-/** After this time a registered worker is good enough, though self-tests are still running. */
+/** After this time a registered worker is sufficient, even while self-tests run. */
 export const PATIENCE_MS = 20_000
 const CAUSE = 'worker'
 
@@ -25,7 +25,7 @@ export function workerGate(readiness: Readiness, clock: Clock): WorkerGate {
   let isPatient = true
   let isComing = true
   let registered: Registered | undefined
-  let cause: string | undefined // why the process that runs now, or the last one, cannot work
+  let cause: string | undefined // why the current process, or the last one, cannot work
   let shown: string | undefined
 
   const look = (): void => {

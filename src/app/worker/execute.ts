@@ -22,7 +22,7 @@ export interface ExecuteOptions {
   readonly headers: Readonly<Record<string, string>>
   /** `hash/size` */
   readonly actionDigest: string
-  /** Told by the length of the hash when it is left out. */
+  /** Derived from the length of the hash by default. */
   readonly digestFunction: DigestFunction | undefined
   readonly instance: string
   readonly workDir: string
@@ -32,7 +32,7 @@ export interface ExecuteOptions {
   readonly stderr: (bytes: Uint8Array) => void
 }
 
-/** Runs one action from a store and puts its outputs there: what a worker does, without a server to ask for it. */
+/** Runs one action from a store and uploads its outputs there: a worker without a server. */
 export async function executeOnce(order: ExecuteOptions, clock: Clock, signal: AbortSignal): Promise<TaskResult> {
   const fn = order.digestFunction ?? digestFunctionByHexLength(order.actionDigest.indexOf('/'))
   if (fn === undefined) throw invalid(`--action-digest: ${order.actionDigest} is not hash/size`)
@@ -49,7 +49,7 @@ export async function executeOnce(order: ExecuteOptions, clock: Clock, signal: A
       cacheBytes: 1024 ** 3,
       env: order.env,
       user,
-      defaults: worker.parse({}), // as they are where nothing is set
+      defaults: worker.parse({}), // unchanged where nothing is set
       containers: worker.parse({}).docker,
       network: network.parse({}),
       surroundings: process.env,

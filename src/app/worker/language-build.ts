@@ -15,26 +15,26 @@ import { closedOnTheWay } from './user.ts'
 
 export interface LanguageBuild {
   readonly language: Language
-  /** Beside those that the language names. */
+  /** In addition to those that the language names. */
   readonly packages: readonly string[]
-  /** A folder that is a system already, to be used where it lies. */
+  /** An existing root file system, used in place. */
   readonly from: string | undefined
   readonly folders: LanguageFolders
   readonly backend: Backend
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Unlike that of any other build. */
+  /** Unique. */
   readonly mark: string
 }
 
 export interface BuiltLanguage {
   readonly path: string
   readonly packages: number
-  /** Those that could not be set up; its self-test passed all the same. */
+  /** Packages that could not be configured; the self-test passed anyway. */
   readonly unset: readonly string[]
   readonly report: LanguageReport
 }
 
-/** Gives a language a system of its own, with libraries. Only one in which its self-test passes is used. */
+/** Builds a root file system with libraries for a language. It is used only if its self-test passes. */
 export async function buildLanguage(build: LanguageBuild, step: BuildStep): Promise<BuiltLanguage> {
   const { language, folders, from } = build
   const made = from === undefined ? await fetched(build, step) : given(from)
@@ -93,14 +93,14 @@ async function tested(build: LanguageBuild, rootfs: BuiltRootfs, signal: AbortSi
   }
 }
 
-/** A worker that has not started anew since still uses the one before. */
+/** A worker that has not restarted since then still uses the previous one. */
 function removeOthers(folder: string, language: string, kept: readonly (string | undefined)[]): void {
   for (const name of readdirSync(folder))
     if (name.startsWith(`${language}@`) && !kept.includes(realpathSync(join(folder, name))))
       rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** A language of the user's own that is another with further packages. A file that cannot be read back is not left there. */
+/** Writes a language of the user that extends another one with packages. A file that cannot be read back is removed. */
 export function writeVariant(own: string, { name, title, libraries }: Language, base: Language): void {
   mkdirSync(own, { recursive: true })
   const file = join(own, `${name.replaceAll('#', 'sharp')}.toml`)

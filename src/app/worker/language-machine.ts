@@ -37,18 +37,18 @@ export interface LanguageMachineOptions {
   readonly backend: Backend
   readonly languages: readonly Language[]
   readonly rootfs: ReadonlyMap<string, BuiltRootfs>
-  /** The file with the results of earlier self-tests; without one, all are run and none is noted. */
+  /** The file with the results of earlier self-tests; without one, all are run and none is recorded. */
   readonly results?: string
-  /** Run them all, whatever is known of them. */
+  /** Runs all, regardless of recorded results. */
   readonly anew?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Of each language that was tested. */
+  /** Called for each tested language. */
   readonly told?: (report: LanguageReport) => void
 }
 
-/** Languages tried on this machine as a worker would, without one, in rooms that are gone when it is closed. */
+/** Tests languages on this machine as a worker would, without a server, in rooms that are removed at the end. */
 export interface LanguageMachine extends OfferedLanguages {
-  /** `sandbox`, say. */
+  /** For example `sandbox`. */
   readonly runtime: string
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ export async function openLanguageMachine(options: LanguageMachineOptions): Prom
   await using opening = new AsyncDisposableStack()
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'windlass-languages-'))
   opening.defer(() => removeTree(folder))
-  chmodSync(folder, 0o711) // rooms of another user are in it
+  chmodSync(folder, 0o711) // it contains rooms of another user
   const { tools, probe, runtime } = await toolsIn(folder, options, opening)
   let tried = 0
   const offered = offeredLanguages({
@@ -93,7 +93,7 @@ function resultsFor({ results, anew }: LanguageMachineOptions): SelfTestResults 
   return anew === true ? { ...noted, recall: none.recall } : noted
 }
 
-/** What is opened is closed by the stack, the last first. */
+/** The stack closes everything that was opened, last first. */
 async function toolsIn(folder: string, options: LanguageMachineOptions, opening: AsyncDisposableStack) {
   const bulk = threadPool(1)
   opening.defer(() => bulk.close())

@@ -28,7 +28,7 @@ import type { InstanceTools } from './tools.ts'
 export interface WorkerLanguagesOptions {
   readonly languages: readonly Language[]
   readonly server: Pick<Config['server'], 'data_dir'>
-  /** The least that rooms must keep snippets from everything else; from the machine, where nobody says. */
+  /** The minimum isolation for snippets; default: isolation from the machine. */
   readonly least?: IsolationLevel
   readonly probe: Extract<RuntimeProbe, { works: true }>
   readonly here: InstanceTools
@@ -37,21 +37,21 @@ export interface WorkerLanguagesOptions {
   readonly log: Log
 }
 
-/** The languages of one worker: those that passed before at once, the others while it works. */
+/** The languages of one worker: those with a recorded pass are offered at once, the others are tested meanwhile. */
 export interface WorkerLanguages {
-  /** Those that it may offer, if rooms are good enough. */
+  /** The languages that it may offer, if the isolation is sufficient. */
   readonly all: readonly Language[]
-  /** What the worker offers now, and what it is still testing. */
+  /** The languages that the worker offers now, and those still under test. */
   properties(): readonly NamedValue[]
   spoken(): SpokenLanguages
-  /** The same tools, with which a language that has a system of its own finds it. */
+  /** The same tools, which also find a language's own root file system. */
   within(here: InstanceTools): InstanceTools
-  /** Tests the rest, and says when there is more to offer. */
+  /** Tests the rest, and reports when more can be offered. */
   begin(more: () => void): void
   close(): Promise<void>
 }
 
-/** By name: what it offers, what is still under test, and what is installed but fails its test, with the cause. */
+/** By name: offered, under test, and installed but failing, with the cause. */
 export interface SpokenLanguages {
   readonly languages: readonly string[]
   readonly testing: readonly string[]
@@ -118,7 +118,7 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   }
 }
 
-/** By its programs and the system that they were made for: what one toolchain made, another of the same name may not run. */
+/** By its programs and root file system: output of one toolchain may not run with another of the same name. */
 function toolchains(
   languages: readonly Language[],
   markOf: OfferedLanguagesOptions['markOf'],
@@ -150,7 +150,7 @@ function tell(reports: readonly LanguageReport[], log: Log): void {
     if (outcome === 'failed') log.warn({ language: name, what }, 'a language is here, and does not work')
 }
 
-/** All that come with Windlass and those of the user's own, or of them the ones that are named. Throws `invalid`. */
+/** The built-in languages and the user's own, or the named ones among them. Throws `invalid`. */
 export function languagesToOffer(dataDir: string, names?: readonly string[]): readonly Language[] {
   const all = loadLanguages(languageFoldersHere(dataDir).own)
   return (

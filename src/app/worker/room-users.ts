@@ -8,7 +8,7 @@ import type { Backend } from '../config/backends.ts'
 
 export interface RoomUsersOptions {
   readonly backend: Backend
-  /** The user of commands, as `commandUser` gives it. */
+  /** The user of commands, from `commandUser`. */
   readonly user: RoomUser | undefined
   /** The worker's own user. */
   readonly uid: number
@@ -16,19 +16,19 @@ export interface RoomUsersOptions {
   readonly firstRoomUser?: number | undefined
 }
 
-/** No distribution gives these away (systemd, "Users, Groups, UIDs and GIDs": 1879048192 to 2147483647 are unused). */
+/** uids that no distribution assigns (systemd, "Users, Groups, UIDs and GIDs": 1879048192 to 2147483647 are unused). */
 const FIRST = 0x7000_0000
 const BLOCK = 0x1_0000
 const BLOCKS = 0x1000
-/** More rooms than these are never open at a time. */
+/** The maximum number of open rooms. */
 const MOST_ROOMS = 4096
 
 /**
- * The users of the rooms of a worker. A worker that is root gives each room that is open a user of its own, unless an
- * account for all was named. Workers of one machine have blocks of their own, chosen by their folders.
+ * The users of a worker's rooms. A worker that is root gives each open room its own user, unless one account for all is
+ * configured. Workers of one machine use separate ranges, chosen by their folders.
  */
 export function roomUsers({ backend, user, uid, folder, firstRoomUser }: RoomUsersOptions): RoomUsers {
-  // Apptainer keeps images in a folder that belongs to one user.
+  // Apptainer stores images in a folder that belongs to one user.
   if (uid !== 0 || user?.uid !== OWN_USER.uid || backend === 'apptainer') return sameUser(user)
   const used = [...usedIds(PASSWD, ([, , id]) => [id, '1']), ...usedIds(SUBUID, ([, first, count]) => [first, count])]
   const isFree = (first: number): boolean => !used.some(([from, to]) => from < first + MOST_ROOMS && first < to)
@@ -49,7 +49,7 @@ function freeBlock(folder: string, isFree: (first: number) => boolean): number |
   return undefined
 }
 
-/** In a container with a user namespace, root may own files only of the ids that are mapped into it (user_namespaces(7)). */
+/** In a container with a user namespace, root can only use ids that are mapped into it (user_namespaces(7)). */
 function mayOwn(folder: string, id: number): boolean {
   const trial = mkdtempSync(join(folder, 'owned-'))
   try {

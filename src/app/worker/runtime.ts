@@ -43,7 +43,7 @@ export async function openSandboxOrHost(options: BackendOptions): Promise<OpenBa
   }
 }
 
-/** What commands run in, as the settings name it. Rooms have an environment of their own, and only bare ones ours. */
+/** Opens the configured runtime. Rooms have an environment of their own; only bare rooms inherit ours. */
 export async function openBackend(backend: Backend, given: BackendOptions): Promise<OpenBackend> {
   const options = { ...given, networks: roomNetworks(backend, given) }
   if (backend === 'docker') {
@@ -82,7 +82,7 @@ function docker(options: BackendOptions & { readonly networks: RoomNetworks }): 
   })
 }
 
-/** Where the machine's network is granted, containers may be in a network of the engine's in its place. */
+/** Where the machine's network is granted, containers may use a network of the engine instead. */
 const machineNetworkOf = ({ containers: { network_mode } }: BackendOptions): string =>
   network_mode === 'none' ? 'host' : network_mode
 

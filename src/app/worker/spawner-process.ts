@@ -1,7 +1,10 @@
 import { serveSpawner } from '../../runtimes/spawner/serve-spawner.ts'
 import { lastingClock } from '../process/clock.ts'
 
-/** The small process beside a worker that starts its commands; its timers keep it alive until all it has to kill is dead. */
+/**
+ * The main module of the spawner, the small process that starts a worker's commands; its timers keep it alive until all
+ * processes that it must kill are dead.
+ */
 serveSpawner({
   clock: lastingClock,
   send: (pid, signal) => void process.kill(pid, signal),

@@ -6,7 +6,7 @@ import { parseTarget, type Target } from '../../client/connection/target.ts'
 import { type Channel, type ClientTls, createChannel } from '../../grpc/client/channel.ts'
 import type { Config } from '../config/config.ts'
 
-/** A server as worker files name it. */
+/** A server, as worker settings name it. */
 export function workerTarget(key: string, text: string): Target {
   const target = parseTarget(text)
   if (target === undefined)
@@ -54,10 +54,10 @@ export const channelTo = (
     elsewhere: grpcElsewhere(target, { clock, tls }),
     metadata: headers,
     timing: { now: clock.monotonic, after: clock.after },
-    // Who waits longer does so above it.
+    // Longer waits are handled above it.
     maxBackoffMs: 1000,
     random: Math.random,
-    // A server that is gone without a word is noticed before it takes us for gone.
+    // A server that disappears without closing the connection is noticed before it counts this worker as gone.
     limits: { keepaliveMs: 10_000, keepaliveTimeoutMs: 10_000 },
     ...(target.secure && { tls }),
   })

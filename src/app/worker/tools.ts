@@ -40,56 +40,56 @@ export interface WorkerToolsOptions {
   readonly backend: Backend
   /** With the backend `host`: a sandbox where the machine offers one. */
   readonly usesSandbox?: boolean
-  /** Of this worker alone. */
+  /** The folder of this worker alone. */
   readonly folder: string
   readonly cacheBytes: number
-  /** What commands find in their environment where they do not say otherwise. */
+  /** Default environment variables of commands. */
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly containers: Config['worker']['docker']
   readonly network: Config['execution']['network']
-  /** For commands that bring no limits of their own. */
+  /** For commands without limits of their own. */
   readonly defaults: Pick<Config['worker'], 'default_memory_bytes' | 'default_processes'>
-  /** Where engines of containers are is told by variables. */
+  /** Variables that locate container engines. */
   readonly surroundings: Readonly<Record<string, string | undefined>>
-  /** Who commands run as; undefined for the worker's own user. */
+  /** The user that commands run as; undefined for the worker's own user. */
   readonly user: RoomUser | undefined
-  /** The first of the users of rooms, where each room has one; undefined to choose one by the folder. */
+  /** The first of the rooms' users, where each room has one; undefined to derive one from the folder. */
   readonly firstRoomUser?: number | undefined
-  /** A server to ask, or the stores themselves. */
+  /** A server, or the stores themselves. */
   readonly cas: Channel | StoresByInstance
   readonly clock: Clock
 }
 
-/** Everything that an attempt of one instance needs. */
+/** The parts that an attempt of one instance needs. */
 export interface InstanceTools {
   readonly tools: AttemptTools
   readonly source: BlobSource
 }
 
-/** The parts that attempts of every instance run with. */
+/** The parts that attempts of all instances share. */
 export interface WorkerTools {
   readonly runtime: Runtime
   store(instance: string): BlobStore
   of(instance: string): InstanceTools
-  /** The same rooms without a server behind them: what runs here leaves nothing and needs nothing from it. */
+  /** The same rooms without a server: attempts here leave no data and need none from it. */
   offline(): InstanceTools
-  /** Since the call before; see worker-load.ts. Containers belong to their engine, whose groups are not this worker's. */
+  /** Since the last call; see worker-load.ts. Containers belong to their engine, whose groups are not this worker's. */
   load(): number | undefined
   close(): Promise<void>
 }
 
-/** Of a tree that a client made up, and of what a command left behind. */
+/** Limits for a tree that a client sent, and for the files that a command left. */
 const RULES = { mostNodes: 1_000_000, absoluteSymlinks: 'allowed' } as const
 const MOST_OUTPUT_BYTES = 64 * 1024 ** 3
 const DIRECTORY_BYTES = 64 * 1024 * 1024
 const STREAM_BYTES = 16 * 1024 * 1024
-/** Standard output and error up to this length travel in the result. */
+/** Standard output and error up to this length are inlined in the result. */
 const INLINE_BYTES = 1024
 const CAS_TIMEOUT_MS = 60_000
 const BULK_THREADS = 2
-/** The part of the cache for tasks of no instance; a name that no instance can have. */
+/** The cache's part for tasks without an instance; no instance can have this name. */
 const OFFLINE = '\0'
-/** Names are made up by clients; of one that was forgotten only what it remembers of its directories is lost. */
+/** Clients choose the names; evicting one loses only its cached directories. */
 const MOST_INSTANCES = 64
 
 const SPAWNER = new URL('./spawner-process.ts', import.meta.url)
@@ -147,18 +147,18 @@ export async function openWorkerTools(options: WorkerToolsOptions): Promise<Work
   }
 }
 
-/** Waiting at a time: more tasks than these at once find theirs being made. */
+/** The number of prepared rooms; further tasks wait until theirs is made. */
 const MOST_READY = 3
 let readyMade = 0
 
-/** Only in a sandbox a shell that becomes a command leaves no trace of itself. */
+/** Only in a sandbox a shell that execs a command leaves no trace of itself. */
 function roomsReady(options: WorkerToolsOptions, made: { rooms: Rooms; runtime: Runtime }): ReadyRooms | undefined {
   if (made.runtime.name !== 'sandbox') return undefined
   const roomName = (): string => `ready-${process.pid}-${++readyMade}`
   return readyRooms({ ...made, limits: limitsOf(options), most: MOST_READY, roomName, clock: options.clock })
 }
 
-/** A server to ask for blobs, or the stores themselves. */
+/** A server for blobs, or the stores themselves. */
 function storesAt(
   cas: WorkerToolsOptions['cas'],
   { clock, bulk }: { clock: Clock; bulk: ReturnType<typeof threadPool> },
@@ -198,13 +198,13 @@ async function openLimitedRuntime(options: WorkerToolsOptions, launcher: Launche
   return { ...opened, runtime: limitedByDefault(opened.runtime, { memoryBytes, pids }) }
 }
 
-/** A command that names no limit leaves this much of the memory to everything else. */
+/** The memory that commands without a limit leave to everything else. */
 const DEFAULT_SHARE = 0.75
 
-/** Of the machine, or of the control group around this process where that has less; 0 stands for no limit. */
+/** The memory of the machine, or of the control group around this process if that is less; 0 for no limit. */
 const memoryHere = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 
-/** Containers of this worker get no more than that, whatever their tasks ask for. */
+/** The upper limit for containers of this worker, whatever their tasks request. */
 function limitsOf({ backend, containers: { cpu_limit, memory_limit } }: WorkerToolsOptions): Limits {
   if (!takesImages(backend)) return {}
   return {
@@ -213,12 +213,12 @@ function limitsOf({ backend, containers: { cpu_limit, memory_limit } }: WorkerTo
   }
 }
 
-/** The same tools for the same instance, for those that were used last. */
+/** Returns the same tools for the same instance, for the most recently used ones. */
 function remembering(make: WorkerTools['of']): WorkerTools['of'] {
   const made = new Map<string, InstanceTools>()
   return (instance) => {
     const known = made.get(instance) ?? make(instance)
-    made.delete(instance) // the last in the map is the one used last
+    made.delete(instance) // the last entry of the map is the most recently used
     made.set(instance, known)
     const [oldest] = made.keys()
     if (made.size > MOST_INSTANCES && oldest !== undefined) made.delete(oldest)
@@ -239,7 +239,7 @@ async function openLauncher(folder: string, clock: Clock): Promise<Launcher> {
   })
 }
 
-/** The same for every life of one worker, so that the next can end what the last has left, and for no other worker. */
+/** Stable across restarts of one worker, so that the next process can clean up, and unique per worker. */
 const launcherName = (folder: string): string =>
   createHash('sha256')
     .update(`${hostname()}:${realpathSync(folder)}`)

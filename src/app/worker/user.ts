@@ -5,7 +5,10 @@ import { OWN_USER, type RoomUser } from '../../runtimes/open-runtime.ts'
 
 const PASSWD = '/etc/passwd'
 
-/** Who commands run as; undefined for the worker's own user. Root gives its rights away unless it is told not to. */
+/**
+ * The user that commands run as; undefined for the worker's own user. Root drops its rights unless configured
+ * otherwise.
+ */
 export function commandUser(named: string | undefined, own: number): RoomUser | undefined {
   const user = named === undefined ? undefined : userNamed(named)
   if (own === 0) return user?.uid === 0 ? undefined : (user ?? OWN_USER)
@@ -27,13 +30,13 @@ function passwd(): string[][] {
       .split('\n')
       .map((line) => line.split(':'))
   } catch {
-    return [] // a system without users: numbers will do
+    return [] // a system without users: numeric ids are sufficient
   }
 }
 
 const THROUGH_FOR_OTHERS = 0o001
 
-/** The folder on the way to a path that others cannot pass; undefined when they can. */
+/** The first folder of a path that other users cannot pass; undefined when they can. */
 export function closedOnTheWay(path: string): string | undefined {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     const stats = statSync(folder, { throwIfNoEntry: false })

@@ -10,7 +10,7 @@ import type { WorkerLanguages } from './languages.ts'
 import type { InstanceTools } from './tools.ts'
 
 export interface WorkerWarmRoomsOptions {
-  /** Interpreters that wait at a time; undefined for as many as suit the slots. */
+  /** The number of waiting interpreters; undefined to derive it from the slots. */
   readonly wanted: number | undefined
   readonly slots: number
   readonly spoken: Pick<WorkerLanguages, 'all' | 'within'>
@@ -20,20 +20,20 @@ export interface WorkerWarmRoomsOptions {
 }
 
 export interface WorkerWarmRooms {
-  /** The same tools, with which tasks may find their interpreters waiting. */
+  /** The same tools, with waiting interpreters for tasks. */
   within(here: InstanceTools): InstanceTools
   close(): Promise<void>
 }
 
 const NONE: WorkerWarmRooms = { within: (here) => here, async close() {} }
 
-/** A container costs more to keep than its interpreter costs to start. */
+/** Keeping a container costs more than starting its interpreter. */
 const MAKERS: readonly RuntimeName[] = ['sandbox', 'unshare']
 const MOST = 8
-/** With less than this to spare, memory has better uses. */
+/** With less free memory than this, no interpreter waits. */
 const LEAST_FREE_BYTES = 512 * 1024 ** 2
 
-/** Interpreters that wait for code on this worker, for languages that say that theirs can. */
+/** Interpreters that wait for code on this worker, for languages that support it. */
 export function openWarmRooms(options: WorkerWarmRoomsOptions): WorkerWarmRooms {
   const { wanted, slots, spoken, here, clock, log } = options
   const languages = spoken.all
@@ -59,7 +59,7 @@ export function openWarmRooms(options: WorkerWarmRoomsOptions): WorkerWarmRooms 
   }
 }
 
-/** What somebody asks for who says nothing but the code, or the code and what it reads. */
+/** The request of a caller who sends only code, or code and its input. */
 const likelyTasks = (language: Language): CommandTask[] =>
   [{}, { stdin: new Uint8Array() }].map((more) =>
     snippetTask(

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts'
 import { channelTo, openChannels, readTls, workerTarget } from './target.ts'
 import type { StoresByInstance } from './tools.ts'
 
-/** How a worker gets to its server, and to the store. */
+/** The worker's connections to its server and to the store. */
 export interface WorkerWays {
   link(worker: string, hostname: string): WorkerLink
   readonly cas: Channel | StoresByInstance
@@ -22,7 +22,7 @@ export interface WorkerWays {
 
 export interface WaysTools {
   readonly clock: Clock
-  /** Where proxies are named. */
+  /** The variables that name proxies. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -39,7 +39,7 @@ export function openWays(worker: Config['worker'], tools: WaysTools): WorkerWays
   }
 }
 
-/** Everything by HTTP, unless the store is said to be elsewhere by an address that is none. */
+/** All over HTTP, unless a store with another kind of address is configured. */
 function httpWays(worker: Config['worker'], { clock, env }: WaysTools): WorkerWays {
   const { server_url, cas_url = server_url } = worker
   const tls = readTls(worker.tls)

@@ -4,7 +4,7 @@ import { namespaceProblem } from '../../runtimes/namespaces/namespace-problem.ts
 
 type Open = () => Promise<{ close(): Promise<void> }>
 
-/** Other kinds of room, by the name of their backend. */
+/** Other backends, by name. */
 export type OtherBackends = Readonly<Record<'docker' | 'apptainer', Open>>
 
 const HOST =
@@ -20,8 +20,8 @@ const STARTERS = [
 ].map((folder) => `${folder}/apptainer/bin/starter-suid`)
 
 /**
- * The error for a machine that makes no isolated rooms: the real cause, then what works here, the strongest first. A
- * cause that lasts is `invalid`, since another start meets it again.
+ * The error for a machine that cannot isolate rooms: the cause, then the backends that work here, the strongest first.
+ * A permanent cause is `invalid`, because a restart would fail again.
  */
 export async function withoutRooms(refused: FaultError, others: OtherBackends): Promise<FaultError> {
   const problem = await namespaceProblem()
@@ -41,7 +41,7 @@ export async function withoutRooms(refused: FaultError, others: OtherBackends): 
   return new FaultError(problem === undefined ? { kind: 'unavailable', what } : { kind: 'invalid', what }, refused)
 }
 
-/** Tried for real: only what works here is advised. */
+/** Probed: only backends that work here are suggested. */
 async function worksHere(name: string, open: Open, what: string): Promise<string[]> {
   try {
     const backend = await open()

@@ -12,19 +12,19 @@ export interface WorkFolder {
 }
 
 export interface WorkFolderOptions {
-  /** What the user asked for. */
+  /** The configured folder. */
   readonly named: string | undefined
   readonly dataDir: string
   readonly pid: number
-  /** Who has to get there besides ourselves. */
+  /** The other user that must reach it. */
   readonly user: RoomUser | undefined
 }
 
-/** More workers than anybody runs on one machine without saying where. */
+/** More workers than one machine runs without configured folders. */
 const MOST_UNNAMED = 64
 const OPEN_TO_ALL = '/var/tmp'
 
-/** The directory of one worker alone: what lies in it from before is its to remove. */
+/** The folder of one worker alone: it removes what earlier processes left in it. */
 export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderOptions): WorkFolder {
   if (named !== undefined) return hold(openWay(named, user), pid)
   const isClosed = user !== undefined && closedOnTheWay(dataDir) !== undefined
@@ -40,7 +40,7 @@ export function holdWorkFolder({ named, dataDir, pid, user }: WorkFolderOptions)
   }
 }
 
-/** The folder itself is the worker's to open; what leads to it is not. */
+/** The worker may open the folder itself, but not its parents. */
 function openWay(path: string, user: RoomUser | undefined): string {
   make(path)
   if (user === undefined) return path
@@ -53,8 +53,10 @@ function openWay(path: string, user: RoomUser | undefined): string {
   )
 }
 
-/** The data directory is closed to other users, as that of root is: rooms are then where everybody may go,
- * for as long as the worker is there. */
+/**
+ * The data directory is closed to other users, as root's is: rooms are then in a folder that other users can reach, for
+ * as long as the worker runs.
+ */
 function openFolderFor(dataDir: string): string {
   const mark = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 12)
   const path = join(OPEN_TO_ALL, `windlass-${mark}`)
@@ -64,14 +66,14 @@ function openFolderFor(dataDir: string): string {
   throw invalid(`${path} belongs to somebody else: name a folder for this worker in worker.host.work_dir`)
 }
 
-/** Far from the data directory nobody would look for it. */
+/** Outside the data directory no one would clean it up. */
 function removeAll({ path, release }: WorkFolder): void {
   release()
   rmSync(path, { recursive: true, force: true })
   try {
     rmdirSync(dirname(path))
   } catch {
-    // another worker of the same data directory is there
+    // another worker of the same data directory uses it
   }
 }
 
@@ -82,7 +84,7 @@ function hold(path: string, pid: number): WorkFolder {
 
 function make(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o711 }) // commands of another user have to get through
+    mkdirSync(path, { recursive: true, mode: 0o711 }) // commands of another user must pass through
   } catch (error) {
     throw new FaultError({ kind: 'invalid', what: `worker.host.work_dir: ${(error as Error).message}` }, error)
   }

@@ -29,17 +29,17 @@ import { holdWorkFolder } from './work-folder.ts'
 export interface RunningWorker {
   readonly id: string
   readonly slots: number
-  /** Resolves when the server told it to end, and it has; rejects when the server will not have it. */
+  /** Resolves when the server ended the worker; rejects when the server refuses it. */
   readonly ended: Promise<void>
-  /** New connections use the certificates and keys that lie in these files now. Throws when one cannot be read. */
+  /** New connections use the current certificates and keys from these files. Throws when one cannot be read. */
   reloadTls(files: Config['worker']['tls']): void
-  /** Takes nothing new, lets tasks finish for as long as is configured, and says goodbye. */
+  /** Accepts nothing new, lets tasks finish for the configured time, and deregisters. */
   stop(): Promise<void>
-  /** The machine is being taken away: its tasks go to other workers at once. */
+  /** The machine is about to disappear: its tasks go to other workers at once. */
   preempt(): Promise<void>
 }
 
-/** What the server has on record of this worker. */
+/** The registration that the server has for this worker. */
 export interface RegisteredWorker extends SpokenLanguages {
   readonly worker: string
   readonly slots: number
@@ -49,13 +49,13 @@ export interface WorkerSurroundings {
   readonly clock: Clock
   readonly log: Log
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Those that it may offer, if they work here; none when left out. */
+  /** The languages that it may offer if they work here; none by default. */
   readonly languages?: readonly Language[]
-  /** Called after each registration that the server took, with what it said of languages. */
+  /** Called after each accepted registration, with the languages it contained. */
   readonly registered?: ((as: RegisteredWorker) => void) | undefined
 }
 
-/** All parts of a worker, checked before it asks for work. It may be started before its server. */
+/** Builds all components of a worker and checks them before it asks for work. It may start before its server. */
 export async function startWorker(
   config: Config,
   { clock, log: outer, env, languages = [], registered }: WorkerSurroundings,
@@ -69,7 +69,7 @@ export async function startWorker(
   try {
     const folder = holdWorkFolder({ named: settings.host.work_dir, dataDir: server.data_dir, pid: process.pid, user })
     opened.defer(folder.release)
-    // Nothing else may do so while a worker waits for its server to come back.
+    // Only this keeps the process alive while a worker waits for its server.
     const alive = setInterval(() => {}, 2 ** 30)
     opened.defer(() => clearInterval(alive))
     const ways = opened.adopt(openWays(settings, { clock, env }), ({ close }) => close())
@@ -95,9 +95,9 @@ export async function startWorker(
     )
     spoken.begin(() => daemon.offerAgain())
     let closed: Promise<void> | undefined
-    const close = (): Promise<void> => (closed ??= opened.disposeAsync()) // who asks second waits for the first
+    const close = (): Promise<void> => (closed ??= opened.disposeAsync()) // a second caller waits for the first
     const ended = daemon.ended.finally(close)
-    ended.catch(() => {}) // told to whoever asks
+    ended.catch(() => {}) // reported to each caller of `ready`
     const reloadTls = (files: Config['worker']['tls']): void => ways.setTls(readTls(files))
     const stop = (): Promise<void> => daemon.stop().finally(close)
     return { id, slots, ended, reloadTls, stop, preempt: () => daemon.preempt().finally(close) }
@@ -121,7 +121,7 @@ const openToolsOf = (
     backend: settings.backend,
     folder,
     cacheBytes: settings.host.cache_bytes,
-    // The home of the worker is closed to another user, unless the operator says that commands should know of it.
+    // The worker's home is closed to another user, unless the operator passes HOME to commands.
     env: passedOn(settings.host.env_whitelist ?? (user === undefined ? ['PATH', 'HOME'] : ['PATH']), env),
     usesSandbox: settings.host.use_sandbox,
     user,
@@ -134,7 +134,10 @@ const openToolsOf = (
     clock,
   })
 
-/** A grant that cannot be kept is refused here: tasks that use a network do not come to this worker. */
+/**
+ * A network grant that this machine cannot fulfil is dropped here: tasks that use a network are not sent to this
+ * worker.
+ */
 async function hasNetwork(
   { networkProblem }: Probed,
   { allow }: Config['execution']['network'],
@@ -148,7 +151,7 @@ async function hasNetwork(
 
 type Probed = Awaited<ReturnType<typeof selfCheck>>
 
-/** What must stand between the machine and code from anybody. */
+/** The isolation required for untrusted code. */
 const leastRoom = ({ snippets }: Config): IsolationLevel => (snippets.allow_bare ? 'none' : 'namespaces')
 
 let trials = 0
@@ -161,7 +164,7 @@ interface Parts {
   readonly tools: WorkerTools
   readonly ways: WorkerWays
   readonly isolation: IsolationLevel
-  /** What is done to commands while they run can reach them. */
+  /** Running commands can be controlled. */
   readonly holdsReins: boolean
   /** Rooms can have a network, where a task may use one. */
   readonly hasNetwork: boolean
@@ -235,14 +238,14 @@ const registrationOf = ({
 const pairs = (table: Readonly<Record<string, string>>): NamedValue[] =>
   Object.entries(table).map(([name, value]) => ({ name, value }))
 
-/** In the words that build tools use. */
+/** The names that build tools use. */
 const machine = (): Record<string, string> => ({
   OSFamily: ({ linux: 'Linux', darwin: 'macOS' } as Record<string, string>)[platform()] ?? platform(),
   Arch: ({ x64: 'x86_64', arm64: 'aarch64' } as Record<string, string>)[arch()] ?? arch(),
   ISA: ({ x64: 'x86-64', arm64: 'arm-a64' } as Record<string, string>)[arch()] ?? arch(),
 })
 
-/** Apptainer wants somebody who is in the list of users; only root has a choice. */
+/** Apptainer requires a user with an account; only root can choose one. */
 const accountFor = (backend: Backend): string | undefined =>
   backend === 'apptainer' && process.getuid?.() === 0 ? '65534' : undefined
 

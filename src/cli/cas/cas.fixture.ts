@@ -22,14 +22,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Where the server of this file's tests is. */
+/** The address of the server of this file's tests. */
 export const target = (): string => server.target
 
 export interface Seat {
   readonly isTerminal?: boolean
   /** Another server, or '' for none. */
   readonly at?: string
-  /** Hears everything that goes to standard error. */
+  /** Receives everything that goes to standard error. */
   readonly onErr?: (signals: EventEmitter) => void
 }
 
@@ -58,7 +58,7 @@ export async function cas(argv: readonly string[], seat: Seat = {}) {
 }
 
 let names = 0
-/** A path that nothing has yet. */
+/** A path that does not exist yet. */
 export const fresh = (): string => join(folder, `f${names++}`)
 
 export function made(bytes: Uint8Array): string {

@@ -49,7 +49,7 @@ Examples:
   windlass cas gc --to 10GB                         evict what was not asked for the longest, down to that size
   windlass cas gc --older-than 7d --dry-run         what would go if all went that nobody asked for in a week`
 
-/** The content-addressable storage of a server: put, get, look, and make room. */
+/** The commands for a server's content-addressable storage. */
 export function casCommand(terminal: Terminal): Command {
   const cas = new Command('cas')
     .description('put blobs on a server and get them back, see what it holds, and make room')

@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest'
 import { doublingTree } from '../../testing/doubling-tree.ts'
 import { cas, digestOf, fresh, lastDigest, random, target, windlass } from './cas.fixture.ts'
 
-/** A directory with a bit of everything. */
+/** A directory with every kind of entry. */
 function madeTree(): string {
   const root = fresh()
   mkdirSync(join(root, 'a/b/empty'), { recursive: true })
@@ -33,7 +33,7 @@ function madeTree(): string {
   return root
 }
 
-/** Everything below a directory, in words that can be compared. */
+/** A comparable listing of everything below a directory. */
 const looked = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((name) => {
@@ -116,13 +116,13 @@ describe('directories', () => {
     const got = await inProcess('get', lastDigest(put.out), '--dir', '-o', back)
     console.log(`MB at most: put of 10 files ${base.megabytes}, of 10,000 ${put.megabytes}; get ${got.megabytes}`)
     expect(looked(back)).toEqual(looked(many))
-    // 240 MB of content: all of it in memory would show.
+    // 240 MB of content, which would be visible if it were all in memory.
     expect(put.megabytes - base.megabytes).toBeLessThan(160)
     expect(got.megabytes - base.megabytes).toBeLessThan(160)
   })
 })
 
-/** As a process of its own, with the most memory that it ever had. */
+/** As a separate process, with its peak memory. */
 async function inProcess(...argv: string[]) {
   const report = `process.on('exit',()=>process.stderr.write('rss '+process.resourceUsage().maxRSS))`
   const env = { ...process.env, NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}` }

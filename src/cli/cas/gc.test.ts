@@ -30,7 +30,7 @@ describe('stat', () => {
 describe('gc', () => {
   const SMALL = { STORAGE_CAS_MAX_BYTES: '134217728', STORAGE_CAS_PACK_BYTES: '1048576' }
 
-  /** A server of its own with twenty old files, an hour, and ten new ones. */
+  /** A separate server with twenty old files, an hour, and ten new ones. */
   async function grown() {
     const own = await runningServer(fresh(), SMALL)
     const put = async (count: number) => {

@@ -21,7 +21,7 @@ export interface GetOptions extends DigestOptions, LimitOptions {
   readonly unsafeLinks?: true
 }
 
-/** Up to here the hash is looked at before the first byte leaves. */
+/** Up to this size the hash is verified before the first byte is written. */
 const IN_MEMORY_BYTES = 4 * 1024 * 1024
 
 export async function runGet(text: string, options: GetOptions, terminal: Terminal): Promise<void> {

@@ -10,7 +10,7 @@ import { type Session, withServer } from '../session/cas-session.ts'
 import type { DigestOptions } from '../session/grid-flags.ts'
 import { ExitRequest } from '../session/verdict.ts'
 
-/** Digests in one question. */
+/** Digests per request. */
 const GROUP = 5000
 
 export async function runStat(texts: readonly string[], options: DigestOptions, terminal: Terminal): Promise<void> {

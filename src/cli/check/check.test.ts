@@ -38,7 +38,7 @@ async function check(argv: readonly string[], isTerminal = false) {
   return { code: await run(['check', 'reapi', ...argv], terminal), out: out.join(''), err: err.join('') }
 }
 
-/** A server that breaks one behaviour, or none; the answer is where it listens. */
+/** A server that breaks one behaviour, or none; returns its address. */
 async function started(broken?: keyof typeof BREAKS, more: Omit<RunningServer, 'timing'> = {}): Promise<string> {
   await prepareHashing()
   const right = honest(EVERYTHING)

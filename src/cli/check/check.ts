@@ -22,7 +22,7 @@ Examples:
   windlass check reapi --target grpc://127.0.0.1:8980 --platform OSFamily=Linux --junit report.xml
   windlass check reapi --list`
 
-/** As the parser hands them over. */
+/** As the parser returns them. */
 export interface CheckOptions extends DialOptions {
   readonly target?: string
   readonly instance: string

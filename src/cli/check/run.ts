@@ -23,7 +23,7 @@ export async function runCheck(options: CheckOptions, terminal: Terminal): Promi
   const behaviours = select(BEHAVIOURS, options)
   if (behaviours.length === 0) throw wrong(`--only: no behaviour has such an id; --list prints all of them`)
   if (options.list) return terminal.out(options.json ? `${JSON.stringify(behaviours, null, 2)}\n` : listed(behaviours))
-  // A run leaves blobs behind: the server is always named, and never the default one.
+  // A run leaves blobs behind: the server must be named explicitly.
   const named = options.target ?? options.server ?? terminal.env.WINDLASS_SERVER
   if (named === undefined || named === '')
     throw invalid('--target is needed: grpc://host:port, grpcs://host:port or unix:/path')
@@ -70,7 +70,7 @@ async function check({ behaviours, target, channel }: What, options: CheckOption
   if (tally(results).failed > 0) throw new ExitRequest(1)
 }
 
-/** A line that is written over, for people only. */
+/** A progress line on a terminal only. */
 function progress(total: number, { errIsTerminal, err }: Terminal): (result: Result, done: number) => void {
   let failed = 0
   return ({ behaviour, outcome }, done) => {

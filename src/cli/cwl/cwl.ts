@@ -27,7 +27,7 @@ Examples:
   windlass cwl run --outdir results --quiet packed.cwl#main job.json >outputs.json
   windlass cwl run --server http://grid:8080 align.cwl job.yml`
 
-/** Workflows in the Common Workflow Language. */
+/** The commands for workflows in the Common Workflow Language. */
 export function cwlCommand(terminal: Terminal): Command {
   const cwl = new Command('cwl')
     .description('run, check and pack CWL workflows')

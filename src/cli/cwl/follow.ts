@@ -7,17 +7,17 @@ import type { RunWatch } from '../../cwl-runner/machine.ts'
 export interface RunFollowing {
   readonly client: SubmissionsClient
   readonly watch: RunWatch
-  /** Which steps it has something to say about. */
+  /** Which steps to report. */
   readonly steps: 'all' | 'failed'
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
-/** A server that restarts is back within this, or somebody has to look after it. */
+/** A server that restarts is expected back within this time. */
 const PATIENCE_MS = 120_000
 const PAUSE_MS = 500
 
-/** Watches a submission to its end. A server that goes away in between is asked again. */
+/** Watches a workflow run to its end. Reconnects when the server is temporarily unreachable. */
 export async function followSubmission(id: string, following: RunFollowing): Promise<RemoteSubmission> {
   const { client, clock, signal } = following
   const tell = stepTeller(id, following)
@@ -43,7 +43,7 @@ export async function followSubmission(id: string, following: RunFollowing): Pro
 
 const isOver = ({ state }: RemoteSubmission): boolean => state !== 'PENDING' && state !== 'RUNNING'
 
-/** In the words of a run on this machine; what one that failed has printed is fetched. */
+/** Reports steps as a local run does, and fetches the output of a failed one. */
 function stepTeller(id: string, { client, watch }: RunFollowing): (step: RemoteStep) => Promise<void> {
   const seen = new Map<string, RemoteStep['state']>()
   const lastWords = async (path: string): Promise<void> => {

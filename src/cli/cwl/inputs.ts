@@ -16,7 +16,7 @@ import { basenameOf } from '../../workflow/values/uri.ts'
 import { isList, type ValueRecord } from '../../workflow/values/value.ts'
 import { relocated } from './locations.ts'
 
-/** What a server needs to run a process: all that is on this machine is named by what it was sent as. */
+/** The data that a server needs to run a process: local files are replaced by the digests they were uploaded as. */
 export interface PackedRequest {
   readonly workflow: ValueRecord
   readonly inputs: ValueRecord
@@ -30,8 +30,8 @@ export interface Packing {
 }
 
 /**
- * Makes the inputs complete while the files are at hand, so that secondary files come along, and sends what they, and the
- * defaults in the documents, consist of.
+ * Completes the inputs while the local files are available, including secondary files, and uploads them and the
+ * defaults in the documents.
  */
 export async function packOrder({ process: opened, inputs }: OpenedProcess, packing: Packing): Promise<PackedRequest> {
   const { files, expressions } = packing
@@ -50,7 +50,7 @@ export async function packOrder({ process: opened, inputs }: OpenedProcess, pack
   return { workflow: await send(workflow), inputs: await send(bound), schemas: await schemasOf(workflow) }
 }
 
-/** What is at the location counts; it is looked at again where it is needed. */
+/** The file at the location is authoritative; it is read again where it is needed. */
 function atServer(data: DataValue, to: string): DataValue {
   const { contents: _, listing: __, path: ___, dirname: ____, ...rest } = data
   const basename = typeof data.basename === 'string' ? data.basename : basenameOf(String(data.location))
@@ -71,7 +71,7 @@ async function sentLocation(data: DataValue, location: string, { files, uploads 
 async function schemasOf({ $schemas }: ValueRecord): Promise<Readonly<Record<string, string>>> {
   const texts: [string, string][] = []
   for (const address of isList($schemas) ? $schemas : []) {
-    // A vocabulary that cannot be had only makes formats stricter, here as on the server.
+    // A missing ontology only makes format checks stricter, here as on the server.
     const text = typeof address === 'string' ? await fetchLocal(address).catch(() => undefined) : undefined
     if (typeof address === 'string' && text !== undefined) texts.push([address, text])
   }

@@ -8,7 +8,7 @@ import { checkProcess } from '../../workflow/process/check.ts'
 import type { Process } from '../../workflow/process/process.ts'
 import { ExitRequest } from '../session/verdict.ts'
 
-/** Says of each document whether it is right, and where it is not. */
+/** Reports for each document whether it is valid, and the place of an error. */
 export async function validateCwl(named: readonly string[], terminal: Terminal): Promise<void> {
   let isRight = true
   for (const one of named) {
@@ -49,7 +49,7 @@ async function checked(named: string): Promise<Process> {
 
 function tell(error: unknown, terminal: Terminal): void {
   if (!(error instanceof FaultError)) throw error
-  // Editors and terminals follow a path, not an address.
+  // A path instead of an address, because editors and terminals can open it.
   terminal.err(`${error.message.replaceAll(/file:\/\/(\/[^\s:]*)/g, (_, path: string) => plain(path))}\n`)
 }
 

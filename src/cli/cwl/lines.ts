@@ -1,10 +1,10 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** What each command prints, as whole lines; those of several come mixed. */
+/** Splits the output of commands into whole lines; lines of several commands are mixed. */
 export interface CommandLines {
-  /** The lines that these bytes have ended. */
+  /** Returns the lines that these bytes complete. */
   add(path: string, bytes: Uint8Array): readonly string[]
-  /** What came after the last line, and the command is forgotten. */
+  /** Returns the rest after the last line, and forgets the command. */
   end(path: string): readonly string[]
 }
 

@@ -4,7 +4,9 @@ import type { ValueRecord } from '../../workflow/values/value.ts'
 
 const AT_ONCE = 16
 
-/** Moves everything that a value names, several at a time and each once; answers the value with the new locations. */
+/**
+ * Transfers all files that a value names, several at a time and each once; returns the value with the new locations.
+ */
 export async function relocated(
   value: ValueRecord,
   move: (location: string, data: DataValue) => Promise<string>,

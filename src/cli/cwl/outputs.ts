@@ -12,7 +12,7 @@ import { relocated } from './locations.ts'
 
 export interface Fetching {
   readonly blobs: HttpBlobs
-  /** The id of the one whose outputs they are. */
+  /** The id of the run that made the outputs. */
   readonly submission: string
   readonly outdir: string
   /** A folder of this run alone, by its real path. */
@@ -20,7 +20,7 @@ export interface Fetching {
   readonly files: LocalFiles
 }
 
-/** Fetches the outputs of a run, and puts them where its owner wants them. */
+/** Fetches the outputs of a run into the user's output directory. */
 export async function fetchOutputs(outputs: ValueRecord, fetching: Fetching): Promise<ValueRecord> {
   const { blobs, submission, outdir, rooms, files } = fetching
   const small = await blobs.fetchSmall(submission, filesIn(outputs), rooms)
@@ -39,7 +39,7 @@ export async function fetchOutputs(outputs: ValueRecord, fetching: Fetching): Pr
   return deliverOutputs(local, { outdir, rooms, files })
 }
 
-/** Programs are not among them: they are brought as what they are. */
+/** Executable files are not included: they keep their mode. */
 function filesIn(outputs: ValueRecord): readonly Digest[] {
   const found: Digest[] = []
   mapData(outputs, (data) => {

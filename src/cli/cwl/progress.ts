@@ -2,16 +2,16 @@ import type { Terminal } from '../../app/process/terminal.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
 import { commandLines } from './lines.ts'
 
-/** Shows a run on standard error: a line that is kept up to date for a person, one for each end for a log. */
+/** Shows a run on standard error: a status line on a terminal, one line per finished step in a log. */
 export interface CwlProgress extends RunWatch {
-  /** So many bytes of inputs have gone to a server. */
+  /** The number of uploaded bytes. */
   sent(bytes: number): void
-  /** Takes the line away. */
+  /** Clears the line. */
   close(): void
 }
 
 const CLEAR_LINE = '\r\u001b[K'
-/** Of a command that failed, for whoever wanted to hear nothing else. */
+/** The output of a failed command, in quiet mode. */
 const LAST_WORDS = 20
 
 export function cwlProgress(terminal: Terminal, { isQuiet }: { readonly isQuiet: boolean }): CwlProgress {
@@ -69,7 +69,7 @@ function shownProgress(terminal: Terminal): CwlProgress {
   }
 }
 
-/** Keeps what commands print until they have ended: only of one that failed does anybody hear. */
+/** Keeps the output of commands until they end: only that of a failed one is shown. */
 function quietProgress(terminal: Terminal): CwlProgress {
   const lines = commandLines()
   const last = new Map<string, readonly string[]>()
@@ -91,7 +91,7 @@ function quietProgress(terminal: Terminal): CwlProgress {
   }
 }
 
-/** What a command prints must not move a person's cursor, nor change what the terminal shows elsewhere. */
+/** Removes control sequences: output must not move the cursor or change other parts of the terminal. */
 const printable = (line: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   line.replace(/\r$/, '').replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '\ufffd')

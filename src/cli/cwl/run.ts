@@ -28,7 +28,7 @@ const UNSUPPORTED = 33
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 const SIGNALS = Object.keys(SIGNAL_CODES) as (keyof typeof SIGNAL_CODES)[]
 
-/** What every CWL runner does: inputs in, output object on standard output, and an exit code that says how it went. */
+/** Behaves like every CWL runner: inputs in, output object on standard output, and an exit code for the result. */
 export async function runCwl(order: CwlRunRequest, terminal: Terminal): Promise<void> {
   const leaving = new AbortController()
   let interrupted: number | undefined
@@ -47,7 +47,7 @@ export async function runCwl(order: CwlRunRequest, terminal: Terminal): Promise<
   }
 }
 
-/** A fault in a document ends the run as a failing command does; one of ours goes on to whoever tells of it. */
+/** An error in a document ends the run like a failed command; other errors are rethrown. */
 async function judged(run: () => Promise<number>, terminal: Terminal): Promise<number> {
   try {
     return await run()

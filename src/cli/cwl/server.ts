@@ -32,15 +32,15 @@ export interface ServerFlags extends DialOptions {
 export interface ServerRun extends OpenedProcess {
   readonly name: string
   readonly flags: ServerFlags & { readonly server: string }
-  /** Where outputs go, by its real path. */
+  /** The output directory, by its real path. */
   readonly outdir: string
   readonly watch: RunWatch
-  /** Bytes that were sent so far. */
+  /** Bytes uploaded so far. */
   readonly sent: (bytes: number) => void
   readonly signal: AbortSignal
 }
 
-/** Runs a workflow on a server: its inputs go there, its outputs come back. */
+/** Runs a workflow on a server: uploads its inputs and fetches its outputs. */
 export async function runOnServer(run: ServerRun): Promise<StepOutcome> {
   const { flags, outdir, signal, watch } = run
   const { instance } = flags
@@ -65,7 +65,7 @@ export async function runOnServer(run: ServerRun): Promise<StepOutcome> {
     const fetching = { blobs, submission: id, outdir, rooms, files }
     return await outcomeOf(ended, (outputs) => fetchOutputs(outputs, fetching))
   } catch (error) {
-    // Nobody is left who would fetch what it makes.
+    // No client is left to fetch its outputs.
     if (signal.aborted && id !== undefined) await client.cancel(id).catch(() => {})
     throw signal.aborted ? new FaultError({ kind: 'cancelled', what: 'it was cancelled' }) : error
   } finally {
@@ -86,13 +86,13 @@ async function outcomeOf(
   return { kind: 'failed', path: step, why: message, ...(unsupported && { unsupported: true }) }
 }
 
-/** The HTTP address of the server, which the server reports at either of its ports. */
+/** The server's HTTP address, which it reports on either of its ports. */
 async function callerFor(flags: ServerRun['flags']): Promise<HttpCaller> {
   const headers = headersOf(flags.header)
   const prefixed = /^https?:\/\/[^/]+\/./.test(flags.server) ? URL.parse(flags.server) : null
   const target = targetOf('--server', prefixed?.origin ?? flags.server)
   const tls = tlsOf(target, flags)
-  // Below a path there is a proxy, which is asked as it is.
+  // An address with a path is a proxy, which is used as it is.
   if (prefixed !== null) return httpCaller({ url: prefixed, tls, headers })
   const address = await httpAddress(target, { clock: systemClock, tls })
   if (address === undefined && target.byHttp !== true && !('path' in target.address))

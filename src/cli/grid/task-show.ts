@@ -73,7 +73,7 @@ async function showLogs(task: TaskView, { session, options, terminal, stdio }: S
   await showResult(task, output, session)
 }
 
-/** What the live view did not have is in the result. Only actions have one that is known here. */
+/** Output that the live view did not have is in the result. Only actions have a result that is readable here. */
 async function showResult(task: TaskView, output: LiveOutput, session: GridSession): Promise<void> {
   if (task.origin !== 'action') return
   const { rpcs, signal, newId } = session

@@ -1,7 +1,7 @@
 import type { TaskView } from '../../model/grid-view.ts'
 import { clippedText, commandText, quietText, spanText, tableText } from '../output/table.ts'
 
-/** What came of it in a word, and what it is about in a line. */
+/** The outcome in one word and a one-line description. */
 const stateText = ({ state, exitCode, cached }: TaskView): string => {
   if (state !== 'completed') return state
   const ended = exitCode === undefined || exitCode === 0 ? state : `exit ${exitCode}`
@@ -11,11 +11,11 @@ const stateText = ({ state, exitCode, cached }: TaskView): string => {
 const aboutText = ({ command, origin, actionDigest }: TaskView): string =>
   command.length > 0 ? commandText(command) : `${origin} ${actionDigest ?? ''}`.trim()
 
-/** How long its last attempt has run, or ran. */
+/** The duration of its last attempt. */
 const ranText = ({ startedAt, endedAt }: TaskView, now: number): string =>
   startedAt === undefined ? '-' : spanText((endedAt ?? now) - startedAt)
 
-/** Of a command in a table; the task itself shows more. */
+/** The limit for a command in a table; `windlass task` shows more. */
 const MOST_CELLS = 80
 
 const HEAD = ['TASK', 'STATE', 'AGE', 'RAN', 'WORKER', 'INSTANCE', 'COMMAND']
@@ -34,7 +34,7 @@ export const tasksTable = (tasks: readonly TaskView[], now: number): string =>
     ]),
   )
 
-/** Everything about one, a line each. */
+/** All details of one task, one per line. */
 export function taskText(task: TaskView, reasons: readonly string[], now: number): string {
   const at = (time: number | undefined): string =>
     time === undefined ? '-' : `${new Date(time).toISOString()}, ${spanText(now - time)} ago`
@@ -52,7 +52,7 @@ export function taskText(task: TaskView, reasons: readonly string[], now: number
     ['ended', at(task.endedAt)],
     ...reasons.map((reason, index) => [index === 0 ? 'why' : '', reason]),
   ]
-  // The first row of a table is its head; here it is a row like the others.
+  // Here the first row is an ordinary row, not a header.
   const [first = [], ...rest] = rows
   return tableText(first, rest)
 }

@@ -18,7 +18,7 @@ export interface TasksOptions extends GridOptions {
 
 const MOST = 10_000
 const PAGE = 100
-/** A page may be empty though there are more; looking on and on for what is not there would be of no use. */
+/** A page may be empty although more follow; the search is limited. */
 const MOST_PAGES = 200
 const WATCH_MS = 1_000
 const TO_TOP = '\u001b[H\u001b[J'

@@ -9,7 +9,7 @@ const sh = (script: string): string[] => ['run', '--no-cache', '--', '/bin/sh', 
 const newest = async (): Promise<Record<string, unknown>> =>
   JSON.parse((await windlass(['tasks', '--limit', '1', '--json'])).out).tasks[0]
 
-/** A task that prints, and runs until it is let go. */
+/** A task that prints, and runs until it is released. */
 async function running() {
   const gate = fresh()
   const script = `echo begun; echo odd >&2; while [ ! -e ${gate} ]; do sleep 0.02; done; echo done`

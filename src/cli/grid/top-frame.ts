@@ -2,12 +2,12 @@ import type { GridFigures, TaskView, WorkerInView } from '../../model/grid-view.
 import { clippedText, quietText } from '../output/table.ts'
 import { tasksTable } from './task-text.ts'
 
-/** What is seen of a grid at one moment. */
+/** The state of a grid at one moment. */
 export interface GridMoment {
   readonly figures: GridFigures
-  /** The one before it, for rates; undefined at first. */
+  /** The previous state, for rates; undefined at first. */
   readonly before: GridFigures | undefined
-  /** Those that run. */
+  /** The running ones. */
   readonly tasks: readonly TaskView[]
   readonly workers: readonly WorkerInView[]
   readonly server: string
@@ -22,14 +22,14 @@ const BAR = 20
 const MOST_QUEUES = 5
 const NONE = '-'
 
-/** One picture of the grid, no line longer and no more lines than there is room for. */
+/** One frame of the grid, within this width and height. */
 export function topFrame(moment: GridMoment, { columns, rows }: FrameSize): string[] {
   const { figures, tasks, workers } = moment
   const running = tasks.length === 0 ? [] : ['', ...tasksTable(tasks, figures.now).trimEnd().split('\n')]
   const waiting = queueLines(figures)
   const head = headLines(moment)
   const left = Math.max(0, rows - head.length - waiting.length)
-  // Half of what is left is the workers', more if there are few tasks.
+  // Workers get half of the remaining lines, more if there are few tasks.
   const seats = workerLines(workers, Math.max(Math.floor(left / 2), left - running.length))
   const lines = [...head, ...waiting, ...seats, ...running]
   return lines.slice(0, rows).map((line) => clippedText(line, columns))

@@ -9,7 +9,7 @@ import { type FrameSize, type GridMoment, topFrame } from './top-frame.ts'
 
 const EVERY_MS = 1_000
 const MOST_TASKS = 50
-/** For whoever keeps the picture in a file. */
+/** Without control sequences, for output to a file. */
 const PAPER: FrameSize = { columns: 120, rows: 60 }
 const CTRL_C = '\u0003'
 
@@ -32,7 +32,7 @@ async function momentOf(grid: GridClient, begun: Begun): Promise<GridMoment> {
   return { ...begun, tasks, workers }
 }
 
-/** Until q; whatever happens, the terminal is given back as it was. */
+/** Runs until q; the terminal is restored in every case. */
 async function showTop({ grid, signal, target }: GridSession, screen: FullScreen): Promise<void> {
   let moment: GridMoment | undefined
   const left = Promise.withResolvers<'left'>()
@@ -62,6 +62,6 @@ async function showTop({ grid, signal, target }: GridSession, screen: FullScreen
   }
 }
 
-/** Over what was there, line by line: a screen that is emptied first flickers. */
+/** Overwrites line by line: clearing the screen first would flicker. */
 const pictureOf = (lines: readonly string[]): string =>
   `\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`

@@ -93,7 +93,7 @@ test('without a terminal one frame is printed, or the figures as JSON', async ()
   expect(JSON.parse((await windlass(['top', '--json'])).out)).toMatchObject({ queued: 0, slots: 2, queues: [] })
 })
 
-/** A screen that is looked at by a test. */
+/** A screen that the test reads. */
 function watchedScreen() {
   const drawn: string[] = []
   let listener: Parameters<FullScreen['enter']>[0] | undefined

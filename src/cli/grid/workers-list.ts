@@ -60,7 +60,7 @@ export function workersText(workers: readonly WorkerInView[]): string {
   return tableText(['WORKER', 'STATE', 'TASKS', 'HEARD', ...(needsWhy ? ['WHY'] : []), 'OFFERS'], rows)
 }
 
-/** In a state that somebody will ask about. */
+/** In a state that needs an explanation. */
 const isOdd = ({ state }: WorkerInView): boolean => state !== 'ONLINE' && state !== 'BUSY'
 
 const properties = (worker: WorkerInView): string[] =>
@@ -68,7 +68,10 @@ const properties = (worker: WorkerInView): string[] =>
     .filter(({ name }) => name !== LANGUAGE_PROPERTY && name !== TESTING_PROPERTY)
     .map(({ name, value }) => `${name}=${value}`)
 
-/** A worker may have two dozen, each with and without its version: here they are counted, and --json names them. */
+/**
+ * A worker may have two dozen languages, each with and without its version: here they are counted, and --json names
+ * them.
+ */
 function languages(worker: WorkerInView): string[] {
   const offered = worker.properties.filter(({ name, value }) => name === LANGUAGE_PROPERTY && !value.includes('@'))
   const testing = worker.properties.filter(({ name }) => name === TESTING_PROPERTY)

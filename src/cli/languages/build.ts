@@ -19,7 +19,7 @@ export interface LanguagesBuildFlags extends PlaceFlags {
 const BAR = 20
 const NAME = /^[a-z0-9][a-z0-9+#-]{0,49}$/
 
-/** Gives a language a system of its own, and tells how far it is. */
+/** Builds a root file system for a language, and shows progress. */
 export async function runLanguagesBuild(name: string, flags: LanguagesBuildFlags, terminal: Terminal): Promise<void> {
   const { languages, folders, backend } = languagesSession(flags, terminal)
   const base = namedLanguage(languages, name)

@@ -27,7 +27,7 @@ Examples:
   windlass languages build python --packages python3-sympy --as python-sympy
   windlass languages build r --from /srv/r-with-everything`
 
-/** What code can be written in, here. */
+/** The commands for languages on this machine. */
 export function languagesCommand(terminal: Terminal): Command {
   const languages = new Command('languages')
     .description('show the languages of this machine, test them, give them libraries')
@@ -39,7 +39,7 @@ export function languagesCommand(terminal: Terminal): Command {
     .option('--json', 'print one JSON document')
     .allowExcessArguments()
     .action(async (flags: LanguagesFlags, list: Command) => {
-      // What is no command is taken for words to the one that stands for none.
+      // An unknown command becomes an argument of the default command.
       const [word] = list.args
       if (word !== undefined) languages.error(`error: unknown command '${word}'${meant(word)}`)
       const { listLanguages } = await import('./list.ts')

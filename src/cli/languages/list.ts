@@ -16,12 +16,12 @@ export interface LanguagesFlags extends PlaceFlags {
 
 type Report = ReturnType<LanguageMachine['reports']>[number]
 
-/** All languages; what passed before is taken to pass still, as a worker does. */
+/** All languages; a recorded pass counts, as for a worker. */
 export async function listLanguages(flags: LanguagesFlags, terminal: Terminal): Promise<void> {
   await show({ names: [], anew: false, flags }, terminal)
 }
 
-/** Fails when one that was named does not pass, or one that is here fails. */
+/** Fails when a named language does not pass, or an installed one fails. */
 export async function testLanguages(
   names: readonly string[],
   flags: LanguagesFlags,

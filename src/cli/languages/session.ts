@@ -19,7 +19,7 @@ export interface LanguagesSession {
   readonly backend: ReturnType<typeof loadConfig>['config']['worker']['backend']
 }
 
-/** What a worker with these settings would know of languages. */
+/** The languages that a worker with these settings would have. */
 export function languagesSession({ config: file, data, backend }: PlaceFlags, terminal: Terminal): LanguagesSession {
   const flags = [
     { flag: '--data', key: 'server.data_dir', value: data },

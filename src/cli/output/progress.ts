@@ -6,9 +6,9 @@ import { bytesText, countText } from './text.ts'
 const EVERY_MS = 100
 const BAR = 20
 
-/** A line on standard error that is written over, for people only. */
+/** A status line on standard error, on a terminal only. */
 export interface StatusLine {
-  /** Says how it is, unless it said so just now. */
+  /** Shows the status, unless it was shown just now. */
   show(text: () => string): void
   clear(): void
 }

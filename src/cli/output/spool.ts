@@ -5,10 +5,10 @@ import type { DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { fileBlob, type LocalBlob, memoryBlob } from '../../client/cas/local-blob.ts'
 
-/** What is larger than this does not wait in memory until it is known how long it is. */
+/** Larger streams are not kept in memory until their length is known. */
 const IN_MEMORY_BYTES = 4 * 1024 * 1024
 
-/** A stream has no digest before its end: until then it is in memory or, when it is long, in a file of ours. */
+/** A stream has no digest before its end: until then it is in memory or, when it is long, in a temporary file. */
 export class Spool {
   #folder: string | undefined
 

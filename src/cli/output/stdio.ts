@@ -8,7 +8,7 @@ const STDERR = 2
 const WAIT_MS = 5
 const READ_BYTES = 512 * 1024
 
-/** Bytes from standard input, as they come. */
+/** Bytes from standard input, as they arrive. */
 export async function* standardInput(): AsyncGenerator<Uint8Array> {
   for (;;) {
     const piece = Buffer.allocUnsafeSlow(READ_BYTES)
@@ -18,7 +18,7 @@ export async function* standardInput(): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Bytes to standard output, as they are; false when nobody reads them any more. */
+/** Writes bytes to standard output unchanged; returns false when the reader has closed. */
 export const toStandardOutput = (bytes: Uint8Array): Promise<boolean> => writeTo(STDOUT, bytes)
 
 export const toStandardError = (bytes: Uint8Array): Promise<boolean> => writeTo(STDERR, bytes)
@@ -35,7 +35,7 @@ async function writeTo(file: number, bytes: Uint8Array): Promise<boolean> {
   }
 }
 
-/** A pipe that is empty or full, and that somebody set not to block, is tried again. */
+/** Retries on EAGAIN: another process may have set the pipe to non-blocking. */
 async function whenPossible(step: () => Promise<number>): Promise<number> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** Columns for people. Texts come from clients and workers, and must not be able to write all over a terminal. */
+/** Prints columns. Texts come from clients and workers, and must not contain control sequences for the terminal. */
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(quietText))
   const widths = head.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ''))))
@@ -12,11 +12,11 @@ export function tableText(head: readonly string[], rows: readonly (readonly stri
   return `${all.map(line).join('\n')}\n`
 }
 
-/** Without control characters, and without those that turn the direction of what follows. */
+/** Removes control characters and characters that change the text direction. */
 export const quietText = (text: string): string =>
   text.replace(/[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, '�')
 
-/** How many cells of a terminal a text takes: characters of East Asian scripts and most signs take two. */
+/** The number of terminal cells of a text: East Asian characters and most symbols take two. */
 export function widthOf(text: string): number {
   let width = 0
   for (const char of text) width += WIDE.test(char) ? 2 : MARK.test(char) ? 0 : 1
@@ -27,7 +27,7 @@ const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u
 const MARK = /\p{M}/u
 
-/** Cut to so many cells. */
+/** Cuts a text to this many cells. */
 export function clippedText(text: string, cells: number): string {
   if (widthOf(text) <= cells) return text
   let kept = ''
@@ -40,7 +40,7 @@ export function clippedText(text: string, cells: number): string {
   return cells > 0 ? `${kept}…` : ''
 }
 
-/** As somebody would type it into a shell. */
+/** Quotes it for a shell. */
 export const commandText = (argv: readonly string[]): string =>
   argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ')
 

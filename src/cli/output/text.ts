@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import type { TreeLimits } from '../../client/trees/tree-totals.ts'
 
-/** Sizes and times as people write them, read strictly: a guess could cost somebody their cache. */
+/** Strict parsers for sizes and times: a wrong guess could delete a user's cache. */
 const BYTES: Readonly<Record<string, number>> = {
   '': 1,
   B: 1,
@@ -28,7 +28,7 @@ export function parseBytes(flag: string, text: string): number {
   return bytes
 }
 
-/** `90s`, `12h`, `7d`. The unit must be there: 7 of what? */
+/** `90s`, `12h`, `7d`. The unit is required. */
 export function parseSeconds(flag: string, text: string): number {
   const { number, unit } = split(text)
   const scale = Object.hasOwn(SECONDS, unit) ? SECONDS[unit] : undefined
@@ -40,13 +40,13 @@ export function parseSeconds(flag: string, text: string): number {
   return seconds
 }
 
-/** `1000000`: a whole number from 1. */
+/** `1000000`: an integer from 1. */
 function parseCount(flag: string, text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw invalid(`${flag}: ${quoted(text)} is not a whole number from 1`)
   return Number(text)
 }
 
-/** What a download may write to this machine. */
+/** The limits of a download. */
 export const treeLimits = (options: { readonly maxEntries: string; readonly maxBytes: string }): TreeLimits => ({
   mostEntries: parseCount('--max-entries', options.maxEntries),
   mostBytes: parseBytes('--max-bytes', options.maxBytes),
@@ -61,7 +61,7 @@ const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${te
 
 const SCALES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
 
-/** Three figures are enough for people; programs have --json. */
+/** Three significant digits; --json has exact values. */
 export function bytesText(bytes: number): string {
   let value = bytes
   let scale = 0
@@ -82,5 +82,5 @@ export function secondsText(seconds: number): string {
 
 export const countText = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** Paths stand at the end of a line of their own; one that has a line's end in it is written as JSON. */
+/** Paths stand at the end of a line; one that contains a line break is printed as JSON. */
 export const pathText = (path: string): string => (/\p{Cc}/u.test(path) ? JSON.stringify(path) : path)

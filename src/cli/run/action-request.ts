@@ -23,7 +23,7 @@ export interface RunOptions extends DigestOptions, LimitOptions {
 const LOWEST_PRIORITY = 2 ** 31 - 1
 const WHOLE_DIRECTORY = ['']
 
-/** What the command line asks for; throws `invalid` in its words. */
+/** Builds the request from the command line; throws `invalid` with the flag's name. */
 export function actionRequest(argv: readonly string[], options: RunOptions): Omit<RunOrder, 'stdin'> {
   if (argv[0] === '') throw invalid('the command names no program')
   if (argv.some((word) => word.includes('\0'))) throw invalid('an argument has a NUL in it')
@@ -52,7 +52,7 @@ function wantedPaths({ output, outputPath = [] }: RunOptions): readonly string[]
   return outputPaths(outputPath.length > 0 ? outputPath : WHOLE_DIRECTORY)
 }
 
-/** The last of a name counts, as in a shell; platforms may offer several values under one name. */
+/** The last value of a name counts, as in a shell; a platform may have several values for one name. */
 function pairs(flag: '--env' | '--platform', given: readonly string[] = []): ReturnType<typeof pairOf>[] {
   const all = given.map((text) => pairOf(flag, text))
   return flag === '--env' ? [...new Map(all.map((pair) => [pair.name, pair])).values()] : all

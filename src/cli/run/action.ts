@@ -24,7 +24,7 @@ import { runJson } from './json.ts'
 
 const EXIT = { timeout: 124, notRun: 125, closedPipe: 141 } as const
 
-/** A program that starts us may leave a pipe open and never write to it. */
+/** A parent process may leave a pipe open and never write to it. */
 const PATIENCE_MS = 5_000
 const WAITS_FOR_INPUT = 'windlass: reading standard input until it ends; --no-stdin runs the command without it\n'
 
@@ -39,7 +39,7 @@ export async function runOnGrid(
   { terminal, stdio = STDIO }: CommandStdio,
 ): Promise<void> {
   const order = actionRequest(argv, options)
-  // What is wrong with these is reported before anything is sent.
+  // Errors in these are reported before anything is sent.
   priorityOf(options)
   treeLimits(options)
   const spool = new Spool()
@@ -52,7 +52,7 @@ export async function runOnGrid(
   if (code !== 0) throw new ExitRequest(code)
 }
 
-/** Undefined for nothing: a command that is given an empty input has none. */
+/** Undefined when empty: a command with an empty input has none. */
 async function standardInputOf(options: RunOptions, { inIsPiped, err }: Terminal, spool: Spool) {
   if (!options.stdin || inIsPiped !== true) return undefined
   const cancel = systemClock.after(PATIENCE_MS, () => err(WAITS_FOR_INPUT))
@@ -102,7 +102,7 @@ const screenOf = ({ stdio, terminal }: Running, line: StatusLine) => ({
     ),
 })
 
-/** A cache may lose what was uploaded before it is needed: then once more, from the start. */
+/** A cache may evict uploaded blobs before they are needed: then everything is uploaded once more. */
 async function execute(parts: Parts): Promise<{ prepared: PreparedAction; followed: Followed }> {
   for (let isLast = false; ; isLast = true) {
     const prepared = await prepareAction(parts.order, parts)
@@ -112,7 +112,7 @@ async function execute(parts: Parts): Promise<{ prepared: PreparedAction; follow
   }
 }
 
-/** Shows and fetches what there is, and answers the exit code. */
+/** Shows and fetches the results, and returns the exit code. */
 async function settle(followed: Followed, prepared: PreparedAction, parts: Parts): Promise<number> {
   const { end } = followed
   const { options, terminal, client, output, meter } = parts
@@ -150,12 +150,12 @@ function exitCode(end: RunEnd): number {
   if (end.kind === 'timeout') return EXIT.timeout
   if (end.kind !== 'result') return EXIT.notRun
   const { exitCode: code } = end.result
-  // Some say -9 for a command that a signal ended, where a shell says 137.
+  // Some servers report -9 for a command that a signal ended, where a shell reports 137.
   if (code < 0) return 128 + (-code % 128)
   return code > 255 ? 1 : code
 }
 
-/** A failure of ours must not look like one of the command. */
+/** A failure of the grid must not look like one of the command. */
 function notRun(error: unknown, options: RunOptions, { err }: Terminal): number {
   if (error instanceof NobodyReads) return EXIT.closedPipe
   if (!(error instanceof FaultError) || error.fault.kind === 'invalid' || options.verbose) throw error

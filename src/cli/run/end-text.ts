@@ -1,7 +1,7 @@
 import { quietText } from '../output/table.ts'
 import type { Followed } from './follow.ts'
 
-/** What is said of a run beside what the command printed; nothing for one that went as it should. */
+/** The summary of a run beside the command's output; empty for a successful one. */
 export function endText({ end, operation }: Followed, { forPeople }: { readonly forPeople: boolean }): string {
   const lines = wordsFor(end, idOf(operation), forPeople)
   return lines.map((line) => `windlass: ${quietText(line)}\n`).join('')
@@ -26,6 +26,6 @@ function wordsFor(end: Followed['end'], id: string | undefined, forPeople: boole
   }
 }
 
-/** The end of a name that only a program would write in full. */
+/** A name without its long prefix. */
 const idOf = (operation: string | undefined): string | undefined =>
   operation === undefined || operation === '' ? undefined : operation.slice(operation.lastIndexOf('/') + 1)

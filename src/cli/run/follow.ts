@@ -12,9 +12,9 @@ import { quietText } from '../output/table.ts'
 import type { Session } from '../session/cas-session.ts'
 import { priorityOf, type RunOptions } from './action-request.ts'
 
-/** How long the live view may take to come to its end, once the operation has. */
+/** How long the live view may take to end after the operation has ended. */
 const TAIL_MS = 500
-/** After so long people want to know what it waits for. */
+/** After this time the user is told what it waits for. */
 const WAITING_MS = 2_000
 
 export interface Following {
@@ -22,19 +22,19 @@ export interface Following {
   readonly options: RunOptions
   readonly terminal: Terminal
   readonly line: StatusLine
-  /** Undefined when nobody wants to see it live. */
+  /** Undefined without a live view. */
   readonly output: LiveOutput | undefined
 }
 
 export interface Followed {
   readonly action: Digest
   readonly end: RunEnd
-  /** As the server knows it; undefined when it was refused before it had a name. */
+  /** The operation's name; undefined when it was refused before it had one. */
   readonly operation: string | undefined
   readonly worker: string | undefined
 }
 
-/** Has an action executed, and shows what it prints. When the person at the terminal leaves, it is cancelled. */
+/** Executes an action and shows its output. Cancels it when the user interrupts. */
 export async function follow({ actionDigest }: PreparedAction, following: Following): Promise<Followed> {
   const { session, options, terminal, output } = following
   const stop = new AbortController()
@@ -63,7 +63,7 @@ export async function follow({ actionDigest }: PreparedAction, following: Follow
       throw gone.signal.aborted ? new NobodyReads() : error
     }
   }
-  // What the live view still has of it comes in its own order: that is worth a moment.
+  // The live view has the output of both streams in order, so it gets a moment to finish.
   await Promise.race([live, idle(TAIL_MS)])
   stop.abort()
   await live
@@ -90,7 +90,7 @@ async function shown(
   if (output.isLeft) gone.abort()
 }
 
-/** Thrown when standard output was closed on us, as by `head`. */
+/** Thrown when standard output was closed, as by `head`. */
 export class NobodyReads extends Error {}
 
 const clientFor = ({ session, terminal, line }: Following, signal: AbortSignal) =>
@@ -123,7 +123,7 @@ async function cancel(client: ReturnType<typeof clientFor>, operation: string, t
   )
 }
 
-/** Unlike `pause`, it does not keep the process. */
+/** Unlike `pause`, it does not keep the process alive. */
 const idle = (ms: number): Promise<void> => new Promise((resolve) => void systemClock.after(ms, resolve))
 
 interface Telling extends Following {
@@ -131,8 +131,8 @@ interface Telling extends Following {
 }
 
 /**
- * People see it in a line that is written over; elsewhere each reason is said once, for some count down the seconds.
- * Another server than ours cannot be asked, and then nothing is told.
+ * On a terminal it is a status line; elsewhere each reason is printed once, because some count down seconds. Other
+ * servers do not report it, and then nothing is printed.
  */
 async function tellWhyItWaits(operation: string, isWaiting: () => boolean, telling: Telling): Promise<void> {
   const { session, terminal, line, signal, options } = telling

@@ -6,10 +6,10 @@ import type { TransferTally } from '../output/progress.ts'
 import { streamPieces } from '../output/streams.ts'
 import type { Followed } from './follow.ts'
 
-/** Longer output is only named: whoever wants it has `windlass cas get`. */
+/** Longer output is printed as a digest, for `windlass cas get`. */
 const MOST_TEXT = 1024 * 1024
 
-/** How a run ended, for programs. */
+/** The end of a run as JSON. */
 export async function runJson(
   { action, end, operation, worker }: Followed,
   client: CasClient,

@@ -29,7 +29,7 @@ Examples:
   windlass run --input . --platform OSFamily=Linux --env CC=clang --timeout 5m -- ./configure
   windlass run -s grpc://grid.example.com:8980 --input . --no-cache --json -- ./flaky-test`
 
-/** One command on the grid, as if it ran here. */
+/** Runs one command on the grid as if it ran here. */
 export const runCommand = (terminal: Terminal, stdio?: Stdio): Command =>
   addLimitFlags(addDigestFlag(addServerFlags(new Command('run'))))
     .description('run a command on the grid')

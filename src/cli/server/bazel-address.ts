@@ -1,3 +1,3 @@
-/** As Bazel writes addresses; the HTTP side tells whether there is TLS. */
+/** An address in Bazel's notation; the HTTP address shows whether TLS is used. */
 export const bazelAddress = (grpc: string, httpUrl: string): string =>
   grpc.startsWith('unix:') ? grpc : `${httpUrl.startsWith('https:') ? 'grpcs' : 'grpc'}://${grpc}`

@@ -10,7 +10,7 @@ export interface Configured {
   readonly load: () => Config
 }
 
-/** The settings that hold, and a log that has been told what is odd about them. */
+/** The effective settings, and a log that contains the warnings about them. */
 export async function configured(
   file: string | undefined,
   flags: readonly FlagSetting[],

@@ -3,14 +3,17 @@ import { version } from '../../app/process/version.ts'
 import type { RunningServer } from '../../app/server/server.ts'
 
 interface ReadyWords {
-  /** What there is beside the server. */
+  /** Components beside the server. */
   readonly withWhat: string
-  /** What to do next, for people. */
+  /** Suggestions for the user. */
   readonly next: string
   readonly json: boolean
 }
 
-/** Says that a server is ready and where: to people, to a log, or as the line of JSON that programs wait for. */
+/**
+ * Reports that a server is ready and its addresses: as text, as a log line, or as the line of JSON that programs wait
+ * for.
+ */
 export function printReady(server: RunningServer, said: ReadyWords, terminal: Terminal): void {
   const { grpc, http, httpUrl, health } = server
   const { ready, reasons } = server.readiness.state()

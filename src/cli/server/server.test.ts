@@ -15,12 +15,12 @@ const launcher = fileURLToPath(new URL('../../../bin/windlass', import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'windlass-server-command-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Settings of whoever runs the tests must not reach the servers under test. */
+/** Settings of the user who runs the tests must not reach the servers under test. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WINDLASS_')))
 
 const FREE = ['--grpc', '127.0.0.1:0', '--http', '127.0.0.1:0']
 
-/** A server of its own process; `ready` is the first that it prints. */
+/** A server in its own process; `ready` is its first output. */
 function started(...flags: string[]) {
   const data = mkdtempSync(join(folder, 'data-'))
   const server = spawn(launcher, ['server', '--data', data, ...flags], { env })
@@ -115,7 +115,7 @@ test.each([
   await once(call, 'data')
   server.kill('SIGTERM')
   while ((await fetch(`http://${http}/readyz`)).ok) await setTimeout(5)
-  await setTimeout(100) // sooner it would pass for an echo of the first
+  await setTimeout(100) // sooner it would count as an echo of the first
   server.kill(signal)
   expect(await ended).toBe(code)
   client.close()

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { FlagSetting } from '../../app/config/load.ts'
 
-/** The flags that set something a file could set as well. */
+/** The flags that override settings of the file. */
 export const SETTING_FLAGS = [
   {
     flag: '--grpc',
@@ -31,7 +31,7 @@ export const SETTING_FLAGS = [
   },
 ] as const
 
-/** What a command that reads settings takes: a file, and flags that go over it. */
+/** The flags of a command that reads settings: a file, and overrides. */
 export function addSettingFlags(command: Command): Command {
   command.option('-c, --config <file>', 'read settings from a TOML file')
   for (const { flag, value, help } of SETTING_FLAGS) command.option(`${flag} ${value}`.trim(), help)

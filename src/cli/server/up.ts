@@ -55,7 +55,7 @@ async function up(options: Options, terminal: Terminal): Promise<void> {
     const worker = startLocalWorker({
       command: terminal.self,
       args: workerArgs(server, { options, dataDir: config.server.data_dir }),
-      // Settings for the server must not be taken for the worker's.
+      // Settings of the server must not become the worker's.
       env: { ...terminal.env, ...ownTrust(config, server.grpc) },
       clock,
       log,

@@ -13,13 +13,13 @@ import { untilStopped } from './until-stopped.ts'
 export interface Session {
   readonly rpcs: RpcClient
   readonly target: Target
-  /** Aborts when the person at the terminal has enough. */
+  /** Aborts when the user interrupts. */
   readonly signal: AbortSignal
   /** A UUID, different each time. */
   readonly newId: () => string
 }
 
-/** Does something with a server, tells its faults in words, and lets go of everything in the end. */
+/** Runs a command against a server, prints its errors, and closes everything at the end. */
 export async function withServer<T>(
   options: CasServerOptions,
   terminal: Terminal,
@@ -46,7 +46,7 @@ const newId = (): string =>
     .toString('hex')
     .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5')
 
-/** Files that cannot be read or written are nobody's bug. */
+/** A file that cannot be read or written is an error of the environment, not a bug. */
 function localFault(error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error && 'code' in error
   return isSystem ? new FaultError({ kind: 'unavailable', what: error.message }, error) : error

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 
-/** How to reach a server, who we are to it, and whom we trust: the same for every command that dials one. */
+/** Address, credentials and trust: the same flags for every command that connects to a server. */
 export interface DialOptions {
   readonly server?: string
   readonly ca?: string
@@ -14,7 +14,7 @@ export const gathered = (value: string, before: readonly string[] | undefined): 
 
 export const DEFAULT_SERVER = 'grpc://127.0.0.1:8980'
 
-/** `otherwise` is what holds where neither the flag nor WINDLASS_SERVER names a server. */
+/** `otherwise` is the default when neither the flag nor WINDLASS_SERVER names a server. */
 export const addDialFlags = (command: Command, otherwise: string = DEFAULT_SERVER): Command =>
   command
     .option(
@@ -29,6 +29,6 @@ export const addDialFlags = (command: Command, otherwise: string = DEFAULT_SERVE
 export const instanceFlag = (): Option =>
   new Option('--instance <name>', 'the instance to use').default('', 'the unnamed one')
 
-/** A number is read where it is used; in help it looks like one. */
+/** A number is parsed where it is used; the help shows it as a number. */
 export const numberFlag = (flags: string, description: string, number: number): Option =>
   new Option(flags, description).default(String(number), String(number))

@@ -6,7 +6,7 @@ import { type ConnectOptions, connect } from '../../client/connection/connect.ts
 import { parseTarget, type Target } from '../../client/connection/target.ts'
 import { DEFAULT_SERVER, type DialOptions } from './dial-flags.ts'
 
-/** What a command line and its environment name: the flag, else WINDLASS_SERVER, else the server of this machine. */
+/** The server of the flag, or of WINDLASS_SERVER, or of this machine. */
 export const serverOf = ({ server }: DialOptions, { env }: Pick<Terminal, 'env'>): string =>
   server ?? (env.WINDLASS_SERVER || DEFAULT_SERVER)
 
@@ -20,7 +20,7 @@ export function targetOf(flag: '--server' | '--target', text: string): Target {
   return target
 }
 
-/** The certificates and the key that flags name, read; a server without TLS has no use for them. */
+/** The certificates and the key that flags name; ignored for a server without TLS. */
 export function tlsOf({ secure }: Target, { ca, cert, key }: DialOptions): NonNullable<ConnectOptions['tls']> {
   const tls = { ...pem('ca', ca), ...pem('cert', cert), ...pem('key', key) }
   if (!secure && Object.keys(tls).length > 0)
@@ -35,7 +35,7 @@ export const headersOf = (header: readonly string[] = []): Readonly<Record<strin
   )
 
 export const dial = (target: Target, options: DialOptions): ReturnType<typeof connect> =>
-  // A call that waits for a connection may be all that the program does.
+  // A call that waits for a connection may be the only work of the program.
   connect(target, { clock: lastingClock, tls: tlsOf(target, options), headers: headersOf(options.header) })
 
 function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<string, string> {
@@ -47,7 +47,7 @@ function pem(flag: 'ca' | 'cert' | 'key', file: string | undefined): Record<stri
   }
 }
 
-/** What a flag says as `name=value`. */
+/** Parses a flag's `name=value`. */
 export function pairOf(flag: string, text: string): { readonly name: string; readonly value: string } {
   const at = text.indexOf('=')
   if (at < 1) throw invalid(`${flag}: ${text} is not name=value`)

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { DIGEST_FUNCTIONS, type DigestFunction } from '../../base/digest.ts'
 import { addDialFlags, type DialOptions, instanceFlag, numberFlag } from './dial-flags.ts'
 
-/** How to reach the server: what every `cas` command takes. */
+/** The connection flags of every `cas` command. */
 export interface CasServerOptions extends DialOptions {
   readonly instance: string
   readonly json?: true
@@ -12,7 +12,7 @@ export interface DigestOptions extends CasServerOptions {
   readonly digestFunction: DigestFunction
 }
 
-/** For commands about the grid as a whole: those that care for an instance add a flag for it. */
+/** For commands about the whole grid: those about one instance add a flag for it. */
 export type GridOptions = Omit<CasServerOptions, 'instance'>
 
 export const addServerFlags = (command: Command): Command =>
@@ -25,13 +25,13 @@ const withReach = (command: Command, withInstance: (flags: Command) => Command):
     .option('--json', 'print JSON')
     .option('-v, --verbose', 'show where an error came from')
 
-/** What a command that downloads a tree takes. */
+/** The flags of a command that downloads a tree. */
 export interface LimitOptions {
   readonly maxEntries: string
   readonly maxBytes: string
 }
 
-/** The server can name more files than the disk holds in a few kilobytes: they are counted before any is written. */
+/** A server can describe more files than the disk holds in a few kilobytes: they are counted before any is written. */
 export const addLimitFlags = (command: Command): Command =>
   command
     .addOption(numberFlag('--max-entries <number>', 'write no more files, directories and symlinks', 1_000_000))

@@ -10,10 +10,10 @@ export interface GridSession extends Session {
   readonly grid: GridClient
 }
 
-/** What a command asks after by name, and so what lists the names that there are. */
+/** The resource that a command looks up by name, and the command that lists such names. */
 type Named = 'tasks' | 'workers'
 
-/** Does something with the grid of a server. The calls name no instance but where one is asked after. */
+/** Runs a command against a server's grid. Calls name no instance unless one is requested. */
 export const withGrid = <T>(
   options: GridOptions & { readonly named?: Named },
   terminal: Terminal,
@@ -25,7 +25,7 @@ export const withGrid = <T>(
     throw hinted(error, options.named)
   })
 
-/** Says what to do next, where that is known. The words are the server's, and end up on somebody's terminal. */
+/** Adds a suggestion, where one is known. The server's text is printed to a terminal, so it is cleaned. */
 function hinted(error: unknown, named: Named | undefined): unknown {
   if (!(error instanceof FaultError) || error.fault.kind === 'invalid') return error
   const lines = error.message.split('\n').map(quietText)
@@ -36,6 +36,6 @@ function hinted(error: unknown, named: Named | undefined): unknown {
   return new FaultError({ kind: 'unavailable', what: lines.join('\n') }, error)
 }
 
-/** One line; what is not there is null, so that every answer has the same fields. */
+/** One line; missing values are null, so that every object has the same fields. */
 export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value, (_, part: unknown) => (part === undefined ? null : part))}\n`

@@ -4,14 +4,13 @@ import { ExitRequest } from './verdict.ts'
 
 type StopSignal = Parameters<Parameters<SignalSource['on']>[1]>[0]
 
-/** As a shell tells that a signal ended a program. */
+/** As a shell reports a program that a signal ended. */
 const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 }
 const SIGNALS = Object.keys(EXIT_CODES) as StopSignal[]
 
 /**
- * Does something until the person at the terminal has enough: the first signal aborts it, and what it then throws is no
- * fault but the exit code that says which signal it was; a second one leaves at once. Work that ends well all the same
- * is well.
+ * Runs work until the user interrupts: the first signal aborts it, and an error that it then throws becomes the
+ * signal's exit code; a second signal exits at once. Work that succeeds anyway is a success.
  */
 export async function untilStopped<T>(
   { signals }: Pick<Terminal, 'signals'>,
@@ -20,7 +19,7 @@ export async function untilStopped<T>(
   const leaving = new AbortController()
   let code: number | undefined
   const heed = (signal: StopSignal): void => {
-    if (code !== undefined) signals.exit(EXIT_CODES[signal]) // asked twice: no tidying up then
+    if (code !== undefined) signals.exit(EXIT_CODES[signal]) // second signal: no cleanup
     code = EXIT_CODES[signal]
     leaving.abort()
   }

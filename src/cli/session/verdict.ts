@@ -1,4 +1,4 @@
-/** Thrown by a command that has said all it had to say, and only wants its exit code. */
+/** Thrown by a command that has printed everything, to set the exit code. */
 export class ExitRequest extends Error {
   override readonly name = 'Verdict'
   readonly exitCode: number

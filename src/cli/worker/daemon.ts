@@ -32,7 +32,7 @@ export async function runWorkerDaemon(flags: DaemonFlags, terminal: Terminal): P
   try {
     await runDaemon(flags, terminal)
   } catch (error) {
-    // The command that started us reports it, too, and decides whether to start another.
+    // The parent command reports it, too, and decides whether to restart.
     if (flags.whileInput === true) terminal.out(workerStatusLine(failed(error)))
     throw error
   }
@@ -43,10 +43,10 @@ function failed(error: unknown): WorkerStatus {
   return { kind: 'failed', what: error instanceof Error ? error.message : String(error), isLasting }
 }
 
-/** Kinds of failure that another start would meet again. */
+/** Kinds of failure that a restart would repeat. */
 const LASTING: readonly Fault['kind'][] = ['invalid', 'denied']
 
-/** To a person or a program once, when it is ready for tasks; to the `windlass up` that started us at every change. */
+/** Reports readiness once to a user or program; to the `windlass up` that started it at every change. */
 function reporter(flags: DaemonFlags, { out }: Terminal, url: string): (as: RegisteredWorker) => void {
   let isReady = false
   return ({ slots, ...registered }) => {
@@ -91,7 +91,7 @@ async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> 
     return {
       async stop(signal) {
         isStopping = true
-        // SIGTERM is how clouds, Slurm and Kubernetes take a machine away; Ctrl+C lets tasks finish.
+        // Clouds, Slurm and Kubernetes send SIGTERM before they stop a machine; Ctrl+C lets tasks finish.
         if (failure === undefined) await (signal === 'SIGTERM' ? worker.preempt() : worker.stop())
       },
     }
@@ -105,7 +105,7 @@ function settingsOf(flags: DaemonFlags): FlagSetting[] {
   if (slots !== undefined && !Number.isSafeInteger(slots)) throw invalid(`--slots: ${flags.slots} is not a number`)
   const given: FlagSetting[] = [
     { flag: '--server', key: 'worker.server_url', value: flags.serverUrl ?? flags.server },
-    // With a server on the command line, a store in the file belongs to another.
+    // With a server on the command line, a store in the file belongs to another server.
     { flag: '--cas-url', key: 'worker.cas_url', value: flags.casUrl ?? flags.serverUrl ?? flags.server },
     { flag: '--ca', key: 'worker.tls.ca_file', value: flags.ca },
     { flag: '--cert', key: 'worker.tls.cert_file', value: flags.cert },
@@ -122,7 +122,7 @@ function settingsOf(flags: DaemonFlags): FlagSetting[] {
   return given.filter(({ value }) => value !== undefined)
 }
 
-/** The server may end a worker as well as a signal: to who waits, it is one. */
+/** The server may end a worker as well as a signal: both resolve the same promise. */
 function endable(signals: SignalSource): { readonly signals: SignalSource; end(): void } {
   const listeners = new Set<Parameters<SignalSource['on']>[1]>()
   return {

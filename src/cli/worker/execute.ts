@@ -23,7 +23,7 @@ export interface ExecuteFlags extends DialOptions {
   readonly json?: true
 }
 
-/** Variables that a command sees where it does not set them. */
+/** Default environment variables of the command. */
 const PASSED_ON = ['PATH', 'HOME']
 
 export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal): Promise<void> {
@@ -51,7 +51,7 @@ export async function runWorkerExecute(flags: ExecuteFlags, terminal: Terminal):
 
 const named = (digest: Digest | undefined): string | undefined => digest && formatDigest(digest)
 
-/** What is too long to travel in the result is told by its digest. */
+/** Output that is too long to be inlined is printed as a digest. */
 const printed = ({ digest, raw }: ActionResult['stdout']): string =>
   raw === undefined ? (named(digest) ?? '') : Buffer.from(raw).toString()
 
@@ -68,7 +68,7 @@ const told = (result: ActionResult): object => ({
   symlinks: result.outputSymlinks.map(({ path, target }) => ({ path, target })),
 })
 
-/** On standard error, beside what the command printed. */
+/** On standard error, beside the command's output. */
 function inWords({ exitCode, outputFiles, outputDirectories }: ActionResult, reason: string | undefined): string {
   const outputs = [
     ...outputFiles.map(({ path, digest }) => `${formatDigest(digest)} ${path}`),

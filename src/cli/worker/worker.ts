@@ -29,7 +29,7 @@ Examples:
 
 const backend = (): Option => new Option('--backend <name>', 'what commands run in').choices(BACKENDS)
 
-/** Workers: one that serves a server, and one action by hand. */
+/** The commands for workers: one that serves a server, and one action by hand. */
 export function workerCommand(terminal: Terminal): Command {
   const worker = new Command('worker')
     .description('run tasks of a server on this machine')

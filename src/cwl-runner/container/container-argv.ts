@@ -1,7 +1,7 @@
 import { invalid } from '../../base/fault.ts'
 import type { ToolCommand } from '../../workflow/tool/tool-command.ts'
 
-/** A file or directory of this machine where the command sees it. */
+/** A file or directory of this machine, mounted where the command sees it. */
 export interface Mount {
   readonly source: string
   readonly target: string
@@ -23,7 +23,7 @@ export interface ContainerRun {
 
 export interface EngineRun extends ContainerRun {
   readonly program: string
-  /** Whose files the outputs are; undefined for root's. */
+  /** The owner of the outputs; undefined for root. */
   readonly user: ContainerUser | undefined
 }
 
@@ -46,16 +46,16 @@ export function containerArgv(order: EngineRun): readonly string[] {
   ]
 }
 
-/** It stands where options do. */
+/** Refuses names that would be read as options. */
 export function mustBeImage(image: string): void {
   if (!/^[a-z0-9]/i.test(image)) throw invalid(`${JSON.stringify(image.slice(0, 200))} is no name of an image`)
 }
 
-/** Without root, podman has its own numbers for users, unless it is told to keep ours. */
+/** Rootless podman maps users, unless it is told to keep ours. */
 const userWords = (program: string, { uid, gid }: ContainerUser): readonly string[] =>
   program === 'podman' ? ['--userns=keep-id'] : [`--user=${uid}:${gid}`]
 
-/** The value is read as a line of CSV: a path may have a comma or a quote in it. */
+/** The value is parsed as CSV: a path may contain a comma or a quote. */
 const mountWord = ({ source, target, isWritable }: Mount): string => {
   const words = ['type=bind', `source=${source}`, `target=${target}`, ...(isWritable ? [] : ['readonly'])]
   return `--mount=${words.map((word) => (/[",\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word)).join(',')}`

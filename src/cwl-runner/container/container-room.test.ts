@@ -57,7 +57,7 @@ test('after the command, links lead where they led in the container', async () =
   room.settle()
   expect(readlinkSync(`${base}/out/data.txt`)).toBe(data)
   expect(readFileSync(`${base}/out/again`, 'utf8')).toBe('data')
-  expect(readlinkSync(`${base}/out/stolen`)).toBe('/etc/passwd') // which the one who collects does not follow
+  expect(readlinkSync(`${base}/out/stolen`)).toBe('/etc/passwd') // which the collector does not follow
 })
 
 test.each(['/', 'out', '/a/../etc', '/a/', ''])('%s is no output directory', (path) => {

@@ -9,7 +9,7 @@ import type { RoomFolders } from '../files/room-folders.ts'
 import { copyTree, mustBeWithin, sourceOf } from '../files/stage.ts'
 import type { Mount } from './container-argv.ts'
 
-/** A room as a container sees it. */
+/** The paths of a room inside a container. */
 export function containerPaths(outputDirectory: string | undefined): ToolRoom {
   const outdir = outputDirectory ?? '/var/spool/cwl'
   if (outdir === '/' || !outdir.startsWith('/') || posix.normalize(outdir) !== outdir || outdir.endsWith('/'))
@@ -19,11 +19,11 @@ export function containerPaths(outputDirectory: string | undefined): ToolRoom {
 
 export interface ContainerRoom {
   readonly mounts: readonly Mount[]
-  /** The file of this machine that a path of the room stands for. */
+  /** The file of this machine that a path of the room refers to. */
   onMachine(path: string): string
   /**
-   * When the command has ended: what was mounted left an empty file behind, and links point to where things were in the
-   * container. Both become links to where they are.
+   * Called when the command has ended: mounts left empty files behind, and links contain paths of the container. Both
+   * become links to the real files.
    */
   settle(): void
 }
@@ -67,7 +67,7 @@ export async function openContainerRoom(
     onMachine,
     settle() {
       const isInside = (path: string): boolean => mounts.some(({ target }) => isWithin(path, target))
-      // First those of the command: ours lead to paths of this machine, which may be called as others were in there.
+      // First the command's links: ours contain paths of this machine, which may equal paths of the container.
       redirectLinks(folders.outdir, (path) => (isInside(path) ? onMachine(path) : undefined))
       for (const { source, target } of staged) if (isOwn(target)) leaveLink(hostOf(target), source)
     },
@@ -80,7 +80,7 @@ interface Putting {
   readonly inplaceUpdate: boolean
 }
 
-/** What is mounted needs something to be mounted on; everything else is in the folders of the room itself. */
+/** A mount needs a mount point; everything else is in the folders of the room itself. */
 async function put(one: Staged, { host, files, inplaceUpdate }: Putting): Promise<Mount | undefined> {
   if (one.kind === 'directory') mkdirSync(host, { recursive: true })
   else if (one.kind === 'text') writeFileSync(host, one.contents, { flag: 'wx' })

@@ -5,21 +5,21 @@ import type { Docker } from '../../workflow/tool/docker.ts'
 import { type ContainerRun, type ContainerUser, containerArgv, mustBeImage } from './container-argv.ts'
 import { machineCommand } from './machine-command.ts'
 
-/** Commands in containers, by the `docker` or `podman` of this machine. */
+/** Runs commands in containers, with the `docker` or `podman` of this machine. */
 export interface Containers {
-  /** The name of an image that is here now, fetched or made if need be; or why there is none. */
+  /** Returns the name of an image that is present, pulled or built if needed; or why there is none. */
   image(docker: Docker, signal: AbortSignal): Promise<{ readonly image: string } | { readonly trouble: string }>
-  /** The words that run a command in a container; only after `image` has given one. */
+  /** The arguments that run a command in a container; valid only after `image` has returned one. */
   argv(order: ContainerRun): readonly string[]
-  /** Of the program that runs containers, not of the command in one. */
+  /** The environment of docker or podman, not of the command in the container. */
   readonly env: Readonly<Record<string, string>>
-  /** Ends a container, and all that is in it. */
+  /** Kills and removes a container. */
   remove(name: string): Promise<void>
 }
 
 export interface ContainerOptions {
   readonly runtime: Runtime
-  /** Where commands of ours may run. */
+  /** A working directory for docker or podman. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly user: ContainerUser | undefined
@@ -51,7 +51,7 @@ export function localContainers(options: ContainerOptions): Containers {
     },
     argv: (order) => containerArgv({ ...order, program: known, user }),
     async remove(name) {
-      await ask([known, 'kill', name]) // to be removed it would be given ten seconds for its farewell
+      await ask([known, 'kill', name]) // `rm` alone would wait ten seconds for the container to stop
       await ask([known, 'rm', '-f', name])
     },
   }
@@ -67,7 +67,7 @@ interface Asking {
   readonly input?: string | undefined
 }
 
-/** Runs the program itself: short commands, whose last words are worth telling. */
+/** Runs docker or podman and returns its last line of error output. */
 function asker({ runtime, folder, env }: ContainerOptions) {
   let asked = 0
   return async (argv: readonly string[], { signal, input }: Asking = {}): Promise<Answer> => {
@@ -91,11 +91,11 @@ async function obtain(docker: Docker, ask: Ask): Promise<{ readonly image: strin
   return got.isDone ? { image } : { trouble: `the image ${image} cannot be had: ${got.words}` }
 }
 
-/** How an image comes here that is not here yet. */
+/** The arguments that obtain an image that is not present. */
 function wayTo({ load, importFrom, file }: Docker, image: string): readonly string[] {
   if (load !== undefined) return ['load', `--input=${load}`]
   if (importFrom !== undefined) return ['import', '--', importFrom, image]
-  // Its text comes by standard input: there is nothing around it that it could copy.
+  // The Dockerfile comes from standard input: there is no build context to copy from.
   if (file !== undefined) return ['build', '--tag', image, '-']
   return ['pull', image]
 }

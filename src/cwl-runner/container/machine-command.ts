@@ -1,6 +1,6 @@
 import type { Command } from '../../model/command.ts'
 
-/** A command that is where it runs already: nothing to bring, nothing to fetch. */
+/** A command that runs in place: without inputs and outputs to transfer. */
 export const machineCommand = (argv: readonly string[], env: Readonly<Record<string, string>>): Command => ({
   argv,
   env: Object.entries(env).map(([name, value]) => ({ name, value })),

@@ -4,7 +4,7 @@ import type { VisibleFile } from './sight.ts'
 
 const PIECE_BYTES = 1 << 20
 
-/** As CWL writes it: `sha1$…`. */
+/** In CWL's format: `sha1$…`. */
 export async function checksumOf({ real, stats }: VisibleFile): Promise<string> {
   const hash = createHash('sha1')
   const highWaterMark = Math.min(PIECE_BYTES, Math.max(stats.size, 1))
@@ -12,7 +12,7 @@ export async function checksumOf({ real, stats }: VisibleFile): Promise<string> 
   return `sha1$${hash.digest('hex')}`
 }
 
-/** Reads a file once, for as long as it stays as it is; an intermediate result is looked at by every step that takes it. */
+/** Reads each file once while it is unchanged; every step that uses an intermediate result asks for its checksum. */
 export function rememberedChecksums(): (looked: VisibleFile) => Promise<string> {
   const known = new Map<string, Promise<string>>()
   return (looked) => {

@@ -3,7 +3,10 @@ import { invalid } from '../../base/fault.ts'
 import type { Fetch } from '../../workflow/loading/fetch.ts'
 import { pathOfAddress } from './file-address.ts'
 
-/** Documents of this machine. Nothing is fetched from elsewhere: a vocabulary with an http address must not cost a wait. */
+/**
+ * Reads documents of this machine. Nothing is fetched over the network: an ontology with an http address must not cause
+ * a delay.
+ */
 export const fetchLocal: Fetch = async (uri) => {
   const path = pathOfAddress(uri)
   if (path === undefined) throw invalid('it is not a file of this machine')

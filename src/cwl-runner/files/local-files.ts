@@ -7,8 +7,8 @@ import { isWithin, pathOfAddress } from './file-address.ts'
 import { type Sight, sightOf, type VisibleFile } from './sight.ts'
 
 /**
- * The files of this machine. What lies outside of the rooms is for the one who runs the workflow to name; what lies in
- * a room may have been made by a command, and a link of its making leads nowhere but to rooms and to inputs.
+ * The files of this machine. The user may name any file outside the rooms; a file in a room may have been made by a
+ * command, and its links are followed only to rooms and to inputs.
  */
 export interface LocalFiles extends Files, Sight {}
 
@@ -29,7 +29,7 @@ export function localFiles(rooms: string): LocalFiles {
       if (found === undefined) return undefined
       const { size } = found.stats
       if (found.stats.isDirectory()) return { class: 'Directory' }
-      // Expressions may ask for the checksum of what a step has made; inputs can be large, and say their own if need be.
+      // Expressions may read the checksum of a step's output; for inputs it is not computed, because they can be large.
       return isWithin(found.path, rooms)
         ? { class: 'File', size, checksum: await checksum(found) }
         : { class: 'File', size }
@@ -55,7 +55,7 @@ export function localFiles(rooms: string): LocalFiles {
   }
 }
 
-/** UTF-16 puts what is beyond the first plane before some of what is in it. */
+/** UTF-16 order differs from code point order beyond the first plane. */
 const byCodePoint = (a: string, b: string): number =>
   /[\ud800-\udfff]/.test(a + b) ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : a < b ? -1 : 1
 

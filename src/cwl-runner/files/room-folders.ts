@@ -1,4 +1,4 @@
-/** The folders of one command on this machine, whatever they are called where it runs. */
+/** The folders of one command on this machine, whatever the command sees them as. */
 export interface RoomFolders {
   readonly name: string
   readonly base: string

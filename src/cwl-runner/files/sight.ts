@@ -2,16 +2,16 @@ import { realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isWithin } from './file-address.ts'
 
-/** Which files of this machine a run may see. */
+/** The files of this machine that a run may access. */
 export interface Sight {
-  /** This, and what is below it, is an input: links may lead there. */
+  /** This path and everything below is an input: links may lead there. */
   admit(path: string): void
   isAdmitted(path: string): boolean
-  /** Undefined when nothing is there, or nothing that may be seen. */
+  /** Undefined when nothing exists there, or access is denied. */
   look(path: string): VisibleFile | undefined
 }
 
-/** Where a path really leads, and what is there. */
+/** The real path and its stat. */
 export interface VisibleFile {
   readonly real: string
   readonly stats: Stats
@@ -31,7 +31,7 @@ export function sightOf(rooms: string): Sight {
       try {
         admitted.add(realpathSync.native(path))
       } catch {
-        // What is not there is missed by whoever needs it.
+        // A missing file is reported where it is needed.
       }
     },
     look(path) {
@@ -39,7 +39,7 @@ export function sightOf(rooms: string): Sight {
         const real = realpathSync.native(path)
         const stats = statSync(real)
         const isSeen = !isWithin(path, rooms) || isWithin(real, rooms) || isAdmitted(real)
-        // A device or a pipe is no data: reading it may never end.
+        // A device or a pipe is not data: reading it may never end.
         return isSeen && (stats.isFile() || stats.isDirectory()) ? { real, stats } : undefined
       } catch {
         return undefined

@@ -8,13 +8,13 @@ import type { LocalFiles } from './local-files.ts'
 
 export interface Staging {
   readonly files: LocalFiles
-  /** The folder of the room; nothing is put anywhere else. */
+  /** The folder of the room; nothing is written outside it. */
   readonly folder: string
   /** Writable files are the inputs themselves, not copies. */
   readonly inplaceUpdate: boolean
 }
 
-/** Puts what a command needs into its room: links to inputs, copies of what it may change, texts. */
+/** Stages the files that a command needs in its room: links to inputs, copies of writable files, literals. */
 export async function stage(staged: readonly Staged[], staging: Staging): Promise<void> {
   for (const one of staged) {
     mustBeWithin(one.path, staging.folder)
@@ -50,7 +50,7 @@ function link(source: string, path: string): void {
 export const copyTree = (source: string, path: string): Promise<void> =>
   cp(source, path, { recursive: true, dereference: true, preserveTimestamps: true })
 
-/** A link that an earlier input put there must not lead the text into somebody's file. */
+/** A link of an earlier input must not redirect the literal into another file. */
 function writeAnew(path: string, contents: string): void {
   try {
     writeFileSync(path, contents, { flag: 'wx' })
@@ -59,7 +59,7 @@ function writeAnew(path: string, contents: string): void {
   }
 }
 
-/** The folder that is already there on the way to a path must be one of the room's own, and no link to an input. */
+/** The existing part of a path must be a folder of the room, not a link to an input. */
 export function mustBeWithin(path: string, folder: string): void {
   let at = dirname(path)
   while (isWithin(at, folder) && at !== folder && !isThere(at)) at = dirname(at)

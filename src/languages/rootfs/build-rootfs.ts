@@ -8,30 +8,32 @@ import { unpackPackages } from './unpack-packages.ts'
 
 export interface RootfsRequest {
   readonly packages: readonly string[]
-  /** Where folders may be made. */
+  /** The folder for builds. */
   readonly folder: string
-  /** What the new one is called in it. */
+  /** The name of the new one in it. */
   readonly name: string
 }
 
 export interface MadeRootfs {
   readonly path: string
-  /** All that is in it, as the files of packages are called. */
+  /** The file names of all its packages. */
   readonly packages: readonly string[]
-  /** Those that could not be set up. */
+  /** Packages that could not be configured. */
   readonly unset: readonly string[]
 }
 
-/** What a shell script and dpkg need, beside what a language does. */
+/** The packages that shell scripts and dpkg need, beside those of the language. */
 const GROUND = [
   ...['base-files', 'base-passwd', 'bash', 'coreutils', 'dash', 'debconf', 'diffutils', 'dpkg', 'grep', 'libc-bin'],
   ...['perl-base', 'sed'],
 ]
-/** Nobody reads these in a room. */
+/** Removed, because rooms do not need them. */
 const NEEDLESS = ['usr/share/doc', 'usr/share/man', 'usr/share/info', 'usr/share/lintian', 'var/cache', 'var/log']
 const PACKAGE = /^[a-z0-9][a-z0-9+.-]+(?:=[A-Za-z0-9.+~:-]+)?$/
 
-/** Makes a system of Debian packages, for rooms to see in place of the machine's. What is half made is gone again. */
+/**
+ * Builds a root file system from Debian packages, for rooms to see instead of the machine's. A failed build is removed.
+ */
 export async function buildRootfs(order: RootfsRequest, step: BuildStep): Promise<MadeRootfs> {
   for (const name of order.packages)
     if (!PACKAGE.test(name)) throw invalid(`${JSON.stringify(name.slice(0, 100))} is no name of a package`)
@@ -55,7 +57,7 @@ export async function buildRootfs(order: RootfsRequest, step: BuildStep): Promis
   }
 }
 
-/** Who commands are in a room must have a name there. */
+/** The command's user needs a name in the room. */
 function addUser(root: string): void {
   const add = (file: string, line: string): void => {
     const path = join(root, 'etc', file)
@@ -66,7 +68,7 @@ function addUser(root: string): void {
   add('group', 'runner:x:1000:')
 }
 
-/** Rooms belong to another user, who must be able to read it all; and nothing in it makes anybody someone else. */
+/** Rooms belong to another user, who must be able to read everything; setuid bits are removed. */
 function openToAll(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)

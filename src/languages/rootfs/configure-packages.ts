@@ -2,9 +2,9 @@ import { type BuildStep, TOOL_ENV } from './build-step.ts'
 import { runProgram } from './run-program.ts'
 
 /**
- * Has dpkg set up what was unpacked, in a room that sees nothing else: the scripts of packages run there, as root of a
- * system that is theirs alone. Some want what is not to be had there, such as other users, and fail: what that
- * matters, the self-test of the language will tell. Answers with the names of those.
+ * Runs dpkg to configure the unpacked packages, in a room that sees only the new system: package scripts run there as
+ * its root. Some need features that are missing there, such as other users, and fail; the language's self-test decides
+ * whether that matters. Returns the names of those packages.
  */
 export async function configurePackages(root: string, { told, signal }: BuildStep): Promise<readonly string[]> {
   told('setting up packages', undefined)

@@ -11,8 +11,8 @@ export interface DownloadRequest {
 }
 
 /**
- * Fetches packages, with all that they depend on, as this machine's apt would for a machine that has none: it knows where
- * they come from, and checks their signatures. Nothing of the machine is changed, and nobody needs to be root.
+ * Downloads packages with all their dependencies, using this machine's apt as for a machine without any package: it
+ * knows the sources and checks signatures. The machine is not changed, and root is not needed.
  */
 export async function downloadPackages(
   { packages, folder }: DownloadRequest,
@@ -65,7 +65,7 @@ export async function downloadPackages(
     .map((name) => join(archives, name))
 }
 
-/** As apt writes it: `dlstatus:3:41.2:Retrieving file 3 of 73`. */
+/** In apt's format: `dlstatus:3:41.2:Retrieving file 3 of 73`. */
 function partOf(line: string): number | undefined {
   const percent = /^dlstatus:\d+:([\d.]+):/.exec(line)?.[1]
   return percent === undefined ? undefined : Number(percent) / 100

@@ -3,12 +3,12 @@ import { FaultError } from '../../base/fault.ts'
 
 export interface ProgramSpec {
   readonly argv: readonly [program: string, ...args: string[]]
-  /** All that it gets. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** What it writes to its fourth file, line by line. */
+  /** Receives the lines that it writes to descriptor 3. */
   readonly status?: (line: string) => void
-  /** Another end than 0 is told, and no fault. */
+  /** Returns an exit code other than 0 instead of throwing. */
   readonly mayFail?: boolean
 }
 
@@ -21,7 +21,10 @@ export interface ProgramEnd {
 const KEPT = 8 << 20
 const LAST_WORDS = 2000
 
-/** Runs a program of this machine to its end. Throws `unavailable`, in its own last words, when it fails or is not there. */
+/**
+ * Runs a program of this machine to its end. Throws `unavailable`, with the end of its error output, when it fails or
+ * is not installed.
+ */
 export async function runProgram(order: ProgramSpec, signal: AbortSignal): Promise<ProgramEnd> {
   const [program, ...args] = order.argv
   const child = spawn(program, args, {

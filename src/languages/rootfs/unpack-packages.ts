@@ -13,17 +13,17 @@ import { join } from 'node:path'
 import { type BuildStep, TOOL_ENV } from './build-step.ts'
 import { runProgram } from './run-program.ts'
 
-/** Where programs and libraries lie today, and the names that they had. */
+/** Today's folders of programs and libraries, and their former names (merged /usr). */
 const MERGED = ['bin', 'sbin', 'lib', 'lib64']
 const DATABASE = 'var/lib/dpkg'
 
-/** The names of what was unpacked, as tar tells them. */
+/** The names of the unpacked files, as tar prints them. */
 const UNPACK = 'dpkg-deb --fsys-tarfile "$1" | tar -xv --keep-directory-symlink --no-same-owner -C "$2"'
 const UNPACK_CONTROL = 'dpkg-deb --ctrl-tarfile "$1" | tar -x --no-same-owner -C "$2"'
 
 /**
- * Unpacks packages into an empty folder, and writes down what dpkg would have: so it can set them up as if it had. It does
- * not unpack them itself because it would give files to users that only root can give them to.
+ * Unpacks packages into an empty folder, and writes dpkg's database, so that dpkg can configure them as if it had
+ * unpacked them. dpkg itself would need root to set the owners of files.
  */
 export async function unpackPackages(
   debs: readonly string[],

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** A page of documentation, taken apart as far as a test can say whether it is true. */
+/** A page of documentation, parsed as far as tests verify it. */
 export interface Page {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly path: string
   readonly text: string
 }
@@ -11,14 +11,14 @@ export interface Page {
 export const readPages = (root: string, paths: readonly string[]): Page[] =>
   paths.filter((path) => path.endsWith('.md')).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
-/** What stands between fences that name one of these languages. */
+/** The contents of code blocks in one of these languages. */
 export const blocksOf = ({ text }: Page, ...languages: readonly string[]): string[] =>
   [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, language = '']) => languages.includes(language))
     .map(([, , block = '']) => block)
 
 export interface Link {
-  /** From the root; that of the page itself for a link within it. */
+  /** Relative to the root; the page's own path for a link within it. */
   readonly path: string
   readonly heading: string | undefined
 }
@@ -43,7 +43,7 @@ export const headingsOf = ({ text }: Page): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/** Files and folders of the repository that are named in running text. */
+/** Files and folders of the repository that the text names. */
 export const pathsIn = ({ text }: Page): string[] =>
   [...text.matchAll(/`((?:src|test|bench|proto|docs|examples|bin)\/[\w./-]+)`/g)].map(([, path = '']) => path)
 
@@ -51,7 +51,7 @@ export const scriptsIn = ({ text }: Page): string[] =>
   [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, script = '']) => script)
 
 export interface ExampleCall {
-  /** As in `cas put`. */
+  /** For example `cas put`. */
   readonly command: readonly string[]
   readonly flags: readonly string[]
   readonly line: string
@@ -59,7 +59,7 @@ export interface ExampleCall {
 
 const HAVE_COMMANDS_BELOW = new Set(['cas', 'check', 'cwl', 'languages', 'worker'])
 
-/** The calls of the program in examples for a shell, up to where another program has the word. */
+/** The calls of the program in shell examples, up to the next program of a pipe. */
 export const callsIn = (page: Page): ExampleCall[] =>
   blocksOf(page, 'sh', 'console')
     .flatMap((block) => block.split('\n'))

@@ -76,7 +76,7 @@ test('flags in examples are those of the command', async () => {
   expect(wrong).toEqual([])
 })
 
-/** Those of every command and all below it. */
+/** The flags of every command and its sub-commands. */
 async function allFlags(command: readonly string[]): Promise<string[]> {
   const help = await helpOf(command)
   const own = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z][a-z-]+)/gm)].map(([, flag = '']) => flag)
