@@ -6,13 +6,13 @@ import type { TreeStore } from '../../stagers/tree-store.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { WorkflowDriver } from './driver/driver.ts'
 import type { StepGrid } from './driver/step-grid.ts'
-import type { StepStatus, WorkflowRunHead, WorkflowRunRequest, WorkflowRunState, WorkflowRunStatus, Judge0Submission, Step } from './driver/workflow-run.ts'
+import type { StepStatus, WorkflowRunHead, WorkflowRunRequest, WorkflowRunState, WorkflowRunStatus } from './driver/workflow-run.ts'
 import { blobsNamedBy, filesIn } from './named-blobs.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunEventListener } from './run-events.ts'
 import { StepTable } from './step-table.ts'
-import type { StoredEnd, SubmissionStore, WorkflowStore } from './store/workflow-store.ts'
-import { storeOf, type WorkflowRunSummary, WorkflowRuns, type WorkflowServiceOptions, SubmissionShelf, treesOf } from './workflow-runs.ts'
+import type { StoredEnd, WorkflowStore } from './store/workflow-store.ts'
+import { storeOf, type WorkflowRunSummary, WorkflowRuns, type WorkflowServiceOptions } from './workflow-runs.ts'
 
 /** Workflows on the server, from the order to what came of it. */
 export interface WorkflowService {

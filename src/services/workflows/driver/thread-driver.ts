@@ -2,10 +2,10 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { ExpressionLimits } from '../../../workflow/expressions/expression-pool.ts'
-import type { StepOutcome, Outcome } from '../../../workflow/run/state.ts'
-import type { RunHost, WorkflowDriver, SubmissionDriver } from './driver.ts'
-import { mayBeDelayed, messageBatches, gatheredLists, isInNoHurry } from './message-batches.ts'
-import type { DriverQuestion, FromDriverThread, ToDriverThread, Ask, FromThread, ToThread } from './thread-messages.ts'
+import type { StepOutcome } from '../../../workflow/run/state.ts'
+import type { RunHost, WorkflowDriver } from './driver.ts'
+import { mayBeDelayed, messageBatches } from './message-batches.ts'
+import type { DriverQuestion, FromDriverThread, ToDriverThread } from './thread-messages.ts'
 
 interface Course {
   readonly host: RunHost
