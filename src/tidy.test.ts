@@ -2,7 +2,14 @@ import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { ambient, explicitAny } from './testing/tidy/code-rules.ts'
 import { crowdedFolders, importCycles } from './testing/tidy/cycle-rules.ts'
-import { cycles, generatedElsewhere, orphans, type Layers, outOfLayer, outOfReach } from './testing/tidy/import-rules.ts'
+import {
+  cycles,
+  generatedElsewhere,
+  type Layers,
+  orphans,
+  outOfLayer,
+  outOfReach,
+} from './testing/tidy/import-rules.ts'
 import { bannedWords, barrels, emptyFolders, emptyNames } from './testing/tidy/name-rules.ts'
 import { REACH } from './testing/tidy/reach.ts'
 import { isTest, listFiles, readSources } from './testing/tidy/read-tree.ts'

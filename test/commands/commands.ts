@@ -1,4 +1,3 @@
-import { commandResultOf, commandSubmission } from '../../src/services/execution/task-request.ts'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import type { Submission } from '../../src/engine/submission.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
@@ -9,6 +8,7 @@ import {
   type StageResult,
   type StageWish,
 } from '../../src/model/command-task.ts'
+import { commandResultOf, commandSubmission } from '../../src/services/execution/task-request.ts'
 import type { TestGrid } from '../workers/grid.ts'
 
 export const submitCommand = (

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { digestAt } from '../../src/base/digest-list.ts'
-import { keepInputs } from '../../src/services/execution/kept-inputs.ts'
 import { turns, until } from '../../src/engine/grid.fixture.ts'
+import { keepInputs } from '../../src/services/execution/kept-inputs.ts'
 import { executionGrid, memoryInstance } from './execution-grid.ts'
 import { encoded, nameOf, resultOf } from './messages.ts'
 
