@@ -43,7 +43,8 @@ describeWith(['apptainer', 'busybox'], 'rooms by Apptainer', () => {
   test('an image of a registry is unpacked once, and one that is not there is named', async () => {
     await using registry = await tinyRegistry()
     const pinned = registry.add('tools/a', '1', image)
-    const images = { pull: 'if-missing', maxBytes: 1 << 30, image: undefined } as const
+    const registries = [registry.host, '127.0.0.1:1']
+    const images = { pull: 'if-missing', maxBytes: 1 << 30, image: undefined, registries } as const
     await using by = apptainerBy({ way: 'spawner', useGroups: true }, { images, plainRegistries: [registry.host] })
     using room = emptyRoom()
     const run = (name: string, nth: number) =>
