@@ -72,8 +72,7 @@ export const ATTACKS: readonly Attack[] = [
   { file: 'ptrace-parent.c', part: 'processes', expected: all('refused') },
   { file: 'ptrace-child.c', part: 'processes', expected: filtered },
   { file: 'read-memory.c', part: 'processes', expected: all('refused') },
-  // Apptainer waits for the end of process 1 itself, which may do no more than the command.
-  { file: 'write-init.c', part: 'processes', expected: { ...all('refused'), apptainer: 'through' } },
+  { file: 'write-init.c', part: 'processes', expected: all('refused') },
   { file: 'false-end.c', part: 'processes', expected: all('refused') },
   { file: 'parent-environment.sh', part: 'processes', expected: all('refused') },
   { file: 'see-processes.py', part: 'processes', expected: bareOnly },

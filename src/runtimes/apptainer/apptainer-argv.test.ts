@@ -5,7 +5,8 @@ import { apptainerArgv, splitEnvironment } from './apptainer-argv.ts'
 test('a path with commas, quotes and colons is one field of a mount', () => {
   using room = emptyRoom()
   const odd = { ...room, path: '/rooms/a,b"c:d', tmp: undefined }
-  const argv = apptainerArgv({ program: 'a', room: odd, cwd: odd.path, network: undefined, image: '/i', profile: '/p' })
+  const fixed = { program: 'a', network: undefined, image: '/i', profile: '/p', empty: '/e' }
+  const argv = apptainerArgv({ ...fixed, room: odd, cwd: odd.path })
   expect(argv[argv.indexOf('--mount') + 1]).toBe('"type=bind","source=/rooms/a,b""c:d","destination=/room"')
 })
 

@@ -13,10 +13,12 @@ export interface ApptainerSpec {
   readonly image: string
   /** The file with the filter of system calls. */
   readonly profile: string
+  /** A folder with nothing in it, which the container sees in place of process 1. */
+  readonly empty: string
 }
 
 /** Returns the arguments of Apptainer that come before the command. */
-export function apptainerArgv({ program, room, cwd, network, image, profile }: ApptainerSpec): string[] {
+export function apptainerArgv({ program, room, cwd, network, image, profile, empty }: ApptainerSpec): string[] {
   return [
     ...[program, '--silent', 'exec'],
     // Apptainer's setuid part is not used: unprivileged user namespaces are sufficient.
@@ -26,6 +28,8 @@ export function apptainerArgv({ program, room, cwd, network, image, profile }: A
     ...(network === undefined ? ['--net', '--network', 'none'] : []),
     ...['--hostname', INSIDE.hostname, '--security', `seccomp:${profile}`],
     ...mounts(room),
+    // Process 1 has the user of the command, who could write to its memory.
+    ...mount(empty, '/proc/1', true),
     ...(network?.files ?? []).flatMap(({ from, to }) => mount(from, to, true)),
     ...['--pwd', pathInside(cwd, room), image],
   ]

@@ -42,6 +42,8 @@ interface Kit {
   readonly profile: string
   /** The same filter, which also refuses System V IPC. */
   readonly profileWithoutIpc: string
+  /** A folder with nothing in it. */
+  readonly empty: string
   readonly facts: LauncherFacts
 }
 
@@ -134,7 +136,7 @@ function orderOf(run: Run, { kit, options, cwd, image, network }: OrderParts): L
     argv: [
       ...(network?.join ?? []),
       ...[prlimit, '--core=0', ...limitFlags({ ...limits, ...files }), '--'],
-      ...apptainerArgv({ program, room, cwd, network, image, profile }),
+      ...apptainerArgv({ program, room, cwd, network, image, profile, empty: kit.empty }),
       ...inner,
       ...command.argv,
     ],
@@ -184,6 +186,8 @@ async function makeKit(options: ApptainerOptions): Promise<Kit> {
     await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
     if (user !== undefined) await chown(join(folder, name), user.uid, user.gid)
   }
+  const empty = join(folder, 'empty')
+  await mkdir(empty, { recursive: true, mode: 0o755 })
   const profile = join(folder, 'seccomp.json')
   await writeFile(profile, seccompProfile(), { mode: 0o644 })
   const profileWithoutIpc = join(folder, 'seccomp-without-ipc.json')
@@ -194,5 +198,5 @@ async function makeKit(options: ApptainerOptions): Promise<Kit> {
   // A game is also called singularity.
   if (!/^(apptainer|singularity(-ce|-pro)?) version /i.test(version))
     throw new Error(`${program} is not Apptainer: it says ${JSON.stringify(version.slice(0, 100))}`)
-  return { program, prlimit, version, profile, profileWithoutIpc, facts: await launcher.facts() }
+  return { program, prlimit, version, profile, profileWithoutIpc, empty, facts: await launcher.facts() }
 }
