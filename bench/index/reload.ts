@@ -1,6 +1,6 @@
 /** Writes an index to a journal in memory, and reads it back. */
 import { BlobIndex } from '../../src/storage/index/blob-index.ts'
-import { JournalWriter, UNIT_BYTES } from '../../src/storage/index/journal-format.ts'
+import { JOURNAL_UNIT_BYTES, JournalWriter } from '../../src/storage/index/journal-format.ts'
 import { loadJournal } from '../../src/storage/index/journal-loader.ts'
 import { tagOf } from '../../src/storage/index/tag.ts'
 import { Digests } from './digests.ts'
@@ -25,7 +25,7 @@ export function reload(blobs: number): Reload {
   return {
     blobs,
     writeMs,
-    loadMs: timeLoading(chunks, blobs, Math.ceil(bytes / UNIT_BYTES)),
+    loadMs: timeLoading(chunks, blobs, Math.ceil(bytes / JOURNAL_UNIT_BYTES)),
     surprisedMs: timeLoading(chunks, blobs, 0),
   }
 }

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { NewTask } from '../../src/client/snippets/snippet-answers.ts'
+import type { NewSnippet } from '../../src/client/snippets/snippet-answers.ts'
 import { startChild } from '../child.ts'
 import { quantile } from '../middle.ts'
 import { type Contestant, inRoom, onGrid, shellLoop } from './contestants.ts'
@@ -120,7 +120,7 @@ async function allAreOffered(url: string): Promise<void> {
  */
 async function warmUp({ warm, cold }: Urls, isSmoke: boolean): Promise<void> {
   const codes = Object.entries({ python: PYTHON, javascript: JAVASCRIPT })
-  const taskFor = (number: number): NewTask => {
+  const taskFor = (number: number): NewSnippet => {
     const [language = '', code = ''] = codes[number % codes.length] ?? []
     return { language, code }
   }
@@ -144,7 +144,7 @@ function rowsOf({ urls, folder, room }: Parts): Row[] {
   const grid = (language: string, code: string, way: keyof Urls) => onGrid(urls[way], () => ({ language, code }))
   const row = (name: string, go: Contestant): Row => ({ name, run: go, tookMs: [] })
   let different = 0
-  const compiled = (): NewTask => ({ language: 'c', code: `${C}// ${process.pid} ${++different}\n` })
+  const compiled = (): NewSnippet => ({ language: 'c', code: `${C}// ${process.pid} ${++different}\n` })
   const source = join(folder, 'main.c')
   const program = join(folder, 'program')
   return [
@@ -194,7 +194,7 @@ async function printRates({ urls, smoke }: CrowdParts): Promise<void> {
   const programs = { python: PYTHON, javascript: JAVASCRIPT, c: C }
   for (const way of ['cold', 'warm'] as const)
     for (const [language, code] of Object.entries(programs)) {
-      const taskFor = (): NewTask => ({ language, code })
+      const taskFor = (): NewSnippet => ({ language, code })
       const rate = await crowded({ url: urls[way], count: smoke ? 10 : 100, open: 8, taskFor })
       const name = `${language}, ${way}${language === 'c' ? ' (cached)' : ''}`
       console.log(`  ${name.padEnd(30)}${rate.toFixed(1).padStart(9)}`)
@@ -202,7 +202,7 @@ async function printRates({ urls, smoke }: CrowdParts): Promise<void> {
 }
 
 /** Two Pythons and one C to five shells. */
-const MIX: readonly NewTask[] = [
+const MIX: readonly NewSnippet[] = [
   ...[
     { language: 'python', code: PYTHON },
     { language: 'c', code: C },
@@ -214,7 +214,7 @@ const MIX: readonly NewTask[] = [
 async function mixBar({ urls: { warm: url }, server, smoke }: CrowdParts): Promise<Bar> {
   const [count, open] = smoke ? [64, 32] : [2000, 1000]
   await delaysOf(server)
-  const rate = await crowded({ url, count, open, taskFor: (n) => MIX[n % MIX.length] as NewTask })
+  const rate = await crowded({ url, count, open, taskFor: (n) => MIX[n % MIX.length] as NewSnippet })
   const { scheduling } = await delaysOf(server)
   console.log(
     `\n${count} mixed snippets, ${open} at a time: ${rate.toFixed(1)} runs/s; load ${loadavg()[0]?.toFixed(1)}`,

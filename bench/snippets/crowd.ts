@@ -1,6 +1,6 @@
 /** Many at once: how many runs a second come through, and how long tasks wait though a slot is free. */
 import { systemClock } from '../../src/app/process/clock.ts'
-import type { NewTask } from '../../src/client/snippets/snippet-answers.ts'
+import type { NewSnippet } from '../../src/client/snippets/snippet-answers.ts'
 import { snippetsClient } from '../../src/client/snippets/snippets.ts'
 import type { Child } from '../child.ts'
 import { type ServerQuestion, TENANT } from './servers/server.ts'
@@ -11,7 +11,7 @@ export interface Crowd {
   readonly count: number
   /** Under way at a time. */
   readonly open: number
-  taskFor(number: number): NewTask
+  taskFor(number: number): NewSnippet
 }
 
 /** Answers the runs per second. Throws when one does not end well. */
@@ -34,7 +34,7 @@ export const delaysOf = (server: Child): Promise<Delays> => server.ask({ ask: 'd
 export interface Flood {
   readonly url: string
   readonly server: Child
-  readonly task: NewTask
+  readonly task: NewSnippet
   /** The flood's tasks that wait at a time, and the tasks of the other one, one after the other. */
   readonly waiting: number
   readonly count: number

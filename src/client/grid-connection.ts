@@ -9,9 +9,9 @@ import type { RequestMetadata } from '../model/request-metadata.ts'
 import { type CasClient, casClient } from './cas/cas-client.ts'
 import { blobPieces } from './cas/cas-read.ts'
 import { type Uploader, uploader } from './cas/cas-upload.ts'
-import { fileBlob, memoryBlob } from './cas/local-blob.ts'
+import { bufferBlob, fileBlob } from './cas/local-blob.ts'
 import { connect } from './connection/connect.ts'
-import { gather, rpcClient } from './connection/rpc.ts'
+import { allMessagesOf, rpcClient } from './connection/rpc.ts'
 import { httpAddress } from './connection/server-addresses.ts'
 import { serverFault } from './connection/server-fault.ts'
 import { parseTarget, type Target } from './connection/target.ts'
@@ -21,7 +21,7 @@ import { type CommandOutcome, type CommandRequest, runRemoteCommand } from './re
 import { type SnippetsClient, snippetsClient } from './snippets/snippets.ts'
 import { sendDirectory } from './trees/local-tree.ts'
 import { type SubmissionsClient, submissionsClient } from './workflows/client.ts'
-import { httpCaller } from './workflows/http.ts'
+import { apiCaller } from './workflows/http.ts'
 
 export interface GridConnectionOptions {
   /** The instance (REAPI's instance_name) of all calls. Default: the unnamed one. */
@@ -90,7 +90,7 @@ export function openGridConnection(
   return {
     upload: (path) => explained(() => sendPath(path, client)),
     uploadBytes: (bytes) => explained(() => sendBytes(bytes, client)),
-    read: (digest) => explained(async () => Buffer.concat(await gather(blobPieces(client, digest, meter)))),
+    read: (digest) => explained(async () => Buffer.concat(await allMessagesOf(blobPieces(client, digest, meter)))),
     run: (request, stop) =>
       explained(() => {
         const both = stop === undefined ? signal : AbortSignal.any([signal, stop])
@@ -102,7 +102,7 @@ export function openGridConnection(
       }),
     snippets: async () => snippetsClient({ url: (await url()).href, clock }),
     async workflows() {
-      const caller = httpCaller({ url: await url(), tls, headers })
+      const caller = apiCaller({ url: await url(), tls, headers })
       callers.push(caller)
       return submissionsClient(caller, signal)
     },
@@ -138,7 +138,7 @@ async function sendPath(path: string, client: CasClient): Promise<Digest> {
 async function sendBytes(bytes: Uint8Array, client: CasClient): Promise<Digest> {
   const digest = digestOf(client.fn, bytes)
   const uploads = uploadsTo(client)
-  await uploads.add(memoryBlob('the bytes', digest, bytes))
+  await uploads.add(bufferBlob('the bytes', digest, bytes))
   await uploads.finish()
   return digest
 }

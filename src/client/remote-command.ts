@@ -3,17 +3,17 @@ import { digestOf } from '../base/hashing/hash-of.ts'
 import type { OutputStream } from '../model/action-result.ts'
 import type { CasClient } from './cas/cas-client.ts'
 import { blobPieces } from './cas/cas-read.ts'
-import { memoryBlob } from './cas/local-blob.ts'
+import { bufferBlob } from './cas/local-blob.ts'
 import type { TransferMeter } from './cas/transfer-meter.ts'
-import { gather } from './connection/rpc.ts'
+import { allMessagesOf } from './connection/rpc.ts'
 import type { ExecutionClient } from './execution/execution-client.ts'
 import {
+  type ActionEnd,
+  type ActionRunOptions,
+  actionEnd,
   callEnd,
   type PreparedAction,
   prepareAction,
-  type RunEnd,
-  type RunOrder,
-  runEnd,
 } from './execution/run-action.ts'
 import { changedOnly } from './trees/changed-only.ts'
 import { downloadOutputs, outputPaths } from './trees/result-outputs.ts'
@@ -58,7 +58,7 @@ export class CommandFailed extends Error {
   /** `missing`: the server evicted an input twice before the command could start. */
   readonly kind: 'timeout' | 'cancelled' | 'failed' | 'missing'
 
-  constructor({ kind, message }: Exclude<RunEnd, { kind: 'result' }>) {
+  constructor({ kind, message }: Exclude<ActionEnd, { kind: 'result' }>) {
     super(message)
     this.kind = kind
   }
@@ -85,7 +85,7 @@ export async function runRemoteCommand(request: CommandRequest, tools: CommandTo
   }
 }
 
-function orderOf(request: CommandRequest, fn: CasClient['fn']): RunOrder {
+function orderOf(request: CommandRequest, fn: CasClient['fn']): ActionRunOptions {
   const { argv, input, stdin, timeoutMs, outputDirectory } = request
   const wanted = outputPaths(request.outputPaths ?? [])
   if (wanted.length > 0 && outputDirectory === undefined) throw new TypeError('outputPaths needs an outputDirectory')
@@ -94,7 +94,7 @@ function orderOf(request: CommandRequest, fn: CasClient['fn']): RunOrder {
     ...{ argv, input, timeoutMs, outputPaths: wanted, allFiles: request.allFiles === true },
     env: pairsOf(request.env),
     platform: pairsOf(request.platform),
-    stdin: bytes === undefined ? undefined : memoryBlob('standard input', digestOf(fn, bytes), bytes),
+    stdin: bytes === undefined ? undefined : bufferBlob('standard input', digestOf(fn, bytes), bytes),
     doNotCache: request.cache === false,
   }
 }
@@ -106,14 +106,14 @@ async function executed(
   actionDigest: Digest,
   { cache = true, priority = 0 }: CommandRequest,
   { execution, instance, signal }: CommandTools,
-): Promise<RunEnd> {
+): Promise<ActionEnd> {
   const inline = { inlineStdout: true, inlineStderr: true, inlineOutputFiles: [] }
   const execute = { instance, actionDigest, skipCacheLookup: !cache, priority, cachePriority: 0, inline }
   let operation: string | undefined
   try {
     for await (const { name, response } of execution.execute(execute)) {
       operation = name
-      if (response !== undefined) return runEnd(response, actionDigest)
+      if (response !== undefined) return actionEnd(response, actionDigest)
     }
   } catch (error) {
     if (signal.aborted && operation !== undefined) await execution.cancel(operation).catch(() => {})
@@ -126,11 +126,11 @@ async function executed(
 
 interface Collecting extends CommandTools {
   readonly request: CommandRequest
-  readonly order: RunOrder
+  readonly order: ActionRunOptions
 }
 
 async function outcomeOf(
-  { result, cached }: Extract<RunEnd, { kind: 'result' }>,
+  { result, cached }: Extract<ActionEnd, { kind: 'result' }>,
   { inputs }: PreparedAction,
   { client, newId, meter, request, order }: Collecting,
 ): Promise<CommandOutcome> {
@@ -142,7 +142,8 @@ async function outcomeOf(
       ? []
       : await downloadOutputs(client, { result, wanted, into, trim, unsafeLinks: false, newId, meter })
   const bytesOf = async ({ raw, digest }: OutputStream): Promise<Uint8Array> =>
-    raw ?? (digest === undefined ? new Uint8Array() : Buffer.concat(await gather(blobPieces(client, digest, meter))))
+    raw ??
+    (digest === undefined ? new Uint8Array() : Buffer.concat(await allMessagesOf(blobPieces(client, digest, meter))))
   return {
     exitCode: result.exitCode,
     stdout: await bytesOf(result.stdout),

@@ -2,7 +2,7 @@ import type { Http2Stream } from './http2/stream.ts'
 import { PREFIX_BYTES, putPrefix } from './message-parser.ts'
 
 /** Messages on their way out of a call, for one writer. */
-export class Outlet {
+export class MessageOutlet {
   readonly #stream: Http2Stream
   #waiting: { resolve(): void; reject(error: unknown): void; untilSent: boolean } | undefined
   #failure: unknown

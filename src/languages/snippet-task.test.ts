@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FaultError } from '../base/fault.ts'
 import type { Language } from '../model/language.ts'
-import { type SnippetWish, snippetOf } from '../model/snippet.ts'
+import { type SnippetSpec, snippetOf } from '../model/snippet.ts'
 import { findLanguage } from './find-language.ts'
 import { loadLanguages } from './load-languages.ts'
 import { snippetTask, snippetTaskUnder } from './snippet-task.ts'
@@ -9,7 +9,7 @@ import { snippetTask, snippetTaskUnder } from './snippet-task.ts'
 const named = (name: string): Language => findLanguage(loadLanguages(), name) as Language
 const [python, c, java] = [named('python'), named('c'), named('java')]
 const file = (name: string, text = '') => ({ name, contents: Buffer.from(text) })
-const lower = (language: Language, wish: Partial<SnippetWish> = {}, version?: string) =>
+const lower = (language: Language, wish: Partial<SnippetSpec> = {}, version?: string) =>
   snippetTask(snippetOf({ language: language.name, files: [file('')], ...wish }), language, version)
 
 test('a snippet becomes a task: its file, a stage that runs it, and the language that its worker must offer', () => {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { invalid } from '../base/fault.ts'
 import type { EnvVariable, Limits, PlatformProperty } from '../model/command.ts'
-import { type CommandTask, commandTaskOf, type StageCaching, type StageWish } from '../model/command-task.ts'
+import { type CommandTask, commandTaskOf, type StageCaching, type StageSpec } from '../model/command-task.ts'
 import { type IsolationLevel, isolatesAs } from '../model/isolation.ts'
 import { LANGUAGE_PROPERTY, type Language, type LanguageStage, languageWithVersion } from '../model/language.ts'
 import type { SnippetFile, SnippetRequest } from '../model/snippet.ts'
@@ -52,7 +52,7 @@ function lower(
   const named = wordsFor(files, language)
   const { isolation: wanted } = request
   const isolation = wanted !== undefined && isolatesAs(wanted, least) ? wanted : least
-  const compile: StageWish[] =
+  const compile: StageSpec[] =
     language.compile === undefined
       ? []
       : [
@@ -115,7 +115,7 @@ interface StageOrder {
   readonly most: Limits
 }
 
-function stageOf(name: 'compile' | 'run', stage: LanguageStage, { named, limits, most }: StageOrder): StageWish {
+function stageOf(name: 'compile' | 'run', stage: LanguageStage, { named, limits, most }: StageOrder): StageSpec {
   return {
     name,
     argv: stage.argv.flatMap((word) => (word === '{files}' ? named.files : [filled(word, named)])),

@@ -241,9 +241,9 @@ export const toCommandResult = ({ stages, outputsRoot, problem, metadata, ...res
 })
 
 /** What must be said of a stage, and of a task; the rest has defaults. */
-export type StageWish = Pick<CommandStage, 'name' | 'argv'> & Partial<CommandStage>
-export interface CommandWish extends Partial<Omit<CommandTask, 'stages' | 'inputs' | 'outputs'>> {
-  readonly stages: readonly StageWish[]
+export type StageSpec = Pick<CommandStage, 'name' | 'argv'> & Partial<CommandStage>
+export interface CommandTaskSpec extends Partial<Omit<CommandTask, 'stages' | 'inputs' | 'outputs'>> {
+  readonly stages: readonly StageSpec[]
   readonly inputs?: Partial<CommandTaskInputs>
   readonly outputs?: Partial<CommandTaskOutputs>
 }
@@ -252,7 +252,7 @@ const MOST_OUTPUT_FILES = 1000
 const MOST_OUTPUT_BYTES = 1024 ** 3
 
 /** A whole task from what a door has to say about it. Nothing is granted, or cached, that is not said. */
-export const commandTaskOf = ({ stages, inputs, outputs, ...task }: CommandWish): CommandTask => ({
+export const commandTaskOf = ({ stages, inputs, outputs, ...task }: CommandTaskSpec): CommandTask => ({
   fn: 'sha256',
   workingDirectory: '',
   platform: [],

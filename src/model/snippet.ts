@@ -109,10 +109,10 @@ export const isOver = ({ state }: Pick<SnippetStatus, 'state'>): boolean =>
   state === 'completed' || state === 'failed' || state === 'timeout' || state === 'cancelled'
 
 /** What must be said of a snippet; the rest has defaults. */
-export type SnippetWish = Pick<SnippetRequest, 'language' | 'files'> & Partial<SnippetRequest>
+export type SnippetSpec = Pick<SnippetRequest, 'language' | 'files'> & Partial<SnippetRequest>
 
 /** Nothing is granted that is not asked for. */
-export const snippetOf = (wish: SnippetWish): SnippetRequest => ({
+export const snippetOf = (wish: SnippetSpec): SnippetRequest => ({
   instance: '',
   version: undefined,
   args: [],

@@ -40,7 +40,7 @@ export interface ReclaimProgress {
   readonly isDone: boolean
 }
 
-export interface ReclaimWish {
+export interface ReclaimRequest {
   readonly goal: ReclaimGoal
   /** Only find out what would go. */
   readonly isDryRun: boolean

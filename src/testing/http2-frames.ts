@@ -1,6 +1,6 @@
 /** HTTP/2 frames encoded and decoded by hand, so that tests can send invalid ones. */
 import type { HeaderPair } from '../grpc/header-text.ts'
-import { DEFAULT_FRAME_BYTES, ERROR, FLAG, FRAME, PREFACE, readUint32 } from '../grpc/http2/wire-format.ts'
+import { DEFAULT_FRAME_BYTES, ERROR, FLAG, FRAME_TYPE, PREFACE, readUint32 } from '../grpc/http2/wire-format.ts'
 import { PREFIX_BYTES, putPrefix } from '../grpc/message-parser.ts'
 import { literals } from '../grpc/server/response-blocks.ts'
 
@@ -35,32 +35,32 @@ export function settings(...entries: readonly (readonly [id: number, value: numb
     payload.writeUInt16BE(id, 6 * i)
     payload.writeUInt32BE(value >>> 0, 6 * i + 2)
   }
-  return frame({ type: FRAME.settings }, payload)
+  return frame({ type: FRAME_TYPE.settings }, payload)
 }
 
-export const settingsAck = frame({ type: FRAME.settings, flags: FLAG.ack })
+export const settingsAck = frame({ type: FRAME_TYPE.settings, flags: FLAG.ack })
 
 /** The client's connection preface. */
 export const greeting = (...entries: readonly (readonly [id: number, value: number])[]): Buffer =>
   Buffer.concat([PREFACE, settings(...entries)])
 
 export const ping = (flags = 0, payload: Uint8Array = Buffer.alloc(8)): Buffer =>
-  frame({ type: FRAME.ping, flags }, payload)
+  frame({ type: FRAME_TYPE.ping, flags }, payload)
 
 export const reset = (stream: number, code: number = ERROR.cancel): Buffer =>
-  frame({ type: FRAME.rstStream, stream }, number(code))
+  frame({ type: FRAME_TYPE.rstStream, stream }, number(code))
 
 export const windowUpdate = (stream: number, increment: number): Buffer =>
-  frame({ type: FRAME.windowUpdate, stream }, number(increment))
+  frame({ type: FRAME_TYPE.windowUpdate, stream }, number(increment))
 
 export const goaway = (lastStream: number, code: number = ERROR.none): Buffer =>
-  frame({ type: FRAME.goaway }, number(lastStream, code))
+  frame({ type: FRAME_TYPE.goaway }, number(lastStream, code))
 
 export const priority = (stream: number, parent: number, weight = 16): Buffer =>
-  frame({ type: FRAME.priority, stream }, Buffer.concat([number(parent), Buffer.from([weight])]))
+  frame({ type: FRAME_TYPE.priority, stream }, Buffer.concat([number(parent), Buffer.from([weight])]))
 
 export const data = (stream: number, payload: Uint8Array, flags = 0): Buffer =>
-  frame({ type: FRAME.data, flags, stream }, payload)
+  frame({ type: FRAME_TYPE.data, flags, stream }, payload)
 
 export const lastData = (stream: number, payload: Uint8Array): Buffer => data(stream, payload, FLAG.endStream)
 
@@ -72,10 +72,10 @@ export const paddedData = (
 ): Buffer => data(stream, Buffer.concat([Buffer.from([padding]), payload, Buffer.alloc(padding)]), flags | FLAG.padded)
 
 export const headers = (stream: number, block: Uint8Array, flags: number = FLAG.endHeaders): Buffer =>
-  frame({ type: FRAME.headers, flags, stream }, block)
+  frame({ type: FRAME_TYPE.headers, flags, stream }, block)
 
 export const continuation = (stream: number, block: Uint8Array, flags = 0): Buffer =>
-  frame({ type: FRAME.continuation, flags, stream }, block)
+  frame({ type: FRAME_TYPE.continuation, flags, stream }, block)
 
 /** A block in HEADERS and as many CONTINUATION frames as needed. */
 export function longHeaders(stream: number, block: Uint8Array, flags = 0): Buffer {
@@ -132,18 +132,18 @@ export class FrameCutter {
 
 export const cutFrames = (bytes: Buffer): Frame[] => new FrameCutter().push(bytes)
 
-const TYPE_NAMES = Object.fromEntries(Object.entries(FRAME).map(([name, type]) => [type, name]))
+const TYPE_NAMES = Object.fromEntries(Object.entries(FRAME_TYPE).map(([name, type]) => [type, name]))
 
 /** `headers 1 end`, `data 3 (100)`, `rstStream 5 code 8`: a readable form for comparisons. */
 export function describeFrame({ type, flags, stream, payload }: Frame): string {
   const name = TYPE_NAMES[type] ?? `type${type}`
-  const isAck = (type === FRAME.settings || type === FRAME.ping) && (flags & FLAG.ack) !== 0
-  const isEnd = (type === FRAME.headers || type === FRAME.data) && (flags & FLAG.endStream) !== 0
+  const isAck = (type === FRAME_TYPE.settings || type === FRAME_TYPE.ping) && (flags & FLAG.ack) !== 0
+  const isEnd = (type === FRAME_TYPE.headers || type === FRAME_TYPE.data) && (flags & FLAG.endStream) !== 0
   const words = [name, ...(stream === 0 ? [] : [stream])]
-  if (type === FRAME.data) words.push(`(${payload.length})`)
-  if (type === FRAME.windowUpdate) words.push(`+${readUint32(payload, 0)}`)
-  if (type === FRAME.rstStream) words.push(`code ${readUint32(payload, 0)}`)
-  if (type === FRAME.goaway) words.push(`code ${readUint32(payload, 4)}`)
+  if (type === FRAME_TYPE.data) words.push(`(${payload.length})`)
+  if (type === FRAME_TYPE.windowUpdate) words.push(`+${readUint32(payload, 0)}`)
+  if (type === FRAME_TYPE.rstStream) words.push(`code ${readUint32(payload, 0)}`)
+  if (type === FRAME_TYPE.goaway) words.push(`code ${readUint32(payload, 4)}`)
   if (isAck) words.push('ack')
   if (isEnd) words.push('end')
   return words.join(' ')

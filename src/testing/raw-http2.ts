@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { HpackDecoder } from '../grpc/hpack/decoder.ts'
 import type { HeaderField } from '../grpc/hpack/header-field.ts'
-import { FLAG, FRAME, readUint32 } from '../grpc/http2/wire-format.ts'
+import { FLAG, FRAME_TYPE, readUint32 } from '../grpc/http2/wire-format.ts'
 import { describeFrame, type Frame, FrameCutter, greeting, ping, settingsAck } from './http2-frames.ts'
 
 /** The received frames of one stream. */
@@ -166,19 +166,20 @@ export class RawHttp2 {
 
   #onFrame(frame: Frame): void {
     const { type, flags, payload } = frame
-    if (type !== FRAME.data) this.frames.push({ ...frame, payload: ownCopy(payload) })
-    if (type === FRAME.goaway) {
+    if (type !== FRAME_TYPE.data) this.frames.push({ ...frame, payload: ownCopy(payload) })
+    if (type === FRAME_TYPE.goaway) {
       const reason = payload.toString('utf8', 8)
       this.goaway = { lastStream: readUint32(payload, 0), code: readUint32(payload, 4), reason }
     }
-    if (type === FRAME.ping && (flags & FLAG.ack) !== 0) this.#pingsAnswered++
-    else if (type === FRAME.ping && this.#options.isMute !== true) this.send(ping(FLAG.ack, payload))
+    if (type === FRAME_TYPE.ping && (flags & FLAG.ack) !== 0) this.#pingsAnswered++
+    else if (type === FRAME_TYPE.ping && this.#options.isMute !== true) this.send(ping(FLAG.ack, payload))
     if (frame.stream === 0) return
     const stream = this.stream(frame.stream)
-    if (type === FRAME.rstStream) stream.resetCode = readUint32(payload, 0)
-    if (type === FRAME.headers) stream.fields.push(...this.#decoder.decode(payload, 0, payload.length).fields)
-    if (type === FRAME.data) this.#onData(stream, payload)
-    if ((type === FRAME.headers || type === FRAME.data) && (flags & FLAG.endStream) !== 0) stream.hasEnded = true
+    if (type === FRAME_TYPE.rstStream) stream.resetCode = readUint32(payload, 0)
+    if (type === FRAME_TYPE.headers) stream.fields.push(...this.#decoder.decode(payload, 0, payload.length).fields)
+    if (type === FRAME_TYPE.data) this.#onData(stream, payload)
+    if ((type === FRAME_TYPE.headers || type === FRAME_TYPE.data) && (flags & FLAG.endStream) !== 0)
+      stream.hasEnded = true
   }
 
   #onData(stream: RawStream, payload: Buffer): void {

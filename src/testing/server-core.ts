@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, type Limits } from '../grpc/http2/limits.ts'
+import { DEFAULT_LIMITS, type Http2Limits } from '../grpc/http2/limits.ts'
 import type { Timing } from '../grpc/http2/timing.ts'
 import type { Observer } from '../grpc/observer.ts'
 import { Routes } from '../grpc/server/routes.ts'
@@ -17,9 +17,9 @@ export const silentObserver: Observer = {
 export function serverCore(
   services: readonly Service[],
   timing: Timing,
-  options: { limits?: Partial<Limits>; observer?: Observer } = {},
+  options: { limits?: Partial<Http2Limits>; observer?: Observer } = {},
 ): ServerCore {
-  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const limits: Http2Limits = { ...DEFAULT_LIMITS, ...options.limits }
   const observer = options.observer ?? silentObserver
   const budget = { used: 0, most: limits.maxServerBufferedBytes }
   return { routes: new Routes(services, observer), observer, limits, timing, wheel: new TimerWheel(timing), budget }

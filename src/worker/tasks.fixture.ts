@@ -1,4 +1,4 @@
-import { type CommandTask, type CommandWish, commandTaskOf, type TaskAction } from '../model/command-task.ts'
+import { type CommandTask, type CommandTaskSpec, commandTaskOf, type TaskAction } from '../model/command-task.ts'
 
 const digest = { fn: 'sha256', hash: 'a'.repeat(64), size: 1 } as const
 const NOTHING = new Uint8Array()
@@ -14,7 +14,7 @@ const ACTION: TaskAction = {
   properties: [],
 }
 
-export interface ActionWish extends Partial<Omit<CommandWish, 'stages' | 'action'>> {
+export interface ActionWish extends Partial<Omit<CommandTaskSpec, 'stages' | 'action'>> {
   readonly argv?: readonly string[]
   readonly env?: CommandTask['stages'][number]['env']
   readonly limits?: CommandTask['stages'][number]['limits']

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer as createListener, type Server } from 'node:net'
 import { expect } from 'vitest'
 import type { ConnectionEnd } from '../../src/grpc/http2/connection-host.ts'
-import type { Limits } from '../../src/grpc/http2/limits.ts'
+import type { Http2Limits } from '../../src/grpc/http2/limits.ts'
 import type { Observer } from '../../src/grpc/observer.ts'
 import { createServer } from '../../src/grpc/server/server.ts'
 import { ServerConnection } from '../../src/grpc/server/server-connection.ts'
@@ -33,7 +33,7 @@ export interface WatchedServer extends AbusedServer {
   readonly budget: { readonly used: number }
 }
 
-export async function abusedServer(limits: Partial<Limits> = {}): Promise<AbusedServer> {
+export async function abusedServer(limits: Partial<Http2Limits> = {}): Promise<AbusedServer> {
   const parts = beginnings()
   const server = createServer({ services: [parts.service], timing: parts.timing, observer: parts.observer, limits })
   const bound = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -41,7 +41,7 @@ export async function abusedServer(limits: Partial<Limits> = {}): Promise<Abused
 }
 
 export async function watchedServer(
-  limits: Partial<Limits> = {},
+  limits: Partial<Http2Limits> = {},
   others: readonly Service[] = [],
 ): Promise<WatchedServer> {
   const parts = beginnings()

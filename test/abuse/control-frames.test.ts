@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Limits } from '../../src/grpc/http2/limits.ts'
+import type { Http2Limits } from '../../src/grpc/http2/limits.ts'
 import { ERROR, FLAG, SETTING } from '../../src/grpc/http2/wire-format.ts'
 import { heldBytes } from '../../src/testing/held-memory.ts'
 import {
@@ -41,7 +41,7 @@ describe('frames that cost their sender next to nothing', () => {
 
 describe('a peer that makes the server talk and does not listen', () => {
   /** Sends until it is cut off, and for as long as it would take an unbounded server to hold 50 MB. */
-  const expectCutOff = async (limits: Partial<Limits>, frames: (count: number) => Iterable<Buffer>) => {
+  const expectCutOff = async (limits: Partial<Http2Limits>, frames: (count: number) => Iterable<Buffer>) => {
     await using server = await abusedServer(limits)
     const attacker = await server.connect()
     await attacker.until('the greeting is over', () => attacker.frames.length >= 3)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FRAME, SETTING } from '../../src/grpc/http2/wire-format.ts'
+import { FRAME_TYPE, SETTING } from '../../src/grpc/http2/wire-format.ts'
 import {
   call,
   data,
@@ -108,7 +108,7 @@ test('a client that probes its bandwidth with a ping per burst is no ping flood'
   await client.answer(1)
   await client.roundTrip()
   expect(client.field(1, 'grpc-status')).toBe('0')
-  expect(client.count(FRAME.ping)).toBeGreaterThanOrEqual(pings)
+  expect(client.count(FRAME_TYPE.ping)).toBeGreaterThanOrEqual(pings)
   expect(server.ends).toEqual([])
   await server.expectServing()
 })

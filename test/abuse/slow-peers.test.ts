@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/grpc/http2/limits.ts'
-import { ERROR, FRAME, PREFACE } from '../../src/grpc/http2/wire-format.ts'
+import { ERROR, FRAME_TYPE, PREFACE } from '../../src/grpc/http2/wire-format.ts'
 import { call, greeting, headers, requestBlock, settings } from '../../src/testing/http2-frames.ts'
 import { PATHS } from './abuse-service.ts'
 import { abusedServer } from './abused-server.ts'
@@ -57,7 +57,7 @@ describe('a peer that has fallen silent', () => {
     peer.send(greeting(), headers(1, requestBlock(PATHS.hold)))
     await peer.until('the server has greeted', () => peer.frames.length >= 3)
     server.timing.advance(keepaliveMs)
-    await peer.until('the server asks', () => peer.count(FRAME.ping) > 0)
+    await peer.until('the server asks', () => peer.count(FRAME_TYPE.ping) > 0)
     expect(server.ends).toEqual([])
     server.timing.advance(2 * keepaliveTimeoutMs)
     expect(server.ends).toMatchObject([{ reason: 'the peer did not answer a keepalive' }])
@@ -81,4 +81,5 @@ describe('a peer that has fallen silent', () => {
   })
 })
 
-const isQuestion = ({ type, flags }: { type: number; flags: number }): boolean => type === FRAME.ping && flags === 0
+const isQuestion = ({ type, flags }: { type: number; flags: number }): boolean =>
+  type === FRAME_TYPE.ping && flags === 0

@@ -3,23 +3,23 @@ import type { Submission } from '../../src/engine/submission.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import {
   type CommandResult,
-  type CommandWish,
+  type CommandTaskSpec,
   commandTaskOf,
   type StageResult,
-  type StageWish,
+  type StageSpec,
 } from '../../src/model/command-task.ts'
 import { commandResultOf, commandSubmission } from '../../src/services/execution/task-request.ts'
 import type { TestGrid } from '../workers/grid.ts'
 
 export const submitCommand = (
   { engine }: TestGrid,
-  wish: CommandWish,
+  wish: CommandTaskSpec,
   rest: Partial<Submission> = {},
 ): Promise<OperationStatus> =>
   engine.submit(LOCAL_CALLER, commandSubmission(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
 
 /** To its end. */
-export async function runCommand(grid: TestGrid, wish: CommandWish, rest: Partial<Submission> = {}) {
+export async function runCommand(grid: TestGrid, wish: CommandTaskSpec, rest: Partial<Submission> = {}) {
   const { operation } = await submitCommand(grid, wish, rest)
   return ended(await grid.end(operation))
 }
@@ -32,14 +32,14 @@ export function ended(status: OperationStatus) {
 
 const PATH = { name: 'PATH', value: '/usr/bin:/bin' }
 
-export const sh = (script: string, more: Partial<StageWish> = {}): StageWish => ({
+export const sh = (script: string, more: Partial<StageSpec> = {}): StageSpec => ({
   name: 'run',
   argv: ['/bin/sh', '-c', script],
   env: [PATH],
   ...more,
 })
 
-export const gcc = (...args: readonly string[]): StageWish => ({
+export const gcc = (...args: readonly string[]): StageSpec => ({
   name: 'compile',
   argv: ['gcc', '-O1', '-o', 'program', ...args],
   env: [PATH],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { type CommandWish, hasSucceeded } from '../../src/model/command-task.ts'
+import { type CommandTaskSpec, hasSucceeded } from '../../src/model/command-task.ts'
 import { startGrid } from '../workers/grid.ts'
 import { contentOf } from '../workers/told-results.ts'
 import { workerHere } from '../workers/worker-here.ts'
 import { fileOf, runCommand, sh, stageOf, textOf } from './commands.ts'
 
-async function ran(wish: CommandWish) {
+async function ran(wish: CommandTaskSpec) {
   const grid = await startGrid()
   await workerHere(grid.address, { WINDLASS_WORKER_BACKEND: 'host' })
   return { grid, ...(await runCommand(grid, wish)) }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
-import type { CommandWish } from '../../src/model/command-task.ts'
+import type { CommandTaskSpec } from '../../src/model/command-task.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { putBlob, putTree } from '../../src/worker/trees.fixture.ts'
 import { startGrid } from '../workers/grid.ts'
@@ -14,7 +14,7 @@ async function gridWithWorker(backend = 'host') {
   return grid
 }
 
-const ADDER: CommandWish = {
+const ADDER: CommandTaskSpec = {
   stages: [
     gcc('main.c', 'lib/add.c'),
     {
@@ -153,7 +153,7 @@ test('a stage reads a blob, and finds files where the task put them: some closed
   expect(await contentOf(grid.blobs, result.outputs.files[0]?.digest)).toBe('open\nmore\n')
 })
 
-test.each<[string, CommandWish, Record<string, unknown>]>([
+test.each<[string, CommandTaskSpec, Record<string, unknown>]>([
   ['killed by a signal', { stages: [sh('kill -SEGV $$')] }, { cause: 'signal', exitCode: 139, signal: 'SIGSEGV' }],
   [
     'a program that is not there',

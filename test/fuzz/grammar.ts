@@ -1,6 +1,6 @@
 /** Frames made by the rules of the grammar and filled with what a hostile peer would put there. */
 import type { HeaderPair } from '../../src/grpc/header-text.ts'
-import { FLAG, FRAME } from '../../src/grpc/http2/wire-format.ts'
+import { FLAG, FRAME_TYPE } from '../../src/grpc/http2/wire-format.ts'
 import { literals } from '../../src/grpc/server/response-blocks.ts'
 import {
   continuation,
@@ -176,7 +176,7 @@ const COMMON: readonly Make[] = [
   (random, streams) => priority(streams.used(), streams.used(), random.next() & 0xff),
   (random) => goaway(random.pick(NUMBERS), random.below(16)),
   (random, streams) =>
-    frame({ type: FRAME.pushPromise, flags: FLAG.endHeaders, stream: streams.used() }, random.bytes(9)),
+    frame({ type: FRAME_TYPE.pushPromise, flags: FLAG.endHeaders, stream: streams.used() }, random.bytes(9)),
 ]
 
 const FROM_CLIENT: readonly Make[] = [...COMMON.slice(0, -1), request, request, request, request, request, request]

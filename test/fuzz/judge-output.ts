@@ -1,5 +1,5 @@
 import { HpackDecoder } from '../../src/grpc/hpack/decoder.ts'
-import { DEFAULT_WINDOW, FLAG, FRAME, PREFACE, readUint32 } from '../../src/grpc/http2/wire-format.ts'
+import { DEFAULT_WINDOW, FLAG, FRAME_TYPE, PREFACE, readUint32 } from '../../src/grpc/http2/wire-format.ts'
 import { cutFrames, describeFrame, type Frame } from '../../src/testing/http2-frames.ts'
 
 /**
@@ -25,7 +25,7 @@ export function judgeOutput(output: Buffer, input: Buffer, role: 'server' | 'cli
 function windowGiven(input: Buffer): number {
   let allowed = DEFAULT_WINDOW
   for (const { type, stream, payload } of cutFrames(input)) {
-    if (type === FRAME.windowUpdate && stream === 0 && payload.length === 4)
+    if (type === FRAME_TYPE.windowUpdate && stream === 0 && payload.length === 4)
       allowed += readUint32(payload, 0) & 0x7fffffff
   }
   return allowed
@@ -45,19 +45,19 @@ class Judge {
   }
 
   #problemWith({ type, flags, stream, payload }: Frame): string | undefined {
-    if (this.#openStream !== 0 && (type !== FRAME.continuation || stream !== this.#openStream)) {
+    if (this.#openStream !== 0 && (type !== FRAME_TYPE.continuation || stream !== this.#openStream)) {
       return 'a header block of ours is interrupted'
     }
-    if (type === FRAME.headers || type === FRAME.continuation) return this.#block(flags, stream, payload)
+    if (type === FRAME_TYPE.headers || type === FRAME_TYPE.continuation) return this.#block(flags, stream, payload)
     const state = this.#states.get(stream)
-    if (type === FRAME.data) {
+    if (type === FRAME_TYPE.data) {
       this.dataBytes += payload.length
       if (state !== 'head sent') return state === undefined ? 'data before a head' : `data after it was ${state}`
       if ((flags & FLAG.endStream) !== 0) this.#states.set(stream, 'ended')
     }
     // Twice is no fault: each late frame on a closed stream may be answered so.
-    if (type === FRAME.rstStream) this.#states.set(stream, 'reset')
-    if (type === FRAME.windowUpdate && readUint32(payload, 0) === 0) return 'of nothing'
+    if (type === FRAME_TYPE.rstStream) this.#states.set(stream, 'reset')
+    if (type === FRAME_TYPE.windowUpdate && readUint32(payload, 0) === 0) return 'of nothing'
     return undefined
   }
 

@@ -1,20 +1,20 @@
-import type { NewTask, ToldTask } from '../../src/client/snippets/snippet-answers.ts'
+import type { NewSnippet, SnippetView } from '../../src/client/snippets/snippet-answers.ts'
 import type { Random } from '../../src/testing/random-source.ts'
 
 /** A program that prints its own number, so that whose result is whose can be told. */
 export interface NumberedSnippet {
   readonly number: number
   readonly kind: string
-  readonly task: NewTask
+  readonly task: NewSnippet
   /** In words, what is wrong with its end; undefined when it is as it must be. */
-  wrong(told: ToldTask): string | undefined
+  wrong(told: SnippetView): string | undefined
 }
 
 interface Kind {
   readonly name: string
   /** Of a hundred. */
   readonly share: number
-  readonly task: (number: number) => NewTask
+  readonly task: (number: number) => NewSnippet
   readonly ends?: { readonly status: string; readonly exitCode?: number; readonly verdict?: string }
 }
 
@@ -87,7 +87,7 @@ function kindAt(place: number): Kind {
   throw new Error('the shares are less than a hundred')
 }
 
-function wrongWith({ name, ends }: Kind, number: number, told: ToldTask): string | undefined {
+function wrongWith({ name, ends }: Kind, number: number, told: SnippetView): string | undefined {
   const { status, exitCode, verdict } = { status: 'completed', exitCode: undefined, verdict: undefined, ...ends }
   const { result } = told
   const isPrinted = result?.output === `${number}\n` || (name === 'endless' && (result?.output ?? '') === '')

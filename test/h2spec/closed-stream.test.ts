@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ERROR, FRAME } from '../../src/grpc/http2/wire-format.ts'
+import { ERROR, FRAME_TYPE } from '../../src/grpc/http2/wire-format.ts'
 import { call, frame } from '../../src/testing/http2-frames.ts'
 import { RawHttp2 } from '../../src/testing/raw-http2.ts'
 import { SERVICE } from '../interop/conversation.ts'
@@ -14,7 +14,7 @@ test('a PRIORITY of the wrong length is a fault also on a stream that has ended'
   const raw = await started(RawHttp2.open('port' in address ? address.port : 0))
   raw.send(call(1, `/${SERVICE}/Unary`))
   await raw.answer(1)
-  raw.send(frame({ type: FRAME.priority, stream: 1 }, Buffer.alloc(4)))
+  raw.send(frame({ type: FRAME_TYPE.priority, stream: 1 }, Buffer.alloc(4)))
   await raw.roundTrip()
   expect(raw.stream(1).resetCode ?? raw.goaway?.code).toBe(ERROR.frameSize)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
-import type { CommandWish } from '../../src/model/command-task.ts'
+import type { CommandTaskSpec } from '../../src/model/command-task.ts'
 import { hasSucceeded } from '../../src/model/command-task.ts'
 import { keptOutputsOf } from '../../src/wire/workers/json/kept-outputs.ts'
 import { ended, fileOf, sh, stageOf, submitCommand, textOf } from '../commands/commands.ts'
@@ -8,7 +8,7 @@ import { until } from '../workers/grid.ts'
 import { contentOf } from '../workers/told-results.ts'
 import { type HttpGrid, type Json, startHttpGrid } from './http-grid.ts'
 
-const HELLO: CommandWish = { stages: [sh('echo hello')] }
+const HELLO: CommandTaskSpec = { stages: [sh('echo hello')] }
 const WORKERS = '/api/v1/workers'
 
 async function register(grid: HttpGrid, more: object = {}): Promise<string> {
@@ -24,7 +24,7 @@ async function take(grid: HttpGrid, worker: string): Promise<Json> {
 }
 
 /** A grid with one worker that has one task in hand. */
-async function withTask(wish: CommandWish = HELLO, more: object = {}) {
+async function withTask(wish: CommandTaskSpec = HELLO, more: object = {}) {
   const grid = await startHttpGrid()
   const worker = await register(grid, more)
   const { operation } = await submitCommand(grid, wish)

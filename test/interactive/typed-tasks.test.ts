@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { OperationStatus } from '../../src/engine/status.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
-import type { CommandWish, StageInput } from '../../src/model/command-task.ts'
+import type { CommandTaskSpec, StageInput } from '../../src/model/command-task.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { roughWay } from '../../src/testing/rough-way.ts'
 import { ended, sh, stageOf, submitCommand, textOf } from '../commands/commands.ts'
@@ -20,7 +20,7 @@ interface Typist {
 }
 
 /** Somebody in front of a task, without a door in between. */
-async function sitDown(grid: TestGrid, wish: CommandWish): Promise<Typist> {
+async function sitDown(grid: TestGrid, wish: CommandTaskSpec): Promise<Typist> {
   const { engine } = grid
   const { operation } = await submitCommand(grid, wish)
   let printed = ''

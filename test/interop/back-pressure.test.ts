@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createChannel } from '../../src/grpc/client/channel.ts'
 import { DEFAULT_LIMITS } from '../../src/grpc/http2/limits.ts'
-import { FRAME } from '../../src/grpc/http2/wire-format.ts'
+import { FRAME_TYPE } from '../../src/grpc/http2/wire-format.ts'
 import type { Incoming, Service } from '../../src/grpc/service.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { bareClient, framed } from './bare-http2.ts'
@@ -148,5 +148,5 @@ test('a peer that allows frames of megabytes gets none that large', async () => 
     4_000_005,
   )
   expect((await ask(unary, message)).body.equals(message)).toBe(true)
-  expect(between.largestAnswer(FRAME.data)).toBeLessThanOrEqual(DEFAULT_LIMITS.socketBacklogBytes)
+  expect(between.largestAnswer(FRAME_TYPE.data)).toBeLessThanOrEqual(DEFAULT_LIMITS.socketBacklogBytes)
 })

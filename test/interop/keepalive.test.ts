@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createChannel } from '../../src/grpc/client/channel.ts'
 import { DEFAULT_LIMITS } from '../../src/grpc/http2/limits.ts'
-import { FRAME } from '../../src/grpc/http2/wire-format.ts'
+import { FRAME_TYPE } from '../../src/grpc/http2/wire-format.ts'
 import { STATUS } from '../../src/grpc/status.ts'
 import { manualClock } from '../../src/testing/manual-clock.ts'
 import { SERVICE } from './conversation.ts'
@@ -31,7 +31,7 @@ test('keepalives of a grpc-js client, however many, do not cost it the connectio
   const options = { 'grpc.keepalive_time_ms': 5, 'grpc.keepalive_permit_without_calls': 1 }
   const client = await started(grpcJsClient(between.address, undefined, options))
   expect(await client.converse(UNARY)).toMatchObject({ code: STATUS.ok })
-  while (between.count(FRAME.ping) < 50) await sleep(5)
+  while (between.count(FRAME_TYPE.ping) < 50) await sleep(5)
   expect(await client.converse(UNARY)).toMatchObject({ code: STATUS.ok })
   expect(observer).toMatchObject({ opened: 1, closed: [] })
 })
@@ -44,7 +44,7 @@ test('a client asks after a server that has long been silent, and stays with it'
   for (let round = 1; round <= 5; round++) {
     // Its answer comes after that to the keepalive before it.
     expect(await client.converse(UNARY)).toMatchObject({ code: STATUS.ok })
-    expect(between.count(FRAME.ping)).toBe(round - 1)
+    expect(between.count(FRAME_TYPE.ping)).toBe(round - 1)
     clock.advance(keepaliveMs + keepaliveTimeoutMs - 1)
   }
   expect(await client.converse(UNARY)).toMatchObject({ code: STATUS.ok })

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/app/process/clock.ts'
 import type { ListenAddress } from '../../src/grpc/address.ts'
-import type { Limits } from '../../src/grpc/http2/limits.ts'
+import type { Http2Limits } from '../../src/grpc/http2/limits.ts'
 import type { Timing } from '../../src/grpc/http2/timing.ts'
 import type { Observer } from '../../src/grpc/observer.ts'
 import { createServer, type GrpcServer, type ServerTls } from '../../src/grpc/server/server.ts'
@@ -19,7 +19,7 @@ export interface WindlassServerOptions {
   readonly address?: ListenAddress
   readonly services?: readonly Service[]
   readonly tls?: ServerTls
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<Http2Limits>
   readonly observer?: Observer
   readonly timing?: Timing
 }

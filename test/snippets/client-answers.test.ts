@@ -2,11 +2,11 @@
 import { expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import type {
-  NewTask,
-  OfferedLanguage,
+  LanguageView,
+  NewSnippet,
+  SnippetListPage,
+  SnippetView,
   SubmittedTask,
-  TaskPage,
-  ToldTask,
 } from '../../src/client/snippets/snippet-answers.ts'
 import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/http/snippets/answers.ts'
 import type { taskBody } from '../../src/doors/http/snippets/task-body.ts'
@@ -22,13 +22,13 @@ type Plain<T> = T extends readonly (infer Element)[]
 type Optional<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T]
 
 test('what the client is told is what the API answers', () => {
-  expectTypeOf<Plain<ToldTask>>().toEqualTypeOf<Plain<TaskAnswer>>()
-  expectTypeOf<Optional<ToldTask>>().toEqualTypeOf<Optional<TaskAnswer>>()
-  expectTypeOf<Plain<TaskPage>>().toEqualTypeOf<Plain<ListAnswer>>()
+  expectTypeOf<Plain<SnippetView>>().toEqualTypeOf<Plain<TaskAnswer>>()
+  expectTypeOf<Optional<SnippetView>>().toEqualTypeOf<Optional<TaskAnswer>>()
+  expectTypeOf<Plain<SnippetListPage>>().toEqualTypeOf<Plain<ListAnswer>>()
   expectTypeOf<Plain<SubmittedTask>>().toEqualTypeOf<Plain<SubmittedAnswer>>()
-  expectTypeOf<Plain<OfferedLanguage>[]>().toEqualTypeOf<Plain<LanguagesAnswer['languages']>>()
+  expectTypeOf<Plain<LanguageView>[]>().toEqualTypeOf<Plain<LanguagesAnswer['languages']>>()
 })
 
 test('what the client may say is what the API takes', () => {
-  expectTypeOf<keyof NewTask>().toEqualTypeOf<keyof z.input<typeof taskBody>>()
+  expectTypeOf<keyof NewSnippet>().toEqualTypeOf<keyof z.input<typeof taskBody>>()
 })

@@ -7,8 +7,8 @@ import {
   DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW,
   FLAG,
-  FRAME,
-  FRAME_HEADER_BYTES,
+  FRAME_HEAD_BYTES,
+  FRAME_TYPE,
   MAX_WINDOW,
   PREFACE,
   putFrameHeader,
@@ -53,7 +53,7 @@ export class BareConnection {
     const settings = Buffer.alloc(6)
     settings.writeUInt16BE(SETTING.initialWindowSize, 0)
     settings.writeUInt32BE(MAX_WINDOW, 2)
-    socket.write(frameOf(FRAME.settings, 0, settings))
+    socket.write(frameOf(FRAME_TYPE.settings, 0, settings))
     this.#giveBack(MAX_WINDOW - DEFAULT_WINDOW)
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('drain', () => this.#resume())
@@ -90,20 +90,20 @@ export class BareConnection {
   #giveBack(bytes: number): void {
     const update = Buffer.alloc(4)
     putUint32(update, 0, bytes)
-    this.socket.write(frameOf(FRAME.windowUpdate, 0, update))
+    this.socket.write(frameOf(FRAME_TYPE.windowUpdate, 0, update))
   }
 
   #frame({ type, flags, stream, payload }: Frame): void {
-    if (type === FRAME.headers) {
+    if (type === FRAME_TYPE.headers) {
       const answer = new Answer(this, stream)
       this.#answers.set(stream, answer)
       this.#works.set(stream, this.#start(answer))
-    } else if (type === FRAME.settings && (flags & FLAG.ack) === 0) {
+    } else if (type === FRAME_TYPE.settings && (flags & FLAG.ack) === 0) {
       for (let at = 0; at + 6 <= payload.length; at += 6) {
         if (payload.readUInt16BE(at) === SETTING.initialWindowSize) this.streamWindow = payload.readUInt32BE(at + 2)
       }
-      this.socket.write(frameOf(FRAME.settings, FLAG.ack, Buffer.alloc(0)))
-    } else if (type === FRAME.windowUpdate) {
+      this.socket.write(frameOf(FRAME_TYPE.settings, FLAG.ack, Buffer.alloc(0)))
+    } else if (type === FRAME_TYPE.windowUpdate) {
       const bytes = payload.readUInt32BE(0)
       const answer = this.#answers.get(stream)
       if (stream === 0) this.window += bytes
@@ -144,13 +144,13 @@ export class Answer {
     body[0] = 0
     putUint32(body, 1, end - GRPC_HEAD_BYTES)
     const frames = Math.ceil(end / DEFAULT_FRAME_BYTES)
-    const heads = Buffer.allocUnsafe(frames * FRAME_HEADER_BYTES)
+    const heads = Buffer.allocUnsafe(frames * FRAME_HEAD_BYTES)
     this.head()
     for (let i = 0; i < frames; i++) {
       const from = i * DEFAULT_FRAME_BYTES
       const part = body.subarray(from, Math.min(end, from + DEFAULT_FRAME_BYTES))
-      putFrameHeader(heads, i * FRAME_HEADER_BYTES, part.length, FRAME.data << 8, this.#stream)
-      socket.write(heads.subarray(i * FRAME_HEADER_BYTES, (i + 1) * FRAME_HEADER_BYTES))
+      putFrameHeader(heads, i * FRAME_HEAD_BYTES, part.length, FRAME_TYPE.data << 8, this.#stream)
+      socket.write(heads.subarray(i * FRAME_HEAD_BYTES, (i + 1) * FRAME_HEAD_BYTES))
       socket.write(part)
     }
     this.#connection.window -= end
@@ -166,7 +166,13 @@ export class Answer {
     this.window -= payloadBytes
     this.#connection.window -= payloadBytes
     for (const [i, view] of views.entries()) {
-      putFrameHeader(bytes, i * (FRAME_HEADER_BYTES + DEFAULT_FRAME_BYTES), view.length, FRAME.data << 8, this.#stream)
+      putFrameHeader(
+        bytes,
+        i * (FRAME_HEAD_BYTES + DEFAULT_FRAME_BYTES),
+        view.length,
+        FRAME_TYPE.data << 8,
+        this.#stream,
+      )
     }
     this.#connection.socket.write(bytes, () => giveBack(memory))
   }
@@ -177,8 +183,8 @@ export class Answer {
   }
 
   #headers(block: Buffer, flags: number, sent?: () => void): void {
-    const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + block.length)
-    block.copy(frame, putFrameHeader(frame, 0, block.length, (FRAME.headers << 8) | flags, this.#stream))
+    const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + block.length)
+    block.copy(frame, putFrameHeader(frame, 0, block.length, (FRAME_TYPE.headers << 8) | flags, this.#stream))
     this.#connection.socket.write(frame, sent)
   }
 }
@@ -194,11 +200,11 @@ export interface Gapped {
 
 export function gapped(payloadBytes: number): Gapped {
   const frames = Math.ceil(payloadBytes / DEFAULT_FRAME_BYTES)
-  const length = payloadBytes + frames * FRAME_HEADER_BYTES
+  const length = payloadBytes + frames * FRAME_HEAD_BYTES
   const memory = borrow(length)
   const bytes = memory.subarray(0, length)
   const views = Array.from({ length: frames }, (_, i) => {
-    const from = i * (DEFAULT_FRAME_BYTES + FRAME_HEADER_BYTES) + FRAME_HEADER_BYTES
+    const from = i * (DEFAULT_FRAME_BYTES + FRAME_HEAD_BYTES) + FRAME_HEAD_BYTES
     return bytes.subarray(from, from + DEFAULT_FRAME_BYTES)
   })
   return { memory, bytes, views, payloadBytes }

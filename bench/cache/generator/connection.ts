@@ -9,8 +9,8 @@ import {
   DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW,
   FLAG,
-  FRAME,
-  FRAME_HEADER_BYTES,
+  FRAME_HEAD_BYTES,
+  FRAME_TYPE,
   MAX_WINDOW,
   putFrameHeader,
   putUint32,
@@ -103,11 +103,11 @@ export class Connection {
     this.#under.set(stream, exchange)
     const block = this.#blockOf(call.path)
     const fits = call.bytes <= Math.min(this.#window, this.#streamWindow, DEFAULT_FRAME_BYTES)
-    const frames = Buffer.allocUnsafe(FRAME_HEADER_BYTES * (fits ? 2 : 1) + block.length + (fits ? call.bytes : 0))
-    let at = putFrameHeader(frames, 0, block.length, (FRAME.headers << 8) | FLAG.endHeaders, stream)
+    const frames = Buffer.allocUnsafe(FRAME_HEAD_BYTES * (fits ? 2 : 1) + block.length + (fits ? call.bytes : 0))
+    let at = putFrameHeader(frames, 0, block.length, (FRAME_TYPE.headers << 8) | FLAG.endHeaders, stream)
     at += block.copy(frames, at)
     if (fits) {
-      at = putFrameHeader(frames, at, call.bytes, (FRAME.data << 8) | FLAG.endStream, stream)
+      at = putFrameHeader(frames, at, call.bytes, (FRAME_TYPE.data << 8) | FLAG.endStream, stream)
       for (const piece of exchange.take(call.bytes)) at += piece.copy(frames, at)
       this.#window -= call.bytes
     } else this.#sending.push(exchange)
@@ -142,8 +142,8 @@ export class Connection {
     this.#window -= bytes
     const views = exchange.take(bytes)
     const end = exchange.unsent === 0 ? FLAG.endStream : 0
-    const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES)
-    putFrameHeader(head, 0, bytes, (FRAME.data << 8) | end, exchange.stream)
+    const head = Buffer.allocUnsafe(FRAME_HEAD_BYTES)
+    putFrameHeader(head, 0, bytes, (FRAME_TYPE.data << 8) | end, exchange.stream)
     this.#socket.write(head)
     for (const view of views) this.#socket.write(view)
     return true
@@ -179,20 +179,21 @@ export class Connection {
   }
 
   #giveBack(stream: number, bytes: number): void {
-    const update = Buffer.alloc(FRAME_HEADER_BYTES + 4)
-    putUint32(update, putFrameHeader(update, 0, 4, FRAME.windowUpdate << 8, stream), bytes)
+    const update = Buffer.alloc(FRAME_HEAD_BYTES + 4)
+    putUint32(update, putFrameHeader(update, 0, 4, FRAME_TYPE.windowUpdate << 8, stream), bytes)
     this.#socket.write(update)
   }
 
   #frame(frame: Frame): void {
     const { type, flags, stream, payload } = frame
-    if (type === FRAME.headers) this.#headers(frame)
-    else if (type === FRAME.windowUpdate) this.#windowUpdate(stream, payload.readUInt32BE(0))
-    else if (type === FRAME.settings && (flags & FLAG.ack) === 0) this.#settings(payload)
-    else if (type === FRAME.ping && (flags & FLAG.ack) === 0) this.#socket.write(frameOf(FRAME.ping, FLAG.ack, payload))
-    else if (type === FRAME.rstStream && this.#under.has(stream)) {
+    if (type === FRAME_TYPE.headers) this.#headers(frame)
+    else if (type === FRAME_TYPE.windowUpdate) this.#windowUpdate(stream, payload.readUInt32BE(0))
+    else if (type === FRAME_TYPE.settings && (flags & FLAG.ack) === 0) this.#settings(payload)
+    else if (type === FRAME_TYPE.ping && (flags & FLAG.ack) === 0)
+      this.#socket.write(frameOf(FRAME_TYPE.ping, FLAG.ack, payload))
+    else if (type === FRAME_TYPE.rstStream && this.#under.has(stream)) {
       throw new Error(`the server reset a call: code ${payload.readUInt32BE(0)}`)
-    } else if (type === FRAME.goaway)
+    } else if (type === FRAME_TYPE.goaway)
       throw new Error(`the server said goodbye: ${payload.subarray(4).toString('latin1')}`)
   }
 
@@ -230,6 +231,6 @@ export class Connection {
       for (const exchange of this.#under.values()) exchange.window += value - this.#streamWindow
       this.#streamWindow = value
     }
-    this.#socket.write(frameOf(FRAME.settings, FLAG.ack, Buffer.alloc(0)))
+    this.#socket.write(frameOf(FRAME_TYPE.settings, FLAG.ack, Buffer.alloc(0)))
   }
 }

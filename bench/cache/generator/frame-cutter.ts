@@ -1,5 +1,5 @@
 /** Cuts what a socket delivers into frames. DATA is handed on as it comes, whether or not its frame is complete. */
-import { FRAME, FRAME_HEADER_BYTES } from '../../../src/grpc/http2/wire-format.ts'
+import { FRAME_HEAD_BYTES, FRAME_TYPE } from '../../../src/grpc/http2/wire-format.ts'
 
 export interface Frame {
   readonly type: number
@@ -30,13 +30,13 @@ export class FrameCutter {
   read(chunk: Buffer): void {
     const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
     let at = this.#left > 0 ? this.#data(bytes, 0) : 0
-    while (bytes.length - at >= FRAME_HEADER_BYTES) {
+    while (bytes.length - at >= FRAME_HEAD_BYTES) {
       const length = bytes.readUIntBE(at, 3)
       const type = bytes[at + 3] as number
       const flags = bytes[at + 4] as number
       const stream = bytes.readUInt32BE(at + 5)
-      const start = at + FRAME_HEADER_BYTES
-      if (type === FRAME.data) {
+      const start = at + FRAME_HEAD_BYTES
+      if (type === FRAME_TYPE.data) {
         this.#stream = stream
         this.#flags = flags
         this.#left = length

@@ -5,7 +5,7 @@
 import { connect, type Socket } from 'node:net'
 import { HpackDecoder } from '../../../src/grpc/hpack/decoder.ts'
 import { FIELD, type HeaderList } from '../../../src/grpc/hpack/header-field.ts'
-import { DEFAULT_WINDOW, FLAG, FRAME, MAX_WINDOW, SETTING } from '../../../src/grpc/http2/wire-format.ts'
+import { DEFAULT_WINDOW, FLAG, FRAME_TYPE, MAX_WINDOW, SETTING } from '../../../src/grpc/http2/wire-format.ts'
 import { type Frame, FrameReader, frameOf, opening } from './frame-reader.ts'
 import type { Script } from './script.ts'
 
@@ -90,12 +90,13 @@ export class Connection {
   }
 
   #frame({ type, flags, stream, payload }: Frame): void {
-    if (type === FRAME.headers) this.#headers(payload, flags, stream)
-    else if (type === FRAME.windowUpdate && stream === 0) this.#window += payload.readUInt32BE(0)
-    else if (type === FRAME.settings && (flags & FLAG.ack) === 0) this.#settings(payload)
-    else if (type === FRAME.ping && (flags & FLAG.ack) === 0) this.#socket.write(frameOf(FRAME.ping, FLAG.ack, payload))
-    else if (type === FRAME.rstStream) throw new Error(`the server reset a call: code ${payload.readUInt32BE(0)}`)
-    else if (type === FRAME.goaway) throw new Error(`the server said goodbye: code ${payload.readUInt32BE(4)}`)
+    if (type === FRAME_TYPE.headers) this.#headers(payload, flags, stream)
+    else if (type === FRAME_TYPE.windowUpdate && stream === 0) this.#window += payload.readUInt32BE(0)
+    else if (type === FRAME_TYPE.settings && (flags & FLAG.ack) === 0) this.#settings(payload)
+    else if (type === FRAME_TYPE.ping && (flags & FLAG.ack) === 0)
+      this.#socket.write(frameOf(FRAME_TYPE.ping, FLAG.ack, payload))
+    else if (type === FRAME_TYPE.rstStream) throw new Error(`the server reset a call: code ${payload.readUInt32BE(0)}`)
+    else if (type === FRAME_TYPE.goaway) throw new Error(`the server said goodbye: code ${payload.readUInt32BE(4)}`)
   }
 
   #headers(block: Buffer, flags: number, stream: number): void {
@@ -120,7 +121,7 @@ export class Connection {
         (id === SETTING.initialWindowSize && value < this.#script.dataBytes)
       if (tooSmall) throw new Error(`these calls are not made for a server with setting ${id} = ${value}`)
     }
-    this.#socket.write(frameOf(FRAME.settings, FLAG.ack, Buffer.alloc(0)))
+    this.#socket.write(frameOf(FRAME_TYPE.settings, FLAG.ack, Buffer.alloc(0)))
   }
 }
 

@@ -1,5 +1,11 @@
 /** Cuts what a socket delivers into frames. DATA is only counted: its bytes are passed over where they lie. */
-import { FRAME, FRAME_HEADER_BYTES, PREFACE, putFrameHeader, putUint32 } from '../../../src/grpc/http2/wire-format.ts'
+import {
+  FRAME_HEAD_BYTES,
+  FRAME_TYPE,
+  PREFACE,
+  putFrameHeader,
+  putUint32,
+} from '../../../src/grpc/http2/wire-format.ts'
 
 export interface Frame {
   readonly type: number
@@ -24,17 +30,17 @@ export class FrameReader {
     const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
     let at = Math.min(this.#skip, bytes.length)
     this.#skip -= at
-    while (bytes.length - at >= FRAME_HEADER_BYTES) {
+    while (bytes.length - at >= FRAME_HEAD_BYTES) {
       const length = bytes.readUIntBE(at, 3)
       const type = bytes[at + 3] ?? 0
-      const end = at + FRAME_HEADER_BYTES + length
-      if (type === FRAME.data) {
+      const end = at + FRAME_HEAD_BYTES + length
+      if (type === FRAME_TYPE.data) {
         this.dataBytes += length
         this.#skip = Math.max(0, end - bytes.length)
       } else if (end > bytes.length) {
         break
       } else {
-        const payload = bytes.subarray(at + FRAME_HEADER_BYTES, end)
+        const payload = bytes.subarray(at + FRAME_HEAD_BYTES, end)
         this.#onFrame({ type, flags: bytes[at + 4] ?? 0, stream: bytes.readUInt32BE(at + 5), payload })
       }
       at = Math.min(end, bytes.length)
@@ -44,7 +50,7 @@ export class FrameReader {
 }
 
 export function frameOf(type: number, flags: number, payload: Uint8Array): Buffer {
-  const bytes = Buffer.alloc(FRAME_HEADER_BYTES + payload.length)
+  const bytes = Buffer.alloc(FRAME_HEAD_BYTES + payload.length)
   bytes.set(payload, putFrameHeader(bytes, 0, payload.length, (type << 8) | flags, 0))
   return bytes
 }
@@ -58,6 +64,6 @@ const word = (value: number): Buffer => {
 /** What a client sends first: the preface, its settings, and a connection window that a whole run will not fill. */
 export function opening(settings: ReadonlyMap<number, number>, windowIncrement: number): Buffer {
   const list = [...settings].flatMap(([id, value]) => [Buffer.from([id >> 8, id]), word(value)])
-  const update = frameOf(FRAME.windowUpdate, 0, word(windowIncrement))
-  return Buffer.concat([PREFACE, frameOf(FRAME.settings, 0, Buffer.concat(list)), update])
+  const update = frameOf(FRAME_TYPE.windowUpdate, 0, word(windowIncrement))
+  return Buffer.concat([PREFACE, frameOf(FRAME_TYPE.settings, 0, Buffer.concat(list)), update])
 }

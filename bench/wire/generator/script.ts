@@ -1,6 +1,6 @@
 /** Calls written out ahead of the measured time, for one connection: sending is then slicing a buffer. */
 import { createHash } from 'node:crypto'
-import { FLAG, FRAME, FRAME_HEADER_BYTES, putFrameHeader } from '../../../src/grpc/http2/wire-format.ts'
+import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, putFrameHeader } from '../../../src/grpc/http2/wire-format.ts'
 import { encodeWanted, framed, PING, SMALL, STREAM, type Wanted } from '../servers/echo.ts'
 import { type Field, HpackWriter } from './hpack-writer.ts'
 
@@ -35,11 +35,11 @@ export function writeScript(plan: Plan, connection: number, count: number): Scri
   for (let i = 0; i < count; i++) {
     const stream = 2 * i + 1
     const block = writer.write(fieldsOf(plan, connection, i))
-    const end = at + 2 * FRAME_HEADER_BYTES + block.length + body.length
+    const end = at + 2 * FRAME_HEAD_BYTES + block.length + body.length
     if (end > bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2)
-    at = putFrameHeader(bytes, at, block.length, (FRAME.headers << 8) | FLAG.endHeaders, stream)
+    at = putFrameHeader(bytes, at, block.length, (FRAME_TYPE.headers << 8) | FLAG.endHeaders, stream)
     at += block.copy(bytes, at)
-    at = putFrameHeader(bytes, at, body.length, (FRAME.data << 8) | FLAG.endStream, stream)
+    at = putFrameHeader(bytes, at, body.length, (FRAME_TYPE.data << 8) | FLAG.endStream, stream)
     at += body.copy(bytes, at)
     ends[i + 1] = at
   }

@@ -61,13 +61,13 @@ export { FaultError } from '../../base/fault.ts'
 export type { GridConnection, GridConnectionOptions } from '../../client/grid-connection.ts'
 export { CommandFailed, type CommandOutcome, type CommandRequest } from '../../client/remote-command.ts'
 export type {
-  NewTask,
-  NewTaskFile,
+  NewSnippet,
+  NewSnippetFile,
+  SnippetResultView,
+  SnippetView,
   SubmittedTask,
   TaskEvent,
   TaskLimits,
-  ToldResult,
-  ToldTask,
 } from '../../client/snippets/snippet-answers.ts'
 export { type SnippetsClient, SnippetsError } from '../../client/snippets/snippets.ts'
 export type {

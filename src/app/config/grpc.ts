@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_LIMITS, type Limits, type Rate } from '../../grpc/http2/limits.ts'
+import { DEFAULT_LIMITS, type EventRate, type Http2Limits } from '../../grpc/http2/limits.ts'
 import { configField } from './field.ts'
 
 const LARGEST_WINDOW = 2 ** 31 - 1
@@ -74,7 +74,7 @@ export const grpc = z
   })
   .prefault({})
 
-export function grpcLimits(set: z.output<typeof grpc>): Limits {
+export function grpcLimits(set: z.output<typeof grpc>): Http2Limits {
   return {
     ...DEFAULT_LIMITS,
     maxMessageBytes: set.max_message_bytes,
@@ -95,7 +95,7 @@ export function grpcLimits(set: z.output<typeof grpc>): Limits {
 }
 
 /** A higher rate needs a burst that admits one second of it. */
-const atMost = (standard: Rate, perSecond: number): Rate => ({
+const atMost = (standard: EventRate, perSecond: number): EventRate => ({
   burst: Math.max(standard.burst, perSecond),
   perSecond,
 })

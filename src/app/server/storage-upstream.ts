@@ -9,7 +9,7 @@ import { type ClientTls, createChannel } from '../../grpc/client/channel.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
-import { asking, type UpstreamEvents } from '../../storage/upstream/outage.ts'
+import { guardedUpstream, type UpstreamEvents } from '../../storage/upstream/outage.ts'
 import { readThrough } from '../../storage/upstream/read-through.ts'
 import { readThroughActions } from '../../storage/upstream/read-through-actions.ts'
 import { openUpstream } from '../../storage/upstream/upstream.ts'
@@ -59,7 +59,7 @@ export function openUpstreamStorage(
   const upstream = openUpstream({ channel, clock, timeoutMs, newId: randomUUID, random: Math.random })
   const events = loggedUpstream(log.child({ upstream: target.text }))
   const shared = {
-    asking: asking({ clock, events, whenDown: settings.when_down }),
+    asking: guardedUpstream({ clock, events, whenDown: settings.when_down }),
     events,
     writeThrough: settings.write_through,
   }

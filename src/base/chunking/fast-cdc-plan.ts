@@ -1,6 +1,6 @@
 import { gearSlice } from './gear.ts'
 
-export interface FastCdcParams {
+export interface FastCdcOptions {
   /** A power of two. */
   readonly averageBytes: number
   /** XORed into the Gear table; 32 bits. */
@@ -36,7 +36,7 @@ export interface FastCdcPlan {
   readonly high: Int32Array
 }
 
-export function planFastCdc({ averageBytes, seed = 0 }: FastCdcParams): FastCdcPlan {
+export function planFastCdc({ averageBytes, seed = 0 }: FastCdcOptions): FastCdcPlan {
   const bits = Math.log2(averageBytes)
   if (!(averageBytes >= SMALLEST_AVERAGE && averageBytes <= LARGEST_AVERAGE && Number.isInteger(bits))) {
     throw new RangeError(`FastCDC's average must be a power of two from 1 KiB to 1 MiB, not ${averageBytes}`)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyStream, chunkerContract, countingStream, cutsOf, cyclicStream, randomStream, summary } from './contract.ts'
 import { fastCdc } from './fast-cdc.ts'
-import type { FastCdcParams } from './fast-cdc-plan.ts'
+import type { FastCdcOptions } from './fast-cdc-plan.ts'
 
 /** A failed property prints its seed; WINDLASS_SEED runs that one again. */
 const runSeed = process.env.WINDLASS_SEED
@@ -14,7 +14,7 @@ describe('FastCDC of 1 KiB', () => chunkerContract(fastCdc({ averageBytes: 1024 
 describe('FastCDC of 16 KiB, seeded', () => chunkerContract(fastCdc({ averageBytes: 16_384, seed: 666 })))
 
 /** Cuts of streams that anyone can generate, as the crate fastcdc 3.2.1 makes them (v2020, level 2). */
-const KNOWN: readonly { name: string; stream: Uint8Array; params: FastCdcParams; cuts: string }[] = [
+const KNOWN: readonly { name: string; stream: Uint8Array; params: FastCdcOptions; cuts: string }[] = [
   {
     name: 'noise by 1 KiB',
     stream: randomStream(1_048_576),

@@ -1,5 +1,5 @@
 import type { Chunker, NewChunker } from './chunker.ts'
-import { type FastCdcParams, type FastCdcPlan, LOW_BITS, type Mask, planFastCdc } from './fast-cdc-plan.ts'
+import { type FastCdcOptions, type FastCdcPlan, LOW_BITS, type Mask, planFastCdc } from './fast-cdc-plan.ts'
 
 /**
  * FastCDC as in the 2020 paper, with the parameters that the Remote Execution API fixes: normalisation level 2, chunks
@@ -13,7 +13,7 @@ import { type FastCdcParams, type FastCdcPlan, LOW_BITS, type Mask, planFastCdc 
  * No mask has a bit above 47. So the hash is kept as its low 24 bits and the 32 bits above those; the carries from low
  * to high are looked at in every step but settled every fourth.
  */
-export function fastCdc(params: FastCdcParams): NewChunker {
+export function fastCdc(params: FastCdcOptions): NewChunker {
   const plan = planFastCdc(params)
   return () => new FastCdc(plan)
 }

@@ -9,7 +9,7 @@ import { hash } from 'node:crypto'
 export const GEAR_WINDOW = 64
 
 /** Which of the 64 bits a slice holds: `width` of them from bit `from` up. */
-export interface Slice {
+export interface ByteSlice {
   readonly from: number
   readonly width: number
 }
@@ -18,7 +18,7 @@ export interface Slice {
  * One slice of each of the 256 numbers, which are the first 8 bytes of the MD5 of the byte repeated 64 times. (The
  * protocol's comment says the MD5 of the byte, once; its vectors and the implementations that it names repeat it.)
  */
-export function gearSlice({ from, width }: Slice, seed = 0): Int32Array {
+export function gearSlice({ from, width }: ByteSlice, seed = 0): Int32Array {
   const slice = new Int32Array(256)
   const mask = (1n << BigInt(width)) - 1n
   for (let byte = 0; byte < 256; byte += 1) {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyStream, chunkerContract, countingStream, cutsOf, cyclicStream, randomStream, summary } from './contract.ts'
-import { type RepMaxCdcParams, repMaxCdc } from './rep-max-cdc.ts'
+import { type RepMaxCdcOptions, repMaxCdc } from './rep-max-cdc.ts'
 
 /** A failed property prints its seed; WINDLASS_SEED runs that one again. */
 const runSeed = process.env.WINDLASS_SEED
@@ -15,7 +15,7 @@ describe('RepMaxCDC with a short horizon', () => chunkerContract(repMaxCdc({ min
  * The protocol publishes no vectors. These are cuts of streams that anyone can generate, as buildbarn/go-cdc 0.0.10 makes
  * them, the implementation that the protocol names (its two chunkers agree).
  */
-const KNOWN: readonly { name: string; stream: Uint8Array; params: RepMaxCdcParams; cuts: string }[] = [
+const KNOWN: readonly { name: string; stream: Uint8Array; params: RepMaxCdcOptions; cuts: string }[] = [
   {
     name: 'noise by 1 KiB',
     stream: randomStream(1_048_576),
@@ -129,7 +129,7 @@ test.each([-1, 0.5, Number.POSITIVE_INFINITY])('a horizon of %d is refused', (ho
 })
 
 /** Word for word, with the whole stream at hand. */
-function plainCuts(stream: Uint8Array, { minBytes, horizonBytes }: RepMaxCdcParams): number[] {
+function plainCuts(stream: Uint8Array, { minBytes, horizonBytes }: RepMaxCdcOptions): number[] {
   const hashes = gearHashes(stream)
   const cuts: number[] = []
   let start = 0

@@ -17,7 +17,7 @@ import { type MaximumTables, maximumTables, RollingMaximum } from './rolling-max
  *  - the horizon is passed: only the first cut is certain. Records behind it stay, but positions that were no record
  *    seen from the old start may be one seen from the new: these few bytes are hashed again.
  */
-export interface RepMaxCdcParams {
+export interface RepMaxCdcOptions {
   readonly minBytes: number
   /** How far ahead a better cut is looked for. Memory grows with it; 0 makes all chunks `minBytes` long. */
   readonly horizonBytes: number
@@ -26,7 +26,7 @@ export interface RepMaxCdcParams {
 /** Longer pushes are taken in slices, so that the ring need not hold a whole push. */
 const SLICE = 64 * 1024
 
-export function repMaxCdc({ minBytes, horizonBytes }: RepMaxCdcParams): NewChunker {
+export function repMaxCdc({ minBytes, horizonBytes }: RepMaxCdcOptions): NewChunker {
   if (!(Number.isSafeInteger(minBytes) && minBytes >= GEAR_WINDOW)) {
     throw new RangeError(`RepMaxCDC's minimum must be a whole number of at least ${GEAR_WINDOW}, not ${minBytes}`)
   }
@@ -48,7 +48,7 @@ class RepMaxCdc implements Chunker {
   #records: number[] = [] // positions from #first on, ascending; empty until #first is reached
   #cuts: number[] = []
 
-  constructor({ minBytes, horizonBytes }: RepMaxCdcParams, tables: MaximumTables) {
+  constructor({ minBytes, horizonBytes }: RepMaxCdcOptions, tables: MaximumTables) {
     this.#min = minBytes
     this.#horizon = horizonBytes
     this.#tables = tables

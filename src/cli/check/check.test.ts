@@ -9,7 +9,7 @@ import { prepareHashing } from '../../base/hashing/create-hasher.ts'
 import { BREAKS } from '../../check/reapi/broken/breaks.ts'
 import { honest } from '../../check/reapi/broken/honest.ts'
 import { EVERYTHING } from '../../check/reapi/broken/profile.ts'
-import { type RunningServer, serve } from '../../check/reapi/broken/serve.ts'
+import { type ScriptedServer, serve } from '../../check/reapi/broken/serve.ts'
 import { BEHAVIOURS } from '../../check/reapi/table/behaviours.ts'
 import { createAuthority } from '../../testing/certificates.ts'
 import { run } from '../program.ts'
@@ -39,7 +39,7 @@ async function check(argv: readonly string[], isTerminal = false) {
 }
 
 /** A server that breaks one behaviour, or none; returns its address. */
-async function started(broken?: keyof typeof BREAKS, more: Omit<RunningServer, 'timing'> = {}): Promise<string> {
+async function started(broken?: keyof typeof BREAKS, more: Omit<ScriptedServer, 'timing'> = {}): Promise<string> {
   await prepareHashing()
   const right = honest(EVERYTHING)
   const methods = { ...right.methods, ...(broken === undefined ? {} : BREAKS[broken](right)) }

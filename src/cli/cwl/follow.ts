@@ -1,7 +1,7 @@
 import { pause } from '../../app/process/clock.ts'
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { Listening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../../client/workflows/client.ts'
+import type { EventListening, RemoteStep, RemoteSubmission, SubmissionsClient } from '../../client/workflows/client.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
 
 export interface RunFollowing {
@@ -21,7 +21,7 @@ const PAUSE_MS = 500
 export async function followSubmission(id: string, following: RunFollowing): Promise<RemoteSubmission> {
   const { client, clock, signal } = following
   const tell = stepTeller(id, following)
-  const listening: Listening = { last: undefined, steps: following.steps }
+  const listening: EventListening = { last: undefined, steps: following.steps }
   let heardAt = clock.monotonic()
   for (;;) {
     try {

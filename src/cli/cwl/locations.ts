@@ -1,4 +1,4 @@
-import { crew } from '../../client/cas/crew.ts'
+import { concurrencyLimit } from '../../client/cas/concurrency-limit.ts'
 import { type DataValue, mapData } from '../../workflow/values/file-value.ts'
 import type { ValueRecord } from '../../workflow/values/value.ts'
 
@@ -18,7 +18,7 @@ export async function relocated(
     return data
   })
   const moved = new Map<string, string>()
-  const busy = crew(AT_ONCE)
+  const busy = concurrencyLimit(AT_ONCE)
   for (const [location, data] of named)
     await busy.start(async () => {
       moved.set(location, await move(location, data))

@@ -9,7 +9,7 @@ import type { Target } from '../../client/connection/target.ts'
 import { httpBlobs } from '../../client/workflows/blobs.ts'
 import type { JsonRecord, RemoteSubmission } from '../../client/workflows/client.ts'
 import { submissionsClient } from '../../client/workflows/client.ts'
-import { type HttpCaller, httpCaller } from '../../client/workflows/http.ts'
+import { type ApiCaller, apiCaller } from '../../client/workflows/http.ts'
 import { inputUploads } from '../../client/workflows/upload.ts'
 import { localFiles } from '../../cwl-runner/files/local-files.ts'
 import type { RunWatch } from '../../cwl-runner/machine.ts'
@@ -87,17 +87,17 @@ async function outcomeOf(
 }
 
 /** The server's HTTP address, which it reports on either of its ports. */
-async function callerFor(flags: ServerRun['flags']): Promise<HttpCaller> {
+async function callerFor(flags: ServerRun['flags']): Promise<ApiCaller> {
   const headers = headersOf(flags.header)
   const prefixed = /^https?:\/\/[^/]+\/./.test(flags.server) ? URL.parse(flags.server) : null
   const target = targetOf('--server', prefixed?.origin ?? flags.server)
   const tls = tlsOf(target, flags)
   // An address with a path is a proxy, which is used as it is.
-  if (prefixed !== null) return httpCaller({ url: prefixed, tls, headers })
+  if (prefixed !== null) return apiCaller({ url: prefixed, tls, headers })
   const address = await httpAddress(target, { clock: systemClock, tls })
   if (address === undefined && target.byHttp !== true && !('path' in target.address))
     throw new FaultError({ kind: 'unavailable', what: `${flags.server}: ${UNREPORTED}` })
-  return httpCaller({ url: urlAt(address ?? target.address, target.secure), tls, headers })
+  return apiCaller({ url: urlAt(address ?? target.address, target.secure), tls, headers })
 }
 
 const UNREPORTED =

@@ -6,7 +6,7 @@ import { casClient } from '../../client/cas/cas-client.ts'
 import { executionClient, operationName } from '../../client/execution/execution-client.ts'
 import { LiveOutput } from '../../client/execution/live-output.ts'
 import { showLive } from '../../client/execution/output-tail.ts'
-import { runEnd } from '../../client/execution/run-action.ts'
+import { actionEnd } from '../../client/execution/run-action.ts'
 import type { TaskView } from '../../model/grid-view.ts'
 import { STDIO, type Stdio } from '../output/run-stdio.ts'
 import { streamPieces } from '../output/streams.ts'
@@ -89,7 +89,7 @@ async function showResult(task: TaskView, output: LiveOutput, session: GridSessi
   })
   for await (const { response, actionDigest } of client.attach(operationName(instance, task.operation))) {
     if (response === undefined || actionDigest === undefined) continue
-    const end = runEnd(response, actionDigest)
+    const end = actionEnd(response, actionDigest)
     const result = 'result' in end ? end.result : undefined
     const cas = casClient({ rpcs, instance, fn: actionDigest.fn, newId, signal })
     if (result !== undefined) {

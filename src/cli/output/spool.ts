@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import { fileBlob, type LocalBlob, memoryBlob } from '../../client/cas/local-blob.ts'
+import { bufferBlob, fileBlob, type LocalBlob } from '../../client/cas/local-blob.ts'
 
 /** Larger streams are not kept in memory until their length is known. */
 const IN_MEMORY_BYTES = 4 * 1024 * 1024
@@ -23,7 +23,7 @@ export class Spool {
     }
     if (next.done === true) {
       const bytes = Buffer.concat(early)
-      return memoryBlob('-', digestOf(fn, bytes), bytes)
+      return bufferBlob('-', digestOf(fn, bytes), bytes)
     }
     this.#folder ??= await mkdtemp(join(tmpdir(), 'windlass-put-'))
     const path = join(this.#folder, 'input')

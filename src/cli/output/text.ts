@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import type { TreeLimits } from '../../client/trees/tree-totals.ts'
+import type { TreeSizeLimits } from '../../client/trees/tree-totals.ts'
 
 /** Strict parsers for sizes and times: a wrong guess could delete a user's cache. */
 const BYTES: Readonly<Record<string, number>> = {
@@ -47,7 +47,7 @@ function parseCount(flag: string, text: string): number {
 }
 
 /** The limits of a download. */
-export const treeLimits = (options: { readonly maxEntries: string; readonly maxBytes: string }): TreeLimits => ({
+export const treeLimits = (options: { readonly maxEntries: string; readonly maxBytes: string }): TreeSizeLimits => ({
   mostEntries: parseCount('--max-entries', options.maxEntries),
   mostBytes: parseBytes('--max-bytes', options.maxBytes),
 })

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import type { RunOrder } from '../../client/execution/run-action.ts'
+import type { ActionRunOptions } from '../../client/execution/run-action.ts'
 import { outputPaths } from '../../client/trees/result-outputs.ts'
 import { parseSeconds } from '../output/text.ts'
 import { pairOf } from '../session/dial.ts'
@@ -24,7 +24,7 @@ const LOWEST_PRIORITY = 2 ** 31 - 1
 const WHOLE_DIRECTORY = ['']
 
 /** Builds the request from the command line; throws `invalid` with the flag's name. */
-export function actionRequest(argv: readonly string[], options: RunOptions): Omit<RunOrder, 'stdin'> {
+export function actionRequest(argv: readonly string[], options: RunOptions): Omit<ActionRunOptions, 'stdin'> {
   if (argv[0] === '') throw invalid('the command names no program')
   if (argv.some((word) => word.includes('\0'))) throw invalid('an argument has a NUL in it')
   return {

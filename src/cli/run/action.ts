@@ -4,7 +4,12 @@ import { FaultError } from '../../base/fault.ts'
 import { type CasClient, casClient } from '../../client/cas/cas-client.ts'
 import { ServerFault } from '../../client/connection/server-fault.ts'
 import { LiveOutput, type Stream } from '../../client/execution/live-output.ts'
-import { type PreparedAction, prepareAction, type RunEnd, type RunOrder } from '../../client/execution/run-action.ts'
+import {
+  type ActionEnd,
+  type ActionRunOptions,
+  type PreparedAction,
+  prepareAction,
+} from '../../client/execution/run-action.ts'
 import { changedOnly } from '../../client/trees/changed-only.ts'
 import { downloadOutputs } from '../../client/trees/result-outputs.ts'
 import type { ActionResult } from '../../model/action-result.ts'
@@ -67,7 +72,7 @@ interface Running {
   readonly session: Session
 }
 
-async function carryOut(order: RunOrder, running: Running): Promise<number> {
+async function carryOut(order: ActionRunOptions, running: Running): Promise<number> {
   const { options, terminal, session } = running
   const line = statusLine(terminal, systemClock)
   const meter = transferTally(line)
@@ -84,7 +89,7 @@ async function carryOut(order: RunOrder, running: Running): Promise<number> {
 }
 
 interface Parts extends Running {
-  readonly order: RunOrder
+  readonly order: ActionRunOptions
   readonly client: CasClient
   readonly line: StatusLine
   readonly meter: TransferTally
@@ -146,7 +151,7 @@ async function fetchOutputs(result: ActionResult, { inputs }: PreparedAction, pa
     if (!came.has(path)) terminal.err(`windlass: the command did not make ${quietText(path || 'anything')}\n`)
 }
 
-function exitCode(end: RunEnd): number {
+function exitCode(end: ActionEnd): number {
   if (end.kind === 'timeout') return EXIT.timeout
   if (end.kind !== 'result') return EXIT.notRun
   const { exitCode: code } = end.result

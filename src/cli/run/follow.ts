@@ -6,7 +6,7 @@ import { executionClient } from '../../client/execution/execution-client.ts'
 import { gridClient } from '../../client/execution/grid-client.ts'
 import type { LiveOutput } from '../../client/execution/live-output.ts'
 import { showLive, type TailOptions } from '../../client/execution/output-tail.ts'
-import { callEnd, type PreparedAction, type RunEnd, runEnd } from '../../client/execution/run-action.ts'
+import { type ActionEnd, actionEnd, callEnd, type PreparedAction } from '../../client/execution/run-action.ts'
 import type { StatusLine } from '../output/progress.ts'
 import { quietText } from '../output/table.ts'
 import type { Session } from '../session/cas-session.ts'
@@ -28,7 +28,7 @@ export interface Following {
 
 export interface Followed {
   readonly action: Digest
-  readonly end: RunEnd
+  readonly end: ActionEnd
   /** The operation's name; undefined when it was refused before it had one. */
   readonly operation: string | undefined
   readonly worker: string | undefined
@@ -42,14 +42,14 @@ export async function follow({ actionDigest }: PreparedAction, following: Follow
   const signal = AbortSignal.any([session.signal, stop.signal])
   const client = clientFor(following, AbortSignal.any([session.signal, gone.signal]))
   const at: { operation?: string; worker?: string; isWaiting: boolean } = { isWaiting: false }
-  let end: RunEnd | undefined
+  let end: ActionEnd | undefined
   let live: Promise<void> | undefined
   try {
     for await (const told of client.execute(requestFor(actionDigest, options))) {
       at.operation = told.name
       at.worker = told.partial?.worker || at.worker || ''
       at.isWaiting = told.stage === 'queued'
-      if (told.response !== undefined) end = runEnd(told.response, actionDigest)
+      if (told.response !== undefined) end = actionEnd(told.response, actionDigest)
       else if (live === undefined) {
         void tellWhyItWaits(told.name, () => at.isWaiting, { ...following, signal })
         live = shown({ ...session, operation: told.name, streams: told.streams, pause: idle, signal }, output, gone)

@@ -39,7 +39,7 @@ export async function wholeBlob(client: CasClient, digest: Digest, mostBytes: nu
 
 const UNHEARD: TransferMeter = { found() {}, moved() {}, held() {} }
 
-export interface FileWish {
+export interface FileReadOptions {
   readonly digest: Digest
   readonly path: string
   readonly newId: () => string
@@ -47,7 +47,7 @@ export interface FileWish {
 }
 
 /** A file under its final name when it is whole and right, and none otherwise. */
-export async function downloadFile(client: CasClient, { digest, path, newId, meter }: FileWish): Promise<void> {
+export async function downloadFile(client: CasClient, { digest, path, newId, meter }: FileReadOptions): Promise<void> {
   meter.found(1, digest.size)
   await madeBeside(path, newId(), async (part) => {
     const file = await open(part, 'wx')

@@ -11,7 +11,7 @@ import { rpcClient } from '../connection/rpc.ts'
 import { parseTarget, type Target } from '../connection/target.ts'
 import { type CasClient, casClient } from './cas-client.ts'
 import { uploader } from './cas-upload.ts'
-import { fileBlob, memoryBlob } from './local-blob.ts'
+import { bufferBlob, fileBlob } from './local-blob.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-upload-'))
 const random = randomFrom(31)
@@ -60,7 +60,7 @@ function counted() {
   return { uploads: uploader({ client: counting, meter, compress: false }), calls, seen }
 }
 
-const blobOf = (bytes: Uint8Array) => memoryBlob('memory', digestOf('sha256', bytes), bytes)
+const blobOf = (bytes: Uint8Array) => bufferBlob('memory', digestOf('sha256', bytes), bytes)
 
 test('small blobs go by the batch, large ones as streams, and a repeated one once', async () => {
   const { uploads, calls, seen } = counted()

@@ -8,7 +8,7 @@ import type { CacheCapabilities } from '../../model/capabilities.ts'
 import type { PackedBlob } from '../../wire/reapi/cas-calls.ts'
 import { BlobRefused, type CasClient } from './cas-client.ts'
 import { isWorthChunks, sendChunks } from './chunked-upload.ts'
-import { crew } from './crew.ts'
+import { concurrencyLimit } from './concurrency-limit.ts'
 import type { LocalBlob } from './local-blob.ts'
 import type { TransferMeter } from './transfer-meter.ts'
 
@@ -42,8 +42,8 @@ export interface Uploader {
 
 export function uploader(options: UploadOptions): Uploader {
   const { client, meter } = options
-  const groups = crew(GROUPS_AT_ONCE)
-  const streams = crew(STREAMS_AT_ONCE)
+  const groups = concurrencyLimit(GROUPS_AT_ONCE)
+  const streams = concurrencyLimit(STREAMS_AT_ONCE)
   const known = new Set<string>()
   let group: LocalBlob[] = []
 

@@ -16,7 +16,7 @@ export interface LocalBlob {
 const WHOLE_BYTES = 128 * 1024
 const PIECE_BYTES = 512 * 1024
 
-export const memoryBlob = (name: string, digest: Digest, bytes: Uint8Array): LocalBlob => ({
+export const bufferBlob = (name: string, digest: Digest, bytes: Uint8Array): LocalBlob => ({
   digest,
   name,
   whole: async () => bytes,

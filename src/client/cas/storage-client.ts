@@ -1,4 +1,4 @@
-import type { ReclaimProgress, ReclaimWish, StorageFigures } from '../../model/storage-figures.ts'
+import type { ReclaimProgress, ReclaimRequest, StorageFigures } from '../../model/storage-figures.ts'
 import {
   figuresFromProto,
   figuresRequestToProto,
@@ -14,7 +14,7 @@ const FIGURES: Rpc<undefined, StorageFigures> = {
   decode: fromServer(figuresFromProto),
 }
 
-const RECLAIM: Rpc<ReclaimWish, ReclaimProgress> = {
+const RECLAIM: Rpc<ReclaimRequest, ReclaimProgress> = {
   path: '/windlass.storage.v1.Storage/Reclaim',
   encode: reclaimRequestToProto,
   decode: fromServer(reclaimProgressFromProto),
@@ -26,7 +26,7 @@ const FIGURES_MS = 60_000
 export interface StorageClient {
   figures(): Promise<StorageFigures>
   /** Tells how far it is; the last is done. Leaving the iteration stops the reclaim. */
-  reclaim(wish: ReclaimWish): AsyncIterable<ReclaimProgress>
+  reclaim(wish: ReclaimRequest): AsyncIterable<ReclaimProgress>
 }
 
 export const storageClient = (rpcs: RpcClient, signal: AbortSignal): StorageClient => ({

@@ -10,7 +10,7 @@ export interface Rpc<Request, Response> {
 }
 
 /** A client stream under way. */
-export interface Upload<Request, Response> {
+export interface UploadCall<Request, Response> {
   /** Resolves when more may be written; never rejects: how the call ended is told by `answer`. */
   write(request: Request): Promise<void>
   finish(): void
@@ -27,7 +27,7 @@ export interface RpcClient {
     request: Request,
     options?: CallOptions,
   ): AsyncIterable<Response>
-  upload<Request, Response>(rpc: Rpc<Request, Response>, options?: CallOptions): Upload<Request, Response>
+  upload<Request, Response>(rpc: Rpc<Request, Response>, options?: CallOptions): UploadCall<Request, Response>
   /** Bytes as they are: for messages that no codec would make. */
   raw(path: string, message: Uint8Array, options?: CallOptions): Promise<Uint8Array>
 }
@@ -53,7 +53,7 @@ function openUpload<Request, Response>(
   channel: Channel,
   rpc: Rpc<Request, Response>,
   options: CallOptions,
-): Upload<Request, Response> {
+): UploadCall<Request, Response> {
   const call = channel.open(rpc.path, options)
   const answer = call.next().then(async (message) => {
     // An answer counts only with a good end; without an answer the end says what went wrong.
@@ -71,7 +71,7 @@ function openUpload<Request, Response>(
   }
 }
 
-export async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
+export async function allMessagesOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const item of items) all.push(item)
   return all

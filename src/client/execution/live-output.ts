@@ -7,7 +7,7 @@ import type { PrintedPiece } from '../../model/grid-view.ts'
  * what was not shown of them follows. That what was shown is how the result begins is not taken for granted: the live
  * view may have been of an attempt that was lost. Then all of the result is shown, and the reader is told.
  */
-export interface Screen {
+export interface LiveScreen {
   /** False when nobody reads any more. */
   write(stream: Stream, bytes: Uint8Array): Promise<boolean>
   /** The result is not what was shown so far; all of it follows. */
@@ -22,7 +22,7 @@ interface Shown {
 }
 
 export class LiveOutput {
-  readonly #screen: Screen
+  readonly #screen: LiveScreen
   readonly #shown: Readonly<Record<Stream, Shown>> = { stdout: nothing(), stderr: nothing() }
   /** Of both streams together: how far the live view has come, and how far the present telling of it. */
   #seenTo = 0
@@ -32,7 +32,7 @@ export class LiveOutput {
   #isBroken = false
   #isLeft = false
 
-  constructor(screen: Screen) {
+  constructor(screen: LiveScreen) {
     this.#screen = screen
   }
 

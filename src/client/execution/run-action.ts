@@ -9,7 +9,7 @@ import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
 import type { ExecutionResponse } from '../../wire/reapi/execution-operation.ts'
 import type { CasClient } from '../cas/cas-client.ts'
 import { uploader } from '../cas/cas-upload.ts'
-import { memoryBlob } from '../cas/local-blob.ts'
+import { bufferBlob } from '../cas/local-blob.ts'
 import type { TransferMeter } from '../cas/transfer-meter.ts'
 import { fromServer } from '../connection/server-fault.ts'
 import { type Inputs, type InputTree, STDIN_FILE, uploadInput } from '../trees/upload-input.ts'
@@ -18,7 +18,7 @@ import { type Inputs, type InputTree, STDIN_FILE, uploadInput } from '../trees/u
 const FROM_FILE = ['/bin/sh', '-c', `exec "$0" "$@" <${STDIN_FILE}`]
 
 /** What somebody wants to have run. */
-export interface RunOrder extends Inputs {
+export interface ActionRunOptions extends Inputs {
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
   readonly platform: readonly PlatformProperty[]
@@ -34,7 +34,7 @@ export interface PreparedAction {
 
 /** Sends the action with all that it refers to, as far as the server has not got it. */
 export async function prepareAction(
-  order: RunOrder,
+  order: ActionRunOptions,
   { client, meter }: { readonly client: CasClient; readonly meter: TransferMeter },
 ): Promise<PreparedAction> {
   const { fn } = client
@@ -42,7 +42,7 @@ export async function prepareAction(
   const inputs = await uploadInput(order, { fn, uploads })
   const add = async (name: string, bytes: Uint8Array): Promise<Digest> => {
     const digest = digestOf(fn, bytes)
-    await uploads.add(memoryBlob(name, digest, bytes))
+    await uploads.add(bufferBlob(name, digest, bytes))
     return digest
   }
   const argv = order.stdin === undefined ? order.argv : [...FROM_FILE, ...order.argv]
@@ -56,7 +56,7 @@ export async function prepareAction(
 }
 
 /** What came of it: a result, or why there is none. A command that exited with 1 is a result. */
-export type RunEnd =
+export type ActionEnd =
   | { readonly kind: 'result'; readonly result: ActionResult; readonly cached: boolean }
   /** With what it printed until then, where the server says so. */
   | { readonly kind: 'timeout' | 'cancelled'; readonly message: string; readonly result: ActionResult | undefined }
@@ -64,7 +64,7 @@ export type RunEnd =
   /** Something that was uploaded is gone again. */
   | { readonly kind: 'missing'; readonly message: string }
 
-export function runEnd({ status, result, cached, message }: ExecutionResponse, { fn }: Digest): RunEnd {
+export function actionEnd({ status, result, cached, message }: ExecutionResponse, { fn }: Digest): ActionEnd {
   const read = (): ActionResult | undefined =>
     result && fromServer((bytes: Uint8Array) => actionResultFromProto(bytes, fn))(result)
   const words = status.message || message
@@ -85,13 +85,13 @@ const ABOUT_ACTION: ReadonlySet<number> = new Set([
 ])
 
 /** The same of a call that failed; undefined when it says nothing about the action. */
-export function callEnd(error: unknown): RunEnd | undefined {
+export function callEnd(error: unknown): ActionEnd | undefined {
   if (!(error instanceof GrpcError) || !ABOUT_ACTION.has(error.code)) return undefined
   const details = error.details === undefined ? [] : statusFromProto(error.details).details
   return refusal({ code: error.code, message: error.message, details }, error.message)
 }
 
-function refusal({ code, details }: StatusReport, message: string): RunEnd {
+function refusal({ code, details }: StatusReport, message: string): ActionEnd {
   const isMissing = details.some(
     (detail) => detail.kind === 'PreconditionFailure' && detail.violations.some(({ type }) => type === 'MISSING'),
   )

@@ -4,11 +4,11 @@ import type { SnippetState, Verdict } from '../../model/snippet.ts'
 
 /** What the code API takes and answers, as its clients see it; `docs/guide/code.md` says what each field means. */
 
-export interface NewTask {
+export interface NewSnippet {
   readonly language: string
   readonly version?: string
   readonly code?: string
-  readonly files?: readonly NewTaskFile[]
+  readonly files?: readonly NewSnippetFile[]
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
@@ -29,7 +29,7 @@ export interface NewTask {
 
 export type TextEncoding = 'utf8' | 'base64'
 
-export interface NewTaskFile {
+export interface NewSnippetFile {
   readonly name?: string
   readonly content: string
   readonly encoding?: TextEncoding
@@ -53,12 +53,12 @@ export interface SubmittedTask {
   readonly estimatedTime: string
 }
 
-export interface ToldTask {
+export interface SnippetView {
   readonly taskId: string
   readonly status: SnippetState
   readonly language: string
   readonly version?: string
-  readonly result?: ToldResult
+  readonly result?: SnippetResultView
   readonly verdict?: Verdict
   readonly failure?: { readonly code?: number; readonly message: string }
   readonly timestamps: {
@@ -74,16 +74,16 @@ export interface ToldTask {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-export interface ToldResult {
+export interface SnippetResultView {
   readonly output: string
   readonly error: string
   readonly exitCode: number
   readonly executionTime: string
   readonly truncated: boolean
-  readonly stages: readonly ToldStage[]
+  readonly stages: readonly StageView[]
 }
 
-export interface ToldStage {
+export interface StageView {
   readonly name: string
   readonly cause: StageCause
   readonly exitCode: number
@@ -107,7 +107,7 @@ export interface DroppedOutput {
   readonly bytes: number
 }
 
-export interface TaskQuery {
+export interface SnippetListQuery {
   readonly status?: readonly SnippetState[]
   readonly language?: string
   readonly metadata?: Readonly<Record<string, string>>
@@ -115,12 +115,12 @@ export interface TaskQuery {
   readonly cursor?: string
 }
 
-export interface TaskPage {
-  readonly tasks: readonly ToldTask[]
+export interface SnippetListPage {
+  readonly tasks: readonly SnippetView[]
   readonly nextCursor?: string
 }
 
-export interface OfferedLanguage {
+export interface LanguageView {
   readonly name: string
   readonly title: string
   readonly aliases: readonly string[]
@@ -130,11 +130,11 @@ export interface OfferedLanguage {
 }
 
 export type TaskEvent =
-  | { readonly event: 'state'; readonly task: ToldTask }
-  | { readonly event: 'output'; readonly output: ToldOutput }
-  | { readonly event: 'end'; readonly task: ToldTask }
+  | { readonly event: 'state'; readonly task: SnippetView }
+  | { readonly event: 'output'; readonly output: OutputFileView }
+  | { readonly event: 'end'; readonly task: SnippetView }
 
-export interface ToldOutput {
+export interface OutputFileView {
   readonly stream: 'stdout' | 'stderr'
   readonly attempt: number
   readonly text: string

@@ -2,14 +2,14 @@ import type { Clock } from '../../base/clock.ts'
 import { isOver } from '../../model/snippet.ts'
 import { serverEvents } from './event-lines.ts'
 import type {
-  NewTask,
-  OfferedLanguage,
+  LanguageView,
+  NewSnippet,
+  OutputFileView,
+  SnippetListPage,
+  SnippetListQuery,
+  SnippetView,
   SubmittedTask,
   TaskEvent,
-  TaskPage,
-  TaskQuery,
-  ToldOutput,
-  ToldTask,
 } from './snippet-answers.ts'
 
 export interface SnippetsClientOptions {
@@ -21,19 +21,19 @@ export interface SnippetsClientOptions {
 
 /** The code API. What the server refuses is thrown as a SnippetsError. */
 export interface SnippetsClient {
-  submit(task: NewTask, signal?: AbortSignal): Promise<SubmittedTask>
+  submit(task: NewSnippet, signal?: AbortSignal): Promise<SubmittedTask>
   /** Submits it and stays until it is over. */
-  run(task: NewTask, signal?: AbortSignal): Promise<ToldTask>
-  get(id: string, signal?: AbortSignal): Promise<ToldTask>
+  run(task: NewSnippet, signal?: AbortSignal): Promise<SnippetView>
+  get(id: string, signal?: AbortSignal): Promise<SnippetView>
   /** Until it is over. */
-  wait(id: string, signal?: AbortSignal): Promise<ToldTask>
-  list(query?: TaskQuery, signal?: AbortSignal): Promise<TaskPage>
-  cancel(id: string, signal?: AbortSignal): Promise<ToldTask>
+  wait(id: string, signal?: AbortSignal): Promise<SnippetView>
+  list(query?: SnippetListQuery, signal?: AbortSignal): Promise<SnippetListPage>
+  cancel(id: string, signal?: AbortSignal): Promise<SnippetView>
   rerun(id: string, signal?: AbortSignal): Promise<SubmittedTask>
   /** Ends with the task; goes on where it was when the connection is lost. */
   events(id: string, signal?: AbortSignal): AsyncGenerator<TaskEvent, void>
   artifact(id: string, path: string, signal?: AbortSignal): Promise<Uint8Array>
-  languages(signal?: AbortSignal): Promise<readonly OfferedLanguage[]>
+  languages(signal?: AbortSignal): Promise<readonly LanguageView[]>
 }
 
 export class SnippetsError extends Error {
@@ -80,16 +80,16 @@ export function snippetsClient({ url, token, clock }: SnippetsClientOptions): Sn
     return (await dataIn(response)) as T
   }
   const of = (id: string, rest = ''): string => `${TASKS}/${encodeURIComponent(id)}${rest}`
-  const wait = async (id: string, signal?: AbortSignal): Promise<ToldTask> => {
+  const wait = async (id: string, signal?: AbortSignal): Promise<SnippetView> => {
     for (;;) {
-      const task = await ask<ToldTask>('GET', of(id, `?${LONG}`), withSignal(signal))
+      const task = await ask<SnippetView>('GET', of(id, `?${LONG}`), withSignal(signal))
       if (isOver({ state: task.status })) return task
     }
   }
   return {
     submit: (body, signal) => ask('POST', TASKS, { body, ...withSignal(signal) }),
     async run(body, signal) {
-      const task = await ask<ToldTask>('POST', `${TASKS}?${LONG}`, { body, ...withSignal(signal) })
+      const task = await ask<SnippetView>('POST', `${TASKS}?${LONG}`, { body, ...withSignal(signal) })
       return isOver({ state: task.status }) ? task : await wait(task.taskId, signal)
     },
     get: (id, signal) => ask('GET', of(id), withSignal(signal)),
@@ -106,7 +106,7 @@ export function snippetsClient({ url, token, clock }: SnippetsClientOptions): Sn
       return new Uint8Array(await response.arrayBuffer())
     },
     languages: async (signal) =>
-      (await ask<{ languages: readonly OfferedLanguage[] }>('GET', '/api/v1/languages', withSignal(signal))).languages,
+      (await ask<{ languages: readonly LanguageView[] }>('GET', '/api/v1/languages', withSignal(signal))).languages,
   }
 }
 
@@ -117,7 +117,7 @@ interface Asking {
 
 const withSignal = (signal: AbortSignal | undefined): Asking => (signal === undefined ? {} : { signal })
 
-function queryOf({ status, language, metadata, limit, cursor }: TaskQuery): string {
+function queryOf({ status, language, metadata, limit, cursor }: SnippetListQuery): string {
   const query = new URLSearchParams()
   if (status !== undefined) query.set('status', status.join(','))
   if (language !== undefined) query.set('language', language)
@@ -164,6 +164,6 @@ async function* followed(
 
 function taskEvent(event: string, data: string): TaskEvent {
   const told: unknown = JSON.parse(data)
-  if (event === 'output') return { event, output: told as ToldOutput }
-  return { event: event === 'end' ? 'end' : 'state', task: told as ToldTask }
+  if (event === 'output') return { event, output: told as OutputFileView }
+  return { event: event === 'end' ? 'end' : 'state', task: told as SnippetView }
 }

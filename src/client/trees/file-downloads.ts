@@ -2,7 +2,7 @@ import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import type { CasClient } from '../cas/cas-client.ts'
 import { absentBlob, blobPieces } from '../cas/cas-read.ts'
-import { crew } from '../cas/crew.ts'
+import { concurrencyLimit } from '../cas/concurrency-limit.ts'
 import type { TransferMeter } from '../cas/transfer-meter.ts'
 import { mustBe } from '../cas/verified.ts'
 
@@ -15,7 +15,7 @@ const STREAMS_AT_ONCE = 4
 const WRITES_AT_ONCE = 8
 
 /** A file that wants a blob. */
-export interface FileOrder {
+export interface FileDownload {
   readonly digest: Digest
   /** Gets the blob's bytes; when they turn out to be others, the iteration throws. */
   write(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void>
@@ -24,21 +24,21 @@ export interface FileOrder {
 /** Fills files with blobs: small ones by the batch, large ones as streams, several at once. */
 export interface FileDownloads {
   /** Resolves when more may be added. */
-  add(order: FileOrder): Promise<void>
+  add(order: FileDownload): Promise<void>
   finish(): Promise<void>
 }
 
 export function fileDownloads(client: CasClient, meter: TransferMeter): FileDownloads {
-  const batches = crew(BATCHES_AT_ONCE)
-  const streams = crew(STREAMS_AT_ONCE)
+  const batches = concurrencyLimit(BATCHES_AT_ONCE)
+  const streams = concurrencyLimit(STREAMS_AT_ONCE)
   let mostBytes: number | undefined
-  let orders: FileOrder[] = []
+  let orders: FileDownload[] = []
   let bytes = 0
 
-  const fill = (some: readonly FileOrder[]) => async () => {
+  const fill = (some: readonly FileDownload[]) => async () => {
     const wanted = new Map(some.map(({ digest }) => [formatDigest(digest), digest]))
     const found = await client.readMany([...wanted.values()])
-    const writes = crew(WRITES_AT_ONCE)
+    const writes = concurrencyLimit(WRITES_AT_ONCE)
     for (const { digest, write } of some) {
       const blob = found.get(formatDigest(digest))
       if (blob === undefined) throw absentBlob(digest)

@@ -5,7 +5,7 @@ import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { Directory, DirectoryNode, FileNode, SymlinkNode } from '../../model/directory.ts'
 import { directoryToProto, treeToProto } from '../../wire/reapi/directory.ts'
-import { fileBlob, type LocalBlob, memoryBlob } from '../cas/local-blob.ts'
+import { bufferBlob, fileBlob, type LocalBlob } from '../cas/local-blob.ts'
 
 /** Files of one directory that are hashed at the same time. */
 const FILES_AT_ONCE = 16
@@ -30,10 +30,10 @@ export interface TreeWalk {
 /** Makes Directory messages of a directory of this machine, one for each level; answers the root's digest. */
 export async function sendDirectory(path: string, walk: TreeWalk): Promise<Digest> {
   const { digest, bytes } = await level(path, { ...walk, isRoot: true }, async (one) => {
-    await walk.blob(memoryBlob(one.path, one.digest, one.bytes))
+    await walk.blob(bufferBlob(one.path, one.digest, one.bytes))
     walk.seen(one.path, one.digest, 'directory')
   })
-  await walk.blob(memoryBlob(path, digest, bytes))
+  await walk.blob(bufferBlob(path, digest, bytes))
   walk.seen(path, digest, 'directory')
   return digest
 }
@@ -47,7 +47,7 @@ export async function sendTree(path: string, walk: TreeWalk): Promise<Digest> {
   })
   const bytes = treeToProto({ root: root.directory, children: [...children.values()].reverse() })
   const digest = digestOf(walk.fn, bytes)
-  await walk.blob(memoryBlob(path, digest, bytes))
+  await walk.blob(bufferBlob(path, digest, bytes))
   walk.seen(path, digest, 'tree')
   return digest
 }

@@ -24,7 +24,7 @@ import { connect } from '../connection/connect.ts'
 import { rpcClient } from '../connection/rpc.ts'
 import { parseTarget, type Target } from '../connection/target.ts'
 import { changedOnly } from './changed-only.ts'
-import { downloadOutputs, type OutputsWish, outputPaths } from './result-outputs.ts'
+import { downloadOutputs, type OutputsOptions, outputPaths } from './result-outputs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-outputs-'))
 let server: RunningTestServer
@@ -88,7 +88,7 @@ async function directory(path: string, files: Record<string, string>, links: Rec
 }
 
 let outs = 0
-function fetched(result: Partial<ActionResult>, wanted: readonly string[], more: Partial<OutputsWish> = {}) {
+function fetched(result: Partial<ActionResult>, wanted: readonly string[], more: Partial<OutputsOptions> = {}) {
   const into = more.into ?? join(folder, `out-${outs++}`)
   const done = downloadOutputs(client, {
     result: { ...NOTHING, ...result },
@@ -248,7 +248,7 @@ test('outputs that are too large together are refused before anything is created
     outputDirectories: [await directory('a', { a: '1', b: '2' }), await directory('b', { a: '1', b: '2' })],
   }
   const wanted = ['log', 'a', 'b']
-  const refused = async (limits: OutputsWish['limits'] & object, words: string): Promise<void> => {
+  const refused = async (limits: OutputsOptions['limits'] & object, words: string): Promise<void> => {
     const { done, into } = fetched(result, wanted, { limits })
     await expect(done).rejects.toThrow(words)
     expect(existsSync(into)).toBe(false)

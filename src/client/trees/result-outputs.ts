@@ -8,9 +8,9 @@ import type { TransferMeter } from '../cas/transfer-meter.ts'
 import { fileDownloads } from './file-downloads.ts'
 import type { Trim } from './remote-tree.ts'
 import { mustBeLink, openTree, orderOf, placeTree } from './tree-download.ts'
-import { type MeasuredTree, mustFit, sumOf, TREE_LIMITS, type TreeLimits } from './tree-totals.ts'
+import { type MeasuredTree, mustFit, sumOf, TREE_LIMITS, type TreeSizeLimits } from './tree-totals.ts'
 
-export interface OutputsWish {
+export interface OutputsOptions {
   readonly result: ActionResult
   /** The paths that were asked for; '' for the whole working directory. */
   readonly wanted: ReadonlySet<string>
@@ -20,7 +20,7 @@ export interface OutputsWish {
   readonly trim: Trim
   readonly unsafeLinks: boolean
   /** For all outputs together. */
-  readonly limits?: TreeLimits
+  readonly limits?: TreeSizeLimits
   readonly newId: () => string
   readonly meter: TransferMeter
 }
@@ -30,7 +30,7 @@ export interface OutputsWish {
  * taken, everything is made in an empty directory of our own first, and then moved into its place name by name, never
  * through a symlink. What cannot take its place is found out before the first is moved. Answers which paths came.
  */
-export async function downloadOutputs(client: CasClient, wish: OutputsWish): Promise<Set<string>> {
+export async function downloadOutputs(client: CasClient, wish: OutputsOptions): Promise<Set<string>> {
   const { result, into } = wish
   const symlinks = symlinksOf(result)
   const paths = [result.outputFiles, result.outputDirectories, symlinks].flatMap((some) => some.map(({ path }) => path))
@@ -73,7 +73,10 @@ interface OpenTree {
 }
 
 /** Reads the directories of all outputs, and throws before anything is created when they are too large together. */
-async function openTrees(client: CasClient, { result, trim, limits = TREE_LIMITS }: OutputsWish): Promise<OpenTree[]> {
+async function openTrees(
+  client: CasClient,
+  { result, trim, limits = TREE_LIMITS }: OutputsOptions,
+): Promise<OpenTree[]> {
   const trees: OpenTree[] = []
   for (const { path, treeDigest, rootDigest } of result.outputDirectories) {
     const digest = treeDigest ?? rootDigest
@@ -88,7 +91,7 @@ async function openTrees(client: CasClient, { result, trim, limits = TREE_LIMITS
   return trees
 }
 
-interface Filling extends OutputsWish {
+interface Filling extends OutputsOptions {
   readonly symlinks: readonly OutputSymlink[]
   readonly trees: readonly OpenTree[]
 }

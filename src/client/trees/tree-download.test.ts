@@ -25,7 +25,7 @@ import type { TransferMeter } from '../cas/transfer-meter.ts'
 import { connect } from '../connection/connect.ts'
 import { rpcClient } from '../connection/rpc.ts'
 import { parseTarget, type Target } from '../connection/target.ts'
-import { downloadTree, type TreeWish } from './tree-download.ts'
+import { downloadTree, type TreeDownloadOptions } from './tree-download.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'windlass-tree-'))
 const unheard: TransferMeter = { found() {}, moved() {}, held() {} }
@@ -63,7 +63,7 @@ const file = async (name: string, text: string, more: Partial<FileNode> = {}): P
 const link = (name: string, target: string) => ({ name, target, properties: undefined })
 
 let outs = 0
-function get(digest: Digest, more: Partial<TreeWish> & { from?: CasClient } = {}) {
+function get(digest: Digest, more: Partial<TreeDownloadOptions> & { from?: CasClient } = {}) {
   const { from = client, ...wish } = more
   const parent = join(folder, `out-${outs++}`)
   mkdirSync(parent)

@@ -6,10 +6,10 @@ import type { NodeProperties } from '../../model/node-properties.ts'
 import type { CasClient } from '../cas/cas-client.ts'
 import { madeBeside } from '../cas/part-path.ts'
 import type { TransferMeter } from '../cas/transfer-meter.ts'
-import { type FileDownloads, type FileOrder, fileDownloads } from './file-downloads.ts'
+import { type FileDownload, type FileDownloads, fileDownloads } from './file-downloads.ts'
 import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories, type Trim } from './remote-tree.ts'
 import { leadsOut } from './symlink-rule.ts'
-import { type MeasuredTree, measureTree, mustFit, TREE_LIMITS, type TreeLimits } from './tree-totals.ts'
+import { type MeasuredTree, measureTree, mustFit, TREE_LIMITS, type TreeSizeLimits } from './tree-totals.ts'
 
 /** Permissions only: bits that let a program run as somebody else are not a server's to give. */
 const PERMISSIONS = 0o777
@@ -18,12 +18,12 @@ export interface TreeName {
   /** Of a Directory or, when `isTree`, of a Tree. */
   readonly digest: Digest
   readonly isTree: boolean
-  readonly limits?: TreeLimits
+  readonly limits?: TreeSizeLimits
   /** Leaves out what is not wanted. */
   readonly trim?: Trim
 }
 
-export interface TreeWish extends TreeName {
+export interface TreeDownloadOptions extends TreeName {
   /** Must not be there yet, or be an empty directory. */
   readonly path: string
   readonly unsafeLinks: boolean
@@ -50,7 +50,7 @@ export async function openTree(client: CasClient, { digest, isTree, trim, limits
  * checked as they are read, every file and directory must be new, and symlinks are made after everything else, so
  * that nothing is ever written through one.
  */
-export async function downloadTree(client: CasClient, wish: TreeWish): Promise<TreeCount> {
+export async function downloadTree(client: CasClient, wish: TreeDownloadOptions): Promise<TreeCount> {
   await mustBeFree(wish.path)
   return await placeTree(client, await openTree(client, wish), wish)
 }
@@ -59,7 +59,7 @@ export async function downloadTree(client: CasClient, wish: TreeWish): Promise<T
 export async function placeTree(
   client: CasClient,
   { root, source }: MeasuredTree,
-  wish: Omit<TreeWish, keyof TreeName> & Pick<TreeName, 'trim'>,
+  wish: Omit<TreeDownloadOptions, keyof TreeName> & Pick<TreeName, 'trim'>,
 ): Promise<TreeCount> {
   return await madeBeside(wish.path, wish.newId(), async (part) => {
     await mkdir(part)
@@ -80,7 +80,7 @@ export async function placeTree(
 
 interface Placing {
   readonly part: string
-  readonly wish: Pick<TreeWish, 'unsafeLinks'>
+  readonly wish: Pick<TreeDownloadOptions, 'unsafeLinks'>
   readonly files: FileDownloads
   readonly later: Later
 }
@@ -107,7 +107,7 @@ export function mustBeLink(path: string, target: string, unsafeLinks: boolean): 
 
 type Named = { readonly digest: Digest; readonly executable: boolean; readonly properties: NodeProperties | undefined }
 
-export const orderOf = (path: string, { digest, executable, properties }: Named): FileOrder => ({
+export const orderOf = (path: string, { digest, executable, properties }: Named): FileDownload => ({
   digest,
   async write(pieces) {
     const file = await open(path, 'wx', executable ? 0o777 : 0o666).catch(collided(path))

@@ -7,13 +7,13 @@ import { fromServer } from '../connection/server-fault.ts'
 import { type DirectorySource, sharedBy, type Trim } from './remote-tree.ts'
 
 /** What a download may create on this machine. */
-export interface TreeLimits {
+export interface TreeSizeLimits {
   readonly mostEntries: number
   readonly mostBytes: number
 }
 
 /** `mostBytes` is as large as the outputs that our own workers collect. */
-export const TREE_LIMITS: TreeLimits = { mostEntries: 1_000_000, mostBytes: 64 * 1024 ** 3 }
+export const TREE_LIMITS: TreeSizeLimits = { mostEntries: 1_000_000, mostBytes: 64 * 1024 ** 3 }
 
 export interface TreeTotals {
   /** Files, directories and symlinks; a directory that the tree has twice counts twice, with all below it. */
@@ -31,7 +31,7 @@ export interface MeasuredTree {
 interface Measuring {
   readonly source: DirectorySource
   readonly trim: Trim | undefined
-  readonly limits: TreeLimits
+  readonly limits: TreeSizeLimits
 }
 
 /** A directory of the tree, once, however often the tree has it. */
@@ -117,7 +117,7 @@ export const sumOf = (all: readonly TreeTotals[]): TreeTotals => ({
 })
 
 /** To be called before anything is created. */
-export function mustFit({ entries, bytes }: TreeTotals, { mostEntries, mostBytes }: TreeLimits): void {
+export function mustFit({ entries, bytes }: TreeTotals, { mostEntries, mostBytes }: TreeSizeLimits): void {
   if (entries > mostEntries)
     throw tooMuch(`${numberText(entries)} files, directories and symlinks`, mostEntries, '--max-entries')
   if (bytes > mostBytes) throw tooMuch(`${numberText(bytes)} bytes`, mostBytes, '--max-bytes')

@@ -6,7 +6,7 @@ import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { Directory, FileNode } from '../../model/directory.ts'
 import { directoryToProto } from '../../wire/reapi/directory.ts'
 import type { Uploader } from '../cas/cas-upload.ts'
-import { type LocalBlob, memoryBlob } from '../cas/local-blob.ts'
+import { bufferBlob, type LocalBlob } from '../cas/local-blob.ts'
 import { ignoredFiles } from './ignored-files.ts'
 import { sendDirectory } from './local-tree.ts'
 
@@ -61,7 +61,7 @@ async function uploadAlone(
   const directory: Directory = { files, directories: [], symlinks: [], properties: undefined }
   const bytes = directoryToProto(directory)
   const root = digestOf(fn, bytes)
-  await uploads.add(memoryBlob('the inputs', root, bytes))
+  await uploads.add(bufferBlob('the inputs', root, bytes))
   return { root, directories: new Map([['', directory]]) }
 }
 

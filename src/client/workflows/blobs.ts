@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import type { Digest } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
-import { crew } from '../cas/crew.ts'
+import { concurrencyLimit } from '../cas/concurrency-limit.ts'
 import type { LocalBlob } from '../cas/local-blob.ts'
-import { type HttpAnswer, type HttpCaller, wholeText } from './http.ts'
+import { type ApiCaller, type ApiResponse, wholeText } from './http.ts'
 import { smallFilesIn } from './small-files.ts'
 
 /** The store of a server over its HTTP cache. Digests are SHA-256. */
@@ -26,7 +26,7 @@ export interface HttpBlobs {
 }
 
 export interface HttpBlobsOptions {
-  readonly caller: HttpCaller
+  readonly caller: ApiCaller
   readonly instance: string
   readonly signal: AbortSignal
   readonly sent?: (bytes: number) => void
@@ -56,7 +56,7 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
     if (answer.status >= 300) throw refused(`${blob.name} was not taken`, answer, words)
     sent(digest.size)
   }
-  const get = async (digest: Digest): Promise<HttpAnswer> => {
+  const get = async (digest: Digest): Promise<ApiResponse> => {
     const answer = await caller.call({ method: 'GET', path: pathOf(digest) }, signal)
     if (answer.status === 200) return answer
     throw refused(`${formatDigest(digest)} cannot be had`, answer, await wholeText(answer))
@@ -78,7 +78,7 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
     if (digest.size > MOST_DIRECTORY_BYTES) throw refused(`${formatDigest(digest)} is no directory`)
     const { directoryFromProto } = await import('../../wire/reapi/directory.ts') // many a run has no directory to fetch
     const { files, directories } = directoryFromProto(await whole(digest), digest.fn)
-    const busy = crew(AT_ONCE)
+    const busy = concurrencyLimit(AT_ONCE)
     for (const file of files) await busy.start(() => fetchFile(file.digest, join(path, file.name), file.executable))
     await busy.done()
     for (const below of directories) await fetchTree(below.digest, join(path, below.name))
@@ -98,7 +98,7 @@ export function httpBlobs({ caller, instance, signal, sent = () => {} }: HttpBlo
 }
 
 const smallFetch =
-  (caller: HttpCaller, signal: AbortSignal): HttpBlobs['fetchSmall'] =>
+  (caller: ApiCaller, signal: AbortSignal): HttpBlobs['fetchSmall'] =>
   async (submission, files, folder) => {
     const small = files.filter(({ size }) => size > 0 && size <= SMALL_BYTES)
     if (small.length < FETCHED_AT_ONCE_FROM) return new Map()
@@ -122,13 +122,13 @@ const checked = ({ hash, size }: Digest) =>
     if (count !== size || hasher.digest('hex') !== hash) throw refused(`the bytes of ${hash}/${size} came wrong`)
   }
 
-async function said(answer: Promise<HttpAnswer>): Promise<number> {
+async function said(answer: Promise<ApiResponse>): Promise<number> {
   const { status, body } = await answer
   body.resume()
   return status
 }
 
-const refused = (what: string, answer?: HttpAnswer, words = ''): FaultError =>
+const refused = (what: string, answer?: ApiResponse, words = ''): FaultError =>
   new FaultError({
     kind: 'unavailable',
     what: `${what}${answer === undefined ? '' : `: the server says ${answer.status} ${words.slice(0, 200)}`}`,

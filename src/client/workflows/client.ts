@@ -1,5 +1,5 @@
 import { FaultError, invalid } from '../../base/fault.ts'
-import { type HttpAnswer, type HttpCaller, wholeText } from './http.ts'
+import { type ApiCaller, type ApiResponse, wholeText } from './http.ts'
 
 /** Plain JSON, as it goes over the wire. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
@@ -34,7 +34,7 @@ export type RemoteEvent =
   | { readonly kind: 'status'; readonly submission: RemoteSubmission }
   | { readonly kind: 'step'; readonly step: RemoteStep }
 
-export interface Listening {
+export interface EventListening {
   /** Where an earlier listening left off. */
   last: string | undefined
   /** Which are of interest. */
@@ -47,13 +47,13 @@ export interface SubmissionsClient {
   find(id: string): Promise<RemoteSubmission>
   cancel(id: string): Promise<void>
   /** Ends when the server does, or the submission. */
-  events(id: string, listening: Listening): AsyncIterable<RemoteEvent>
+  events(id: string, listening: EventListening): AsyncIterable<RemoteEvent>
   logs(id: string, step: string): Promise<{ readonly stdout: string; readonly stderr: string }>
 }
 
 const BASE = '/api/v1/submissions'
 
-export function submissionsClient(caller: HttpCaller, signal: AbortSignal): SubmissionsClient {
+export function submissionsClient(caller: ApiCaller, signal: AbortSignal): SubmissionsClient {
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const sent = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }
     const headers = { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) }
@@ -87,7 +87,7 @@ export function submissionsClient(caller: HttpCaller, signal: AbortSignal): Subm
   }
 }
 
-async function dataIn(answer: HttpAnswer): Promise<unknown> {
+async function dataIn(answer: ApiResponse): Promise<unknown> {
   const text = await wholeText(answer)
   let envelope: { data?: unknown; error?: { code?: string; kind?: string; message?: string } }
   try {
@@ -101,7 +101,7 @@ async function dataIn(answer: HttpAnswer): Promise<unknown> {
   throw answer.status === 400 ? invalid(what) : new FaultError({ kind: 'unavailable', what })
 }
 
-const strange = ({ status }: HttpAnswer): FaultError =>
+const strange = ({ status }: ApiResponse): FaultError =>
   new FaultError({ kind: 'unavailable', what: `this is no server that runs workflows: it says ${status}` })
 
 interface ServerEvent {

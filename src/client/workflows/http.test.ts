@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createAuthority } from '../../testing/certificates.ts'
-import { httpCaller, wholeText } from './http.ts'
+import { apiCaller, wholeText } from './http.ts'
 
 const never = new AbortController().signal
 const echo: RequestListener = (asked, answer) => {
@@ -24,7 +24,7 @@ async function listening(server: ReturnType<typeof createServer>) {
 
 test('asks below the path of its server, with a body or in pieces', async () => {
   const server = createServer(echo)
-  const caller = httpCaller({ url: new URL(`http://127.0.0.1:${await listening(server)}/base/`) })
+  const caller = apiCaller({ url: new URL(`http://127.0.0.1:${await listening(server)}/base/`) })
   const put = { method: 'PUT', path: '/x' }
   expect(await wholeText(await caller.call({ ...put, body: Buffer.from('abc') }, never))).toBe('PUT /base/x 3')
   const pieces = (async function* () {
@@ -41,7 +41,7 @@ test('trusts whom it is told to trust, and nobody else', async () => {
   const { key, cert } = authority.server()
   const server = createSecureServer({ key, cert }, echo)
   const url = new URL(`https://127.0.0.1:${await listening(server)}`)
-  const [trusting, other] = [httpCaller({ url, tls: { ca: authority.ca } }), httpCaller({ url })]
+  const [trusting, other] = [apiCaller({ url, tls: { ca: authority.ca } }), apiCaller({ url })]
   const get = { method: 'GET', path: '/x' }
   expect(await wholeText(await trusting.call(get, never))).toBe('GET /x 0')
   await expect(other.call(get, never)).rejects.toThrow(`the server at ${url.origin} does not answer`)
@@ -52,8 +52,8 @@ test('trusts whom it is told to trust, and nobody else', async () => {
 
 test('a client that starts does not load a WebSocket client that it has no use for', () => {
   const module = new URL('./http.ts', import.meta.url).href
-  const script = `const { httpCaller } = await import(${JSON.stringify(module)})
-    httpCaller({ url: new URL('http://localhost') })
+  const script = `const { apiCaller } = await import(${JSON.stringify(module)})
+    apiCaller({ url: new URL('http://localhost') })
     console.log(process.moduleLoadList.some((name) => name.includes('undici/undici')))`
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   expect(said.trim()).toBe('false')

@@ -12,19 +12,19 @@ export interface HttpCall {
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
 }
 
-export interface HttpAnswer {
+export interface ApiResponse {
   readonly status: number
   readonly body: IncomingMessage
 }
 
 /** Requests to one server, over connections that are kept. */
-export interface HttpCaller {
+export interface ApiCaller {
   /** Resolves with the head of the answer, whatever it says; its body must be read. */
-  call(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>
+  call(call: HttpCall, signal: AbortSignal): Promise<ApiResponse>
   close(): void
 }
 
-export interface HttpCallerOptions {
+export interface ApiCallerOptions {
   readonly url: URL
   readonly tls?: ClientTls
   readonly headers?: Readonly<Record<string, string>>
@@ -42,14 +42,14 @@ const ways = {
   secure: () => load('node:https') as typeof import('node:https'),
 }
 
-export function httpCaller({ url, tls = {}, headers: always = {} }: HttpCallerOptions): HttpCaller {
+export function apiCaller({ url, tls = {}, headers: always = {} }: ApiCallerOptions): ApiCaller {
   const isSecure = url.protocol === 'https:'
   const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
   const { Agent, request } = isSecure ? ways.secure() : ways.plain()
   // A certificate that the caller names is trusted by itself, be it the server's own.
   const agent = new Agent({ ...options, ...tls, ...(isSecure && { allowPartialTrustChain: tls.ca !== undefined }) })
   const base = url.pathname.replace(/\/+$/, '')
-  const call: HttpCaller['call'] = ({ method, path, headers = {}, body }, signal) =>
+  const call: ApiCaller['call'] = ({ method, path, headers = {}, body }, signal) =>
     new Promise((resolve, reject) => {
       const length = body instanceof Uint8Array ? { 'content-length': String(body.length) } : {}
       const target = {
@@ -70,7 +70,7 @@ export function httpCaller({ url, tls = {}, headers: always = {} }: HttpCallerOp
 const unreachable = (url: URL, cause: Error): FaultError =>
   new FaultError({ kind: 'unavailable', what: `the server at ${url.origin} does not answer: ${cause.message}` }, cause)
 
-export async function wholeText({ body }: HttpAnswer): Promise<string> {
+export async function wholeText({ body }: ApiResponse): Promise<string> {
   const pieces: Buffer[] = []
   for await (const piece of body) pieces.push(piece as Buffer)
   return Buffer.concat(pieces).toString()

@@ -5,25 +5,25 @@ import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { DirectoryNode, FileNode } from '../../model/directory.ts'
-import { fileBlob, memoryBlob } from '../cas/local-blob.ts'
+import { bufferBlob, fileBlob } from '../cas/local-blob.ts'
 import type { HttpBlobs } from './blobs.ts'
 
 const EXECUTABLE = 0o111
 const FILES_AT_ONCE = 16
 
-export interface SentFile {
+export interface UploadedFile {
   readonly digest: Digest
   readonly executable: boolean
 }
 
 /** Files and directories of this machine on their way to a server. Links are followed: what they lead to is the data. */
 export interface InputUploads {
-  file(path: string): Promise<SentFile>
+  file(path: string): Promise<UploadedFile>
   directory(path: string): Promise<Digest>
 }
 
 export function inputUploads(blobs: Pick<HttpBlobs, 'put'>): InputUploads {
-  const file = async (path: string): Promise<SentFile> => {
+  const file = async (path: string): Promise<UploadedFile> => {
     const blob = await fileBlob(path, 'sha256')
     await blobs.put(blob)
     return { digest: blob.digest, executable: (statSync(path).mode & EXECUTABLE) !== 0 }
@@ -50,7 +50,7 @@ export function inputUploads(blobs: Pick<HttpBlobs, 'put'>): InputUploads {
     const { directoryToProto } = await import('../../wire/reapi/directory.ts') // many a run has none to send
     const bytes = directoryToProto({ files, directories, symlinks: [], properties: undefined })
     const digest = digestOf('sha256', bytes)
-    await blobs.put(memoryBlob(path, digest, bytes))
+    await blobs.put(bufferBlob(path, digest, bytes))
     return digest
   }
   return { file, directory: (path) => directory(path, []) }

@@ -2,7 +2,7 @@ import { connect as connectNet, isIP, type Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import type { ListenAddress } from '../address.ts'
 import { CLOSED } from '../http2/connection.ts'
-import { DEFAULT_LIMITS, type Limits } from '../http2/limits.ts'
+import { DEFAULT_LIMITS, type Http2Limits } from '../http2/limits.ts'
 import { STRANGER_REASON, type Stranger, strangerBehind } from '../http2/stranger.ts'
 import type { Timing } from '../http2/timing.ts'
 import { GrpcError, type MetadataInit, STATUS } from '../status.ts'
@@ -43,7 +43,7 @@ export interface ChannelOptions {
   /** Sent with every call. */
   readonly metadata?: MetadataInit
   readonly userAgent?: string
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<Http2Limits>
   readonly connectTimeoutMs?: number
   /** Pause after a failed connection attempt; doubles up to `maxBackoffMs`, with up to a fifth taken off at random. */
   readonly minBackoffMs?: number
@@ -76,11 +76,11 @@ export function createChannel(options: ChannelOptions): Channel {
 }
 
 /** Keeps the connection, and the calls that wait for one. */
-export class Dialer {
+class Dialer {
   readonly options: ChannelOptions
   readonly wheel: TimerWheel
   readonly authority: string
-  readonly #limits: Limits
+  readonly #limits: Http2Limits
   readonly #waiting = new CallQueue<PendingCall>()
   #connection: ClientConnection | undefined
   #isDialing = false

@@ -7,7 +7,7 @@ import { Inbox } from '../inbox.ts'
 import { Later } from '../later.ts'
 import { COMPRESSED } from '../message-parser.ts'
 import { Metadata } from '../metadata.ts'
-import { Outlet } from '../outlet.ts'
+import { MessageOutlet } from '../outlet.ts'
 import type { Incoming, Outgoing } from '../service.ts'
 import { GrpcError, STATUS, type StatusCode } from '../status.ts'
 import { NOT_IN_WHEEL, type Timed, type TimerWheel } from '../timer-wheel.ts'
@@ -53,7 +53,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
   readonly #connection: CallConnection
   readonly #stream: Http2Stream
   readonly #inbox: Inbox
-  readonly #outlet: Outlet
+  readonly #outlet: MessageOutlet
   readonly #onEnd: CallEnd
   readonly #hasSoleAnswer: boolean
   readonly #headers = new Later<Metadata>()
@@ -73,7 +73,7 @@ export class ClientStream implements StreamReceiver, ClientCall, Timed {
     this.#onEnd = onEnd
     this.#hasSoleAnswer = hasSoleAnswer
     this.#inbox = new Inbox(stream, connection.limits.maxMessageBytes)
-    this.#outlet = new Outlet(stream)
+    this.#outlet = new MessageOutlet(stream)
     stream.receiver = this
   }
 

@@ -3,7 +3,7 @@ import type { HeaderPair } from '../header-text.ts'
 import { encodedBound, HpackEncoder } from '../hpack/encoder.ts'
 import { Http2Connection } from '../http2/connection.ts'
 import type { ConnectionEnd, ConnectionHost } from '../http2/connection-host.ts'
-import type { Limits } from '../http2/limits.ts'
+import type { Http2Limits } from '../http2/limits.ts'
 import type { Timing } from '../http2/timing.ts'
 import { ERROR } from '../http2/wire-format.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
@@ -11,7 +11,7 @@ import { ClientStream, type ClientStreamOptions } from './client-call.ts'
 
 export interface ClientConnectionOptions {
   readonly socket: Duplex
-  readonly limits: Limits
+  readonly limits: Http2Limits
   readonly timing: Timing
   readonly wheel: TimerWheel
   /** There may be room for another call, or none any more. */
@@ -21,7 +21,7 @@ export interface ClientConnectionOptions {
 
 /** Calls on one connection to a server. */
 export class ClientConnection implements ConnectionHost {
-  readonly limits: Limits
+  readonly limits: Http2Limits
   readonly wheel: TimerWheel
   readonly hasParked = false
   readonly budget = { used: 0, most: Number.POSITIVE_INFINITY }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { HeaderList } from '../hpack/header-field.ts'
-import type { Limits } from './limits.ts'
+import type { Http2Limits } from './limits.ts'
 import type { Stranger } from './stranger.ts'
 import type { Http2Stream } from './stream.ts'
 import type { Timing } from './timing.ts'
@@ -28,7 +28,7 @@ export interface ConnectionHost {
 export interface ConnectionOptions {
   readonly socket: Duplex
   readonly role: 'server' | 'client'
-  readonly limits: Limits
+  readonly limits: Http2Limits
   readonly timing: Timing
   readonly host: ConnectionHost
 }

@@ -19,9 +19,9 @@ import { type ManualTiming, manualTiming } from '../../testing/manual-timing.ts'
 import { literals } from '../server/response-blocks.ts'
 import { Http2Connection } from './connection.ts'
 import type { ConnectionEnd, ConnectionHost } from './connection-host.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { DEFAULT_LIMITS, type Http2Limits } from './limits.ts'
 import type { Http2Stream, StreamReceiver } from './stream.ts'
-import { ERROR, FLAG, FRAME, MAX_WINDOW, SETTING } from './wire-format.ts'
+import { ERROR, FLAG, FRAME_TYPE, MAX_WINDOW, SETTING } from './wire-format.ts'
 
 const KiB = 1024
 const FRAME_BYTES = 16 * KiB
@@ -64,7 +64,7 @@ let host: Keeper
 let timing: ManualTiming
 let connection: Http2Connection
 
-async function open(limits: Partial<Limits> = {}, ...entries: [number, number][]): Promise<void> {
+async function open(limits: Partial<Http2Limits> = {}, ...entries: [number, number][]): Promise<void> {
   socket = new FakeDuplex()
   host = new Keeper()
   timing = manualTiming()
@@ -190,7 +190,7 @@ describe('sending', () => {
     answer(3, 60_000)
     await turn()
     const bytes = () =>
-      socket.frames().reduce((sum, { type, payload }) => sum + (type === FRAME.data ? payload.length : 0), 0)
+      socket.frames().reduce((sum, { type, payload }) => sum + (type === FRAME_TYPE.data ? payload.length : 0), 0)
     expect(bytes()).toBe(65_535)
     socket.receive(windowUpdate(0, 10))
     expect(bytes()).toBe(10)
@@ -254,7 +254,7 @@ describe('receiving', () => {
   const updates = (stream: number): number =>
     socket
       .frames()
-      .filter((frame) => frame.type === FRAME.windowUpdate && frame.stream === stream)
+      .filter((frame) => frame.type === FRAME_TYPE.windowUpdate && frame.stream === stream)
       .reduce((sum, { payload }) => sum + payload.readUInt32BE(0), 0)
 
   test('the window of the connection is given back on receipt, in halves', () => {

@@ -12,9 +12,9 @@ import {
 } from './control-frames.ts'
 import { DiscardedStreams } from './discarded-streams.ts'
 import { type FloodGates, floodGates } from './flood.ts'
-import { FrameReader, type FrameSink } from './frame-reader.ts'
+import { Http2FrameReader, type Http2FrameSink } from './frame-reader.ts'
 import { HeaderBlocks } from './header-blocks.ts'
-import type { Limits } from './limits.ts'
+import type { Http2Limits } from './limits.ts'
 import { Outbox } from './outbox.ts'
 import { Patrol } from './patrol.ts'
 import { areTrailersSound, understandRequest } from './request-head.ts'
@@ -30,7 +30,7 @@ import {
   DEFAULT_WINDOW,
   ERROR,
   FLAG,
-  FRAME,
+  FRAME_TYPE,
   MAX_WINDOW,
   readUint32,
 } from './wire-format.ts'
@@ -53,8 +53,8 @@ export const CLOSED = 'the connection was closed'
  * bytes, so that one stalled reader never stops its neighbours. What readers leave lying is counted; past the cap the
  * connection's window stays shut until some is taken.
  */
-export class Http2Connection implements FrameSink {
-  readonly limits: Limits
+export class Http2Connection implements Http2FrameSink {
+  readonly limits: Http2Limits
   readonly outbox: Outbox
   readonly peer = defaultPeerSettings()
   readonly streams = new Map<number, Http2Stream>()
@@ -69,7 +69,7 @@ export class Http2Connection implements FrameSink {
   readonly #isServer: boolean
   readonly #timing: Timing
   readonly #host: ConnectionHost
-  readonly #reader: FrameReader
+  readonly #reader: Http2FrameReader
   readonly #blocks: HeaderBlocks
   readonly #gates: FloodGates
   #receiveWindow = DEFAULT_WINDOW
@@ -97,7 +97,7 @@ export class Http2Connection implements FrameSink {
     this.#host = host
     this.outbox = new Outbox(socket)
     this.turns = new SendTurns(this.outbox, limits, this.peer)
-    this.#reader = new FrameReader(this, { maxFrameBytes: limits.maxFrameBytes, expectPreface: this.#isServer })
+    this.#reader = new Http2FrameReader(this, { maxFrameBytes: limits.maxFrameBytes, expectPreface: this.#isServer })
     this.#blocks = new HeaderBlocks(limits)
     this.turnAt = timing.now()
     this.#gates = floodGates(limits, timing.now)
@@ -232,38 +232,38 @@ export class Http2Connection implements FrameSink {
   }
 
   onFrame(type: number, flags: number, stream: number, buffer: Buffer, start: number, end: number): void {
-    if (this.#blocks.openStream !== 0 && type !== FRAME.continuation) {
+    if (this.#blocks.openStream !== 0 && type !== FRAME_TYPE.continuation) {
       throw new ConnectionFault(ERROR.protocol, 'a header block was interrupted')
     }
-    if (!this.#settingsSeen && type !== FRAME.settings) {
+    if (!this.#settingsSeen && type !== FRAME_TYPE.settings) {
       throw new ConnectionFault(ERROR.protocol, 'the first frame must be SETTINGS')
     }
     switch (type) {
-      case FRAME.headers:
+      case FRAME_TYPE.headers:
         this.#onHeaders(flags, stream, this.#blocks.begin(flags, stream, buffer, start, end))
         break
-      case FRAME.continuation:
+      case FRAME_TYPE.continuation:
         this.#onHeaders(this.#blocks.headersFlags, stream, this.#blocks.goOn(flags, stream, buffer, start, end))
         break
-      case FRAME.windowUpdate:
+      case FRAME_TYPE.windowUpdate:
         this.#onWindowUpdate(stream, buffer, start, end)
         break
-      case FRAME.rstStream:
+      case FRAME_TYPE.rstStream:
         this.#onReset(stream, buffer, start, end)
         break
-      case FRAME.settings:
+      case FRAME_TYPE.settings:
         this.#onSettings(flags, stream, buffer, start, end)
         break
-      case FRAME.ping:
+      case FRAME_TYPE.ping:
         this.#onPing(flags, stream, buffer, start, end)
         break
-      case FRAME.priority:
+      case FRAME_TYPE.priority:
         this.#onPriority(stream, buffer, start, end)
         break
-      case FRAME.goaway:
+      case FRAME_TYPE.goaway:
         this.#onGoaway(stream, buffer, start, end)
         break
-      case FRAME.pushPromise:
+      case FRAME_TYPE.pushPromise:
         throw new ConnectionFault(ERROR.protocol, 'PUSH_PROMISE is not allowed here')
     }
     this.#checkControlBacklog()

@@ -1,6 +1,6 @@
-import type { Limits } from './limits.ts'
+import type { Http2Limits } from './limits.ts'
 import type { Outbox } from './outbox.ts'
-import { DEFAULT_FRAME_BYTES, FLAG, FRAME, PREFACE, putFrameHeader, putUint32, SETTING } from './wire-format.ts'
+import { DEFAULT_FRAME_BYTES, FLAG, FRAME_TYPE, PREFACE, putFrameHeader, putUint32, SETTING } from './wire-format.ts'
 
 /** The small frames that hold a connection together, each laid out in the outbox. */
 
@@ -9,45 +9,45 @@ const MAX_REASON_BYTES = 256
 
 export function putWindowUpdate(outbox: Outbox, stream: number, increment: number): void {
   outbox.reserve(13)
-  const at = putFrameHeader(outbox.buffer, outbox.end, 4, FRAME.windowUpdate << 8, stream)
+  const at = putFrameHeader(outbox.buffer, outbox.end, 4, FRAME_TYPE.windowUpdate << 8, stream)
   outbox.end = putUint32(outbox.buffer, at, increment)
 }
 
 export function putReset(outbox: Outbox, stream: number, code: number): void {
   outbox.reserve(13)
-  const at = putFrameHeader(outbox.buffer, outbox.end, 4, FRAME.rstStream << 8, stream)
+  const at = putFrameHeader(outbox.buffer, outbox.end, 4, FRAME_TYPE.rstStream << 8, stream)
   outbox.end = putUint32(outbox.buffer, at, code)
 }
 
 export function putSettingsAck(outbox: Outbox): void {
   outbox.reserve(9)
-  outbox.end = putFrameHeader(outbox.buffer, outbox.end, 0, (FRAME.settings << 8) | FLAG.ack, 0)
+  outbox.end = putFrameHeader(outbox.buffer, outbox.end, 0, (FRAME_TYPE.settings << 8) | FLAG.ack, 0)
 }
 
 export function putPing(outbox: Outbox): void {
   outbox.reserve(17)
-  const at = putFrameHeader(outbox.buffer, outbox.end, PING_BYTES, FRAME.ping << 8, 0)
+  const at = putFrameHeader(outbox.buffer, outbox.end, PING_BYTES, FRAME_TYPE.ping << 8, 0)
   outbox.buffer.fill(0, at, at + PING_BYTES)
   outbox.end = at + PING_BYTES
 }
 
 export function putPingAck(outbox: Outbox, buffer: Buffer, start: number): void {
   outbox.reserve(17)
-  const at = putFrameHeader(outbox.buffer, outbox.end, PING_BYTES, (FRAME.ping << 8) | FLAG.ack, 0)
+  const at = putFrameHeader(outbox.buffer, outbox.end, PING_BYTES, (FRAME_TYPE.ping << 8) | FLAG.ack, 0)
   outbox.end = at + buffer.copy(outbox.buffer, at, start, start + PING_BYTES)
 }
 
 export function putGoaway(outbox: Outbox, lastStream: number, code: number, reason: string): void {
   const debug = Buffer.from(reason, 'utf8').subarray(0, MAX_REASON_BYTES)
   outbox.reserve(17 + debug.length)
-  let at = putFrameHeader(outbox.buffer, outbox.end, 8 + debug.length, FRAME.goaway << 8, 0)
+  let at = putFrameHeader(outbox.buffer, outbox.end, 8 + debug.length, FRAME_TYPE.goaway << 8, 0)
   at = putUint32(outbox.buffer, at, lastStream)
   at = putUint32(outbox.buffer, at, code)
   outbox.end = at + debug.copy(outbox.buffer, at)
 }
 
 /** What either end says first: a client its preface, then both their settings. */
-export function putGreeting(outbox: Outbox, role: 'server' | 'client', limits: Limits): void {
+export function putGreeting(outbox: Outbox, role: 'server' | 'client', limits: Http2Limits): void {
   const settings: [number, number][] = [
     [SETTING.initialWindowSize, limits.initialWindowBytes],
     [SETTING.maxHeaderListSize, limits.maxHeaderBytes],
@@ -56,7 +56,7 @@ export function putGreeting(outbox: Outbox, role: 'server' | 'client', limits: L
   if (limits.maxFrameBytes !== DEFAULT_FRAME_BYTES) settings.push([SETTING.maxFrameSize, limits.maxFrameBytes])
   outbox.reserve(PREFACE.length + 9 + settings.length * 6)
   if (role === 'client') outbox.end += PREFACE.copy(outbox.buffer, outbox.end)
-  let at = putFrameHeader(outbox.buffer, outbox.end, settings.length * 6, FRAME.settings << 8, 0)
+  let at = putFrameHeader(outbox.buffer, outbox.end, settings.length * 6, FRAME_TYPE.settings << 8, 0)
   for (const [id, value] of settings) {
     outbox.buffer[at] = id >> 8
     outbox.buffer[at + 1] = id
@@ -72,7 +72,7 @@ export function putHeaderBlock(
   block: Uint8Array,
   { maxFrameBytes, endStream }: { maxFrameBytes: number; endStream: boolean },
 ): void {
-  let type: number = FRAME.headers
+  let type: number = FRAME_TYPE.headers
   let flags: number = endStream ? FLAG.endStream : 0
   let at = 0
   do {
@@ -82,7 +82,7 @@ export function putHeaderBlock(
     const start = putFrameHeader(outbox.buffer, outbox.end, size, (type << 8) | flags, stream)
     outbox.buffer.set(size === block.length ? block : block.subarray(at, at + size), start)
     outbox.end = start + size
-    type = FRAME.continuation
+    type = FRAME_TYPE.continuation
     flags = 0
     at += size
   } while (at < block.length)

@@ -1,4 +1,4 @@
-import type { Limits, Rate } from './limits.ts'
+import type { EventRate, Http2Limits } from './limits.ts'
 import { ConnectionFault, ERROR } from './wire-format.ts'
 
 /**
@@ -7,12 +7,12 @@ import { ConnectionFault, ERROR } from './wire-format.ts'
  */
 export class FloodGate {
   readonly #name: string
-  readonly #rate: Rate
+  readonly #rate: EventRate
   readonly #now: () => number
   #tokens: number
   #filledAt: number
 
-  constructor(name: string, rate: Rate, now: () => number) {
+  constructor(name: string, rate: EventRate, now: () => number) {
     this.#name = name
     this.#rate = rate
     this.#now = now
@@ -37,7 +37,7 @@ export class FloodGate {
 
 export type FloodGates = Readonly<Record<'resets' | 'pings' | 'settings' | 'emptyFrames' | 'priorities', FloodGate>>
 
-export const floodGates = (limits: Limits, now: () => number): FloodGates => ({
+export const floodGates = (limits: Http2Limits, now: () => number): FloodGates => ({
   resets: new FloodGate('resets', limits.resets, now),
   pings: new FloodGate('pings', limits.pings, now),
   settings: new FloodGate('settings', limits.settings, now),

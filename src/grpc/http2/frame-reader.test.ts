@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { continuation, data, frame, headers, lastData, paddedData, ping, settings } from '../../testing/http2-frames.ts'
-import { FrameReader, type FrameSink } from './frame-reader.ts'
-import { ConnectionFault, ERROR, FLAG, FRAME, PREFACE } from './wire-format.ts'
+import { Http2FrameReader, type Http2FrameSink } from './frame-reader.ts'
+import { ConnectionFault, ERROR, FLAG, FRAME_TYPE, PREFACE } from './wire-format.ts'
 
 const LARGEST = 100
 
 /** Writes down what it is told; the pieces of one DATA frame are joined, for where they are cut is up to the network. */
-class Notes implements FrameSink {
+class Notes implements Http2FrameSink {
   readonly lines: string[] = []
   #body = ''
 
@@ -31,7 +31,7 @@ class Notes implements FrameSink {
 
 function readIn(pieces: readonly Buffer[], expectPreface = false): string[] {
   const notes = new Notes()
-  const reader = new FrameReader(notes, { maxFrameBytes: LARGEST, expectPreface })
+  const reader = new Http2FrameReader(notes, { maxFrameBytes: LARGEST, expectPreface })
   for (const piece of pieces) reader.read(Buffer.from(piece))
   return notes.lines
 }
@@ -111,14 +111,14 @@ describe('frames', () => {
   })
 
   test('ignore the reserved bit of a stream', () => {
-    expect(readIn([frame({ type: FRAME.ping, stream: 0x80000001 }, text('12345678'))])).toEqual([
+    expect(readIn([frame({ type: FRAME_TYPE.ping, stream: 0x80000001 }, text('12345678'))])).toEqual([
       '6 flags 0 stream 1: 12345678',
     ])
   })
 })
 
 describe('a frame that is too large', () => {
-  const types = { 'of data': FRAME.data, 'of headers': FRAME.headers, 'of an unknown type': 99 }
+  const types = { 'of data': FRAME_TYPE.data, 'of headers': FRAME_TYPE.headers, 'of an unknown type': 99 }
 
   test.each(Object.entries(types))('is refused by its length alone, %s', (_name, type) => {
     const header = frame({ type, stream: 1 }, Buffer.alloc(LARGEST + 1)).subarray(0, 9)

@@ -1,7 +1,7 @@
-import { ConnectionFault, ERROR, FLAG, FRAME, FRAME_HEADER_BYTES, PREFACE, readUint32 } from './wire-format.ts'
+import { ConnectionFault, ERROR, FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, PREFACE, readUint32 } from './wire-format.ts'
 
 /** Who is told of the frames. Buffers are lent for the time of the call, except pieces of data, which may be kept. */
-export interface FrameSink {
+export interface Http2FrameSink {
   onFrame(type: number, flags: number, stream: number, buffer: Buffer, start: number, end: number): void
   /** A DATA frame of `length` bytes (padding included) begins. */
   onDataBegin(flags: number, stream: number, length: number): void
@@ -15,8 +15,8 @@ export interface FrameSink {
  * passed on piece by piece as it arrives, so bulk bytes are never copied here; of the other frames, at most one that
  * straddles two reads is gathered in `#carry`.
  */
-export class FrameReader {
-  readonly #sink: FrameSink
+export class Http2FrameReader {
+  readonly #sink: Http2FrameSink
   readonly #maxFrameBytes: number
   #prefaceLeft: number
   #carry: Buffer | undefined
@@ -26,7 +26,7 @@ export class FrameReader {
   #inData = false
   #padByteDue = false
 
-  constructor(sink: FrameSink, options: { maxFrameBytes: number; expectPreface: boolean }) {
+  constructor(sink: Http2FrameSink, options: { maxFrameBytes: number; expectPreface: boolean }) {
     this.#sink = sink
     this.#maxFrameBytes = options.maxFrameBytes
     this.#prefaceLeft = options.expectPreface ? PREFACE.length : 0
@@ -37,7 +37,7 @@ export class FrameReader {
     while (at < chunk.length) {
       if (this.#inData) at = this.#readData(chunk, at)
       else if (this.#carried > 0) at = this.#readCarried(chunk, at)
-      else if (chunk.length - at < FRAME_HEADER_BYTES) at = this.#stash(chunk, at, chunk.length)
+      else if (chunk.length - at < FRAME_HEAD_BYTES) at = this.#stash(chunk, at, chunk.length)
       else at = this.#readFrame(chunk, at)
     }
   }
@@ -55,10 +55,10 @@ export class FrameReader {
   #readFrame(chunk: Buffer, at: number): number {
     const length = this.#frameLength(chunk, at)
     const type = chunk[at + 3] as number
-    const body = at + FRAME_HEADER_BYTES
+    const body = at + FRAME_HEAD_BYTES
     const flags = chunk[at + 4] as number
     const stream = readUint32(chunk, at + 5) & 0x7fffffff
-    if (type === FRAME.data) {
+    if (type === FRAME_TYPE.data) {
       this.#beginData(flags, stream, length)
       // An empty frame has no piece that could carry its end.
       if (length === 0) this.#endData(chunk, body)
@@ -117,22 +117,22 @@ export class FrameReader {
   }
 
   #stash(chunk: Buffer, from: number, to: number): number {
-    this.#carry ??= Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + this.#maxFrameBytes)
+    this.#carry ??= Buffer.allocUnsafeSlow(FRAME_HEAD_BYTES + this.#maxFrameBytes)
     this.#carried += chunk.copy(this.#carry, this.#carried, from, to)
     return to
   }
 
   #readCarried(chunk: Buffer, at: number): number {
     const carry = this.#carry as Buffer
-    if (this.#carried < FRAME_HEADER_BYTES) {
-      const upTo = Math.min(chunk.length, at + FRAME_HEADER_BYTES - this.#carried)
+    if (this.#carried < FRAME_HEAD_BYTES) {
+      const upTo = Math.min(chunk.length, at + FRAME_HEAD_BYTES - this.#carried)
       at = this.#stash(chunk, at, upTo)
-      if (this.#carried < FRAME_HEADER_BYTES) return at
+      if (this.#carried < FRAME_HEAD_BYTES) return at
     }
-    const total = FRAME_HEADER_BYTES + this.#frameLength(carry, 0)
-    if (carry[3] === FRAME.data) {
+    const total = FRAME_HEAD_BYTES + this.#frameLength(carry, 0)
+    if (carry[3] === FRAME_TYPE.data) {
       this.#carried = 0
-      this.#readFrame(carry.subarray(0, FRAME_HEADER_BYTES), 0)
+      this.#readFrame(carry.subarray(0, FRAME_HEAD_BYTES), 0)
       return at
     }
     at = this.#stash(chunk, at, Math.min(chunk.length, at + total - this.#carried))

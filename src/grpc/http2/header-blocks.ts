@@ -1,12 +1,12 @@
 import { HpackDecoder } from '../hpack/decoder.ts'
 import type { HeaderList } from '../hpack/header-field.ts'
 import { HpackError } from '../hpack/hpack-error.ts'
-import type { Limits } from './limits.ts'
+import type { Http2Limits } from './limits.ts'
 import { ConnectionFault, ERROR, FLAG, MAX_WINDOW, readUint32 } from './wire-format.ts'
 
 /** Puts header blocks together from HEADERS and CONTINUATION, and decodes them: each one, or the table is lost. */
 export class HeaderBlocks {
-  readonly #limits: Limits
+  readonly #limits: Http2Limits
   readonly #decoder: HpackDecoder
   #gathered: Buffer[] = []
   #gatheredBytes = 0
@@ -17,7 +17,7 @@ export class HeaderBlocks {
   /** The HEADERS frame named its own stream as its parent (RFC 7540 5.3.1). */
   dependsOnItself = false
 
-  constructor(limits: Limits) {
+  constructor(limits: Http2Limits) {
     this.#limits = limits
     this.#decoder = new HpackDecoder({ maxTableBytes: 4096, maxListBytes: limits.maxHeaderBytes })
   }

@@ -3,7 +3,7 @@
  * real clients (200 calls cancelled at once, keepalives every 10 s, a bandwidth probe per round trip) and small
  * against attacks, which send thousands of times more.
  */
-export interface Limits {
+export interface Http2Limits {
   /** Calls that one connection may have under way; a cancelled call counts until its handler has ended. */
   readonly maxConcurrentStreams: number
   /** A whole gRPC message, received. */
@@ -30,11 +30,11 @@ export interface Limits {
   /** Control frames that the peer makes us send and does not read: past this it is cut off. */
   readonly maxControlBacklogBytes: number
   /** Abuse buckets: how many at once, and how many a second from then on. */
-  readonly resets: Rate
-  readonly pings: Rate
-  readonly settings: Rate
-  readonly emptyFrames: Rate
-  readonly priorities: Rate
+  readonly resets: EventRate
+  readonly pings: EventRate
+  readonly settings: EventRate
+  readonly emptyFrames: EventRate
+  readonly priorities: EventRate
   /** From accepting a connection to its preface and first SETTINGS. */
   readonly handshakeMs: number
   /** Silence after which we ask whether the peer is still there, and how long it may take to answer. */
@@ -44,7 +44,7 @@ export interface Limits {
   readonly stallMs: number
 }
 
-export interface Rate {
+export interface EventRate {
   readonly burst: number
   readonly perSecond: number
 }
@@ -52,7 +52,7 @@ export interface Rate {
 const KiB = 1024
 const MiB = 1024 * KiB
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: Http2Limits = {
   maxConcurrentStreams: 1024,
   maxMessageBytes: 16 * MiB,
   maxHeaderBytes: 64 * KiB,

@@ -1,5 +1,5 @@
 import { putPing } from './control-frames.ts'
-import type { Limits } from './limits.ts'
+import type { Http2Limits } from './limits.ts'
 import type { Outbox } from './outbox.ts'
 import type { Http2Stream } from './stream.ts'
 import type { Timing } from './timing.ts'
@@ -7,7 +7,7 @@ import { ERROR } from './wire-format.ts'
 
 /** The parts of a connection that the patrol checks. */
 interface PatrolledConnection {
-  readonly limits: Limits
+  readonly limits: Http2Limits
   readonly isOpen: boolean
   readonly streams: ReadonlyMap<number, Http2Stream>
   readonly outbox: Outbox

@@ -1,4 +1,4 @@
-import type { Limits } from './limits.ts'
+import type { Http2Limits } from './limits.ts'
 import type { Outbox } from './outbox.ts'
 import type { PeerSettings } from './settings.ts'
 import type { Http2Stream } from './stream.ts'
@@ -14,7 +14,7 @@ const MAX_FRAME_BYTES = 64 * 1024
  */
 export class SendTurns {
   readonly #outbox: Outbox
-  readonly #limits: Limits
+  readonly #limits: Http2Limits
   readonly #peer: PeerSettings
   readonly #ready: Http2Stream[] = []
   readonly #waiting = new Set<Http2Stream>()
@@ -23,7 +23,7 @@ export class SendTurns {
   /** Data queued by all streams and not yet written. */
   pendingBytes = 0
 
-  constructor(outbox: Outbox, limits: Limits, peer: PeerSettings) {
+  constructor(outbox: Outbox, limits: Http2Limits, peer: PeerSettings) {
     this.#outbox = outbox
     this.#limits = limits
     this.#peer = peer

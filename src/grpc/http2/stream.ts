@@ -1,6 +1,6 @@
 import type { HeaderList } from '../hpack/header-field.ts'
 import type { Outbox } from './outbox.ts'
-import { FRAME, putFrameHeader } from './wire-format.ts'
+import { FRAME_TYPE, putFrameHeader } from './wire-format.ts'
 
 /** What the layer above hears about a stream. After `onReset`, and after both sides have ended, nothing more comes. */
 export interface StreamReceiver {
@@ -140,7 +140,7 @@ export class Http2Stream {
     if (size > 0) {
       const isLast = this.#endQueued && this.#trailers === undefined && size === this.pendingBytes
       outbox.reserve(size + 9)
-      const start = putFrameHeader(outbox.buffer, outbox.end, size, (FRAME.data << 8) | (isLast ? 1 : 0), this.id)
+      const start = putFrameHeader(outbox.buffer, outbox.end, size, (FRAME_TYPE.data << 8) | (isLast ? 1 : 0), this.id)
       this.#copyOut(outbox.buffer, start, size)
       outbox.end = start + size
       this.sendWindow -= size
@@ -189,7 +189,7 @@ export class Http2Stream {
     else {
       const { outbox } = this.connection
       outbox.reserve(9)
-      outbox.end = putFrameHeader(outbox.buffer, outbox.end, 0, (FRAME.data << 8) | 1, this.id)
+      outbox.end = putFrameHeader(outbox.buffer, outbox.end, 0, (FRAME_TYPE.data << 8) | 1, this.id)
     }
     this.#ended()
   }

@@ -1,12 +1,12 @@
 /** The numbers of RFC 9113 that both ends of a connection need. */
 
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
-export const FRAME_HEADER_BYTES = 9
+export const FRAME_HEAD_BYTES = 9
 export const MAX_WINDOW = 0x7fffffff
 export const DEFAULT_WINDOW = 65_535
 export const DEFAULT_FRAME_BYTES = 16_384
 
-export const FRAME = {
+export const FRAME_TYPE = {
   data: 0,
   headers: 1,
   priority: 2,
@@ -80,7 +80,7 @@ export function putFrameHeader(
   target[offset + 6] = stream >>> 16
   target[offset + 7] = stream >>> 8
   target[offset + 8] = stream
-  return offset + FRAME_HEADER_BYTES
+  return offset + FRAME_HEAD_BYTES
 }
 
 export function readUint32(source: Uint8Array, at: number): number {

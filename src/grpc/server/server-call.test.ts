@@ -13,7 +13,7 @@ import {
 import { manualTiming } from '../../testing/manual-timing.ts'
 import { serverCore, silentObserver } from '../../testing/server-core.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
-import { FRAME, MAX_WINDOW, SETTING } from '../http2/wire-format.ts'
+import { FRAME_TYPE, MAX_WINDOW, SETTING } from '../http2/wire-format.ts'
 import type { Method } from '../service.ts'
 import { GrpcError, STATUS } from '../status.ts'
 import { ServerConnection } from './server-connection.ts'
@@ -35,7 +35,7 @@ function serving(method: Method) {
   socket.receive(greeting(), settingsAck)
   const decoder = new HpackDecoder({ maxTableBytes: 4096, maxListBytes: 1 << 20 })
   const read = (frame: Frame): string => {
-    if (frame.type !== FRAME.headers) return describeFrame(frame)
+    if (frame.type !== FRAME_TYPE.headers) return describeFrame(frame)
     const { fields } = decoder.decode(frame.payload, 0, frame.payload.length)
     return `${describeFrame(frame)}: ${fields.map(({ name, value }) => `${name}=${value}`).join(' ')}`
   }
@@ -155,5 +155,5 @@ test('a thousand calls that fail at once, at length, are no offence of a reader 
   socket.receive(windowUpdate(0, 100), ping())
   expect(ends).toEqual([])
   socket.flow()
-  expect(socket.frames().filter(({ type }) => type === FRAME.headers)).toHaveLength(1000)
+  expect(socket.frames().filter(({ type }) => type === FRAME_TYPE.headers)).toHaveLength(1000)
 })

@@ -2,18 +2,18 @@ import { metadataPairs } from '../header-text.ts'
 import type { HeaderField, HeaderList } from '../hpack/header-field.ts'
 import type { RequestHead } from '../http2/request-head.ts'
 import type { Http2Stream, StreamReceiver } from '../http2/stream.ts'
-import { CONNECTION_LOST, ERROR, FLAG, FRAME, putFrameHeader } from '../http2/wire-format.ts'
+import { CONNECTION_LOST, ERROR, FLAG, FRAME_TYPE, putFrameHeader } from '../http2/wire-format.ts'
 import { Inbox } from '../inbox.ts'
 import { lend, takeBack } from '../lent-buffers.ts'
 import { COMPRESSED, PREFIX_BYTES, putPrefix, soleMessage } from '../message-parser.ts'
 import { Metadata } from '../metadata.ts'
-import { Outlet } from '../outlet.ts'
+import { MessageOutlet } from '../outlet.ts'
 import type { Incoming, Method, Outgoing, Peer, ServerCall } from '../service.ts'
 import { GrpcError, type MetadataInit, STATUS, type StatusCode } from '../status.ts'
 import { parseTimeout } from '../timeout.ts'
 import { NOT_IN_WHEEL, type Timed } from '../timer-wheel.ts'
-import type { RoomSeeker } from './answer-room.ts'
 import { ACCEPTED_ENCODINGS, errorTrailers } from './response-blocks.ts'
+import type { BudgetWaiter } from './response-budget.ts'
 import type { Route } from './routes.ts'
 import type { CallConnection } from './server-core.ts'
 
@@ -26,14 +26,14 @@ import type { CallConnection } from './server-core.ts'
  * A call is over once, by whichever comes first: its status was sent, the peer reset it, its deadline passed, or the
  * connection was lost. Its handler may outlive it; what that says then is dropped.
  */
-export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed, RoomSeeker {
+export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incoming, Timed, BudgetWaiter {
   readonly #connection: CallConnection
   readonly #stream: Http2Stream
   readonly #head: RequestHead
   readonly #route: Route
   readonly #startedAt: number
   #inbox: Inbox | undefined
-  #outlet: Outlet | undefined
+  #outlet: MessageOutlet | undefined
   #over = false
   #handlerRuns = false
   #headSent = false
@@ -330,7 +330,7 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     const { buffer } = outbox
     let at = putFrameHeader(buffer, outbox.end, head.length, HEAD_FRAME, stream.id)
     for (let i = 0; i < head.length; i++) buffer[at++] = head[i] as number
-    at = putFrameHeader(buffer, at, size, FRAME.data << 8, stream.id)
+    at = putFrameHeader(buffer, at, size, FRAME_TYPE.data << 8, stream.id)
     at = putPrefix(buffer, at, message.length)
     buffer.set(message, at)
     at = putFrameHeader(buffer, at + message.length, trailers.length, TRAILERS_FRAME, stream.id)
@@ -430,15 +430,15 @@ export class Call implements StreamReceiver, ServerCall, Outgoing, Incoming, Tim
     return method !== undefined && 'keepsNothing' in method && method.keepsNothing === true
   }
 
-  #out(): Outlet {
-    this.#outlet ??= new Outlet(this.#stream)
+  #out(): MessageOutlet {
+    this.#outlet ??= new MessageOutlet(this.#stream)
     return this.#outlet
   }
 }
 
 /** Less comes from Node's own pool, or costs little. */
 const LEAST_LENT_BYTES = 32 * 1024
-const HEAD_FRAME = (FRAME.headers << 8) | FLAG.endHeaders
-const TRAILERS_FRAME = (FRAME.headers << 8) | FLAG.endHeaders | FLAG.endStream
+const HEAD_FRAME = (FRAME_TYPE.headers << 8) | FLAG.endHeaders
+const TRAILERS_FRAME = (FRAME_TYPE.headers << 8) | FLAG.endHeaders | FLAG.endStream
 const MORE_THAN_ONE = new GrpcError(STATUS.internal, 'expected one message, got more')
 const OVER_BUDGET = new GrpcError(STATUS.resourceExhausted, 'too much unread input is waiting here; try again later')

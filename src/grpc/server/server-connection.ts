@@ -6,11 +6,11 @@ import type { RequestHead } from '../http2/request-head.ts'
 import type { Http2Stream } from '../http2/stream.ts'
 import { ERROR } from '../http2/wire-format.ts'
 import type { Peer } from '../service.ts'
-import { AnswerRoom } from './answer-room.ts'
 import { RefusedRequest } from './refused-request.ts'
 import { literals, ResponseBlocks } from './response-blocks.ts'
+import { ResponseBudget } from './response-budget.ts'
 import type { Route } from './routes.ts'
-import { Call } from './server-call.ts'
+import { ActiveCall } from './server-call.ts'
 import type { CallConnection, ServerCore } from './server-core.ts'
 
 /** application/grpc, alone or with a format (+proto) or parameters; not grpc-web, which is another protocol. */
@@ -23,7 +23,7 @@ export class ServerConnection implements ConnectionHost, CallConnection {
   readonly peer: Peer
   readonly http2: Http2Connection
   readonly blocks = new ResponseBlocks()
-  readonly room: AnswerRoom
+  readonly room: ResponseBudget
   readonly #onEnd: () => void
 
   constructor(core: ServerCore, socket: Duplex, peer: Peer, onEnd: () => void) {
@@ -32,7 +32,7 @@ export class ServerConnection implements ConnectionHost, CallConnection {
     this.#onEnd = onEnd
     core.observer.connectionOpened()
     this.http2 = new Http2Connection({ socket, role: 'server', limits: core.limits, timing: core.timing, host: this })
-    this.room = new AnswerRoom(this.http2)
+    this.room = new ResponseBudget(this.http2)
   }
 
   get http1Answer(): string | undefined {
@@ -50,7 +50,7 @@ export class ServerConnection implements ConnectionHost, CallConnection {
     if (status !== undefined)
       return new RefusedRequest(stream, { status, method: head.method }, this.blocks).begin(endStream)
     head.route ??= this.core.routes.find(head.path)
-    new Call(this, stream, head, head.route as Route).begin(endStream)
+    new ActiveCall(this, stream, head, head.route as Route).begin(endStream)
   }
 
   /** At once and without a body: what came of such a request is more than enough. */
@@ -70,7 +70,7 @@ export class ServerConnection implements ConnectionHost, CallConnection {
   }
 
   onStreamGone(stream: Http2Stream): void {
-    ;(stream.receiver as Call | RefusedRequest | undefined)?.onStreamGone()
+    ;(stream.receiver as ActiveCall | RefusedRequest | undefined)?.onStreamGone()
   }
 
   onClosed(end: ConnectionEnd): void {

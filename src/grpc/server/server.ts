@@ -6,7 +6,7 @@ import {
   Server as TlsServer,
 } from 'node:tls'
 import type { ListenAddress } from '../address.ts'
-import { DEFAULT_LIMITS, type Limits } from '../http2/limits.ts'
+import { DEFAULT_LIMITS, type Http2Limits } from '../http2/limits.ts'
 import { readingShared } from '../http2/shared-reading.ts'
 import type { Timing } from '../http2/timing.ts'
 import type { Observer } from '../observer.ts'
@@ -23,11 +23,11 @@ export interface ServerTls {
   readonly clientCa?: string | Buffer
 }
 
-export interface ServerOptions {
+export interface GrpcServerOptions {
   readonly services: readonly Service[]
   readonly timing: Timing
   readonly observer?: Observer
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<Http2Limits>
   readonly tls?: ServerTls
   /** A whole HTTP/1.1 response, for clients that take this port for one of HTTP. */
   readonly http1Answer?: () => string
@@ -50,9 +50,9 @@ const NOBODY: Observer = {
   handlerFailed() {},
 }
 
-export function createServer(options: ServerOptions): GrpcServer {
+export function createServer(options: GrpcServerOptions): GrpcServer {
   const observer = options.observer ?? NOBODY
-  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const limits: Http2Limits = { ...DEFAULT_LIMITS, ...options.limits }
   const { timing } = options
   const core: ServerCore = {
     routes: new Routes(options.services, observer),

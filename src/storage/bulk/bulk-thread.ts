@@ -4,7 +4,7 @@ import { createHasher, prepareHashing } from '../../base/hashing/create-hasher.t
 import { mayUnpackTo } from '../../base/unpack-limit.ts'
 import { decompressing } from '../zstd.ts'
 import { inLists } from './in-lists.ts'
-import type { FromThread, ToThread } from './thread-messages.ts'
+import type { FromBulkThread, ToBulkThread } from './thread-messages.ts'
 
 interface Task {
   take(bytes: Uint8Array, used: () => void): void
@@ -12,7 +12,10 @@ interface Task {
   cancel(): void
 }
 
-function hashing({ id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>, say: (message: FromThread) => void): Task {
+function hashing(
+  { id, fn, maxSize }: Extract<ToBulkThread, { kind: 'begin' }>,
+  say: (message: FromBulkThread) => void,
+): Task {
   const hasher = createHasher(fn)
   let size = 0
   return {
@@ -27,8 +30,8 @@ function hashing({ id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>, say:
 }
 
 function unpacking(
-  { id, fn, maxSize }: Extract<ToThread, { kind: 'begin' }>,
-  say: (message: FromThread) => void,
+  { id, fn, maxSize }: Extract<ToBulkThread, { kind: 'begin' }>,
+  say: (message: FromBulkThread) => void,
 ): Task {
   const queue: { bytes: Uint8Array; used(): void }[] = []
   let isEnded = false
@@ -90,8 +93,8 @@ function unpacking(
 function serve(port: MessagePort): void {
   const slabs: Uint8Array[] = []
   const tasks = new Map<number, Task>()
-  const say = inLists<FromThread>((list) => port.postMessage(list), queueMicrotask)
-  const hear = (message: ToThread): void => {
+  const say = inLists<FromBulkThread>((list) => port.postMessage(list), queueMicrotask)
+  const hear = (message: ToBulkThread): void => {
     switch (message.kind) {
       case 'slab':
         slabs[message.slab] = new Uint8Array(message.memory)
@@ -116,7 +119,7 @@ function serve(port: MessagePort): void {
         tasks.delete(message.id)
     }
   }
-  port.on('message', (list: readonly ToThread[]) => list.forEach(hear))
+  port.on('message', (list: readonly ToBulkThread[]) => list.forEach(hear))
 }
 
 await prepareHashing()

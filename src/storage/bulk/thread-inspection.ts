@@ -1,10 +1,10 @@
 import type { FaultError } from '../../base/fault.ts'
 import type { Inspected, Inspection } from './bulk-pool.ts'
-import type { ToThread } from './thread-messages.ts'
+import type { ToBulkThread } from './thread-messages.ts'
 
 /** The slabs and the voice of the thread that an inspection is on. */
 interface Thread {
-  say(message: ToThread): void
+  say(message: ToBulkThread): void
   /** -1 when there is none now; `onSlab` follows. */
   takeSlab(inspection: ThreadInspection): number
   /** So few are left that none must be kept which is not full. */
@@ -29,7 +29,7 @@ export class ThreadInspection implements Inspection {
   #isAnswered = false
   #wake: (() => void) | undefined
 
-  constructor(thread: Thread, begin: Extract<ToThread, { kind: 'begin' }>) {
+  constructor(thread: Thread, begin: Extract<ToBulkThread, { kind: 'begin' }>) {
     this.#thread = thread
     this.#id = begin.id
     thread.say(begin)

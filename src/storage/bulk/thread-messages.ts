@@ -5,7 +5,7 @@ import type { StoredForm } from '../blob-store.ts'
  * What the main thread says to a bulk thread. Bytes lie in slabs of shared memory that are made known once. Both sides
  * speak in lists, all that they have to say in a turn at once: waking the other costs more than the words.
  */
-export type ToThread =
+export type ToBulkThread =
   | { readonly kind: 'slab'; readonly slab: number; readonly memory: SharedArrayBuffer }
   | {
       readonly kind: 'begin'
@@ -18,7 +18,7 @@ export type ToThread =
   | { readonly kind: 'end'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
 
-export type FromThread =
+export type FromBulkThread =
   /** The bytes were used, and the slab is free again. */
   | { readonly kind: 'used'; readonly id: number; readonly slab: number }
   | { readonly kind: 'found'; readonly id: number; readonly hash: Uint8Array; readonly size: number }

@@ -3,7 +3,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { BulkPool } from './bulk-pool.ts'
 import { inLists } from './in-lists.ts'
 import { ThreadInspection } from './thread-inspection.ts'
-import type { FromThread, ToThread } from './thread-messages.ts'
+import type { FromBulkThread, ToBulkThread } from './thread-messages.ts'
 
 /** Enough to overlap copying with hashing, and few hops. */
 const SLAB_BYTES = 256 * 1024
@@ -28,7 +28,7 @@ class BulkThread {
 
   constructor() {
     this.#worker.unref()
-    this.#worker.on('message', (list: readonly FromThread[]) => {
+    this.#worker.on('message', (list: readonly FromBulkThread[]) => {
       for (const message of list) this.#hear(message)
     })
     this.#worker.on('error', (error) => this.#fail(error))
@@ -56,7 +56,7 @@ class BulkThread {
     this.#keepAlive()
   }
 
-  readonly say = inLists<ToThread>((list) => this.#worker.postMessage(list), setImmediate)
+  readonly say = inLists<ToBulkThread>((list) => this.#worker.postMessage(list), setImmediate)
 
   /** A slab to fill, or -1: then it is told when there may be one. */
   takeSlab(inspection: ThreadInspection): number {
@@ -102,7 +102,7 @@ class BulkThread {
     else this.#worker.unref()
   }
 
-  #hear(message: FromThread): void {
+  #hear(message: FromBulkThread): void {
     const inspection = this.#inspections.get(message.id)
     if (message.kind === 'used') {
       this.giveSlab(message.slab)

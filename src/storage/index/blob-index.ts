@@ -19,7 +19,7 @@
 import type { DigestList } from '../../base/digest.ts'
 import { KEY_WORDS } from './key-hash.ts'
 import { Records, WORD } from './records.ts'
-import { Slots } from './slots.ts'
+import { HashSlots } from './slots.ts'
 
 export interface BlobIndexOptions {
   /** How many blobs there will be soon: room for them is made at once. */
@@ -57,7 +57,7 @@ const BATCH = 256
 
 export class BlobIndex {
   readonly #records: Records
-  readonly #slots: Slots
+  readonly #slots: HashSlots
   readonly #key = new Uint32Array(KEY_WORDS)
   readonly #keys = new Uint32Array(BATCH * KEY_WORDS)
   readonly #hashes = new Uint32Array(BATCH)
@@ -70,7 +70,7 @@ export class BlobIndex {
     }
     const secret = seed === undefined ? crypto.getRandomValues(new Uint32Array(2)) : Uint32Array.from(seed)
     this.#records = new Records(segmentRecords, secret)
-    this.#slots = new Slots(this.#records, expected)
+    this.#slots = new HashSlots(this.#records, expected)
   }
 
   get count(): number {

@@ -39,7 +39,7 @@ import type { BlobIndex } from './blob-index.ts'
 export const JOURNAL_VERSION = 1
 export const MAGIC = 0x58444957
 /** Of a header, and of an entry. */
-export const UNIT_BYTES = 56
+export const JOURNAL_UNIT_BYTES = 56
 /** The longest block is just under 56 KiB. */
 export const MOST_ENTRIES = 1023
 
@@ -59,7 +59,7 @@ export const ENTRY = {
 } as const
 
 const TWO_32 = 2 ** 32
-const FIRST_BYTES = 64 * UNIT_BYTES
+const FIRST_BYTES = 64 * JOURNAL_UNIT_BYTES
 
 /** Gathers entries, in the order in which they happened, until the store takes them to append them to the file. */
 export class JournalWriter {
@@ -130,11 +130,11 @@ export class JournalWriter {
 
   #add(kind: number): number {
     if (this.#entries === MOST_ENTRIES) this.#seal()
-    if (this.#end + 2 * UNIT_BYTES > this.#bytes.length) this.#widen()
-    if (this.#entries === 0) this.#end += UNIT_BYTES
+    if (this.#end + 2 * JOURNAL_UNIT_BYTES > this.#bytes.length) this.#widen()
+    if (this.#entries === 0) this.#end += JOURNAL_UNIT_BYTES
     const at = this.#end
     this.#view.setUint8(at + ENTRY.kind, kind)
-    this.#end += UNIT_BYTES
+    this.#end += JOURNAL_UNIT_BYTES
     this.#entries++
     return at
   }
@@ -164,10 +164,10 @@ export class JournalWriter {
     const at = this.#block
     this.#view.setUint32(at + HEADER.magic, MAGIC, true)
     this.#view.setUint16(at + HEADER.version, JOURNAL_VERSION, true)
-    this.#view.setUint16(at + HEADER.unit, UNIT_BYTES, true)
+    this.#view.setUint16(at + HEADER.unit, JOURNAL_UNIT_BYTES, true)
     this.#view.setUint32(at + HEADER.sequence, this.#sequence++, true)
     this.#view.setUint32(at + HEADER.entries, this.#entries, true)
-    this.#view.setUint32(at + HEADER.crc, crc32(this.#bytes.subarray(at + UNIT_BYTES, this.#end)), true)
+    this.#view.setUint32(at + HEADER.crc, crc32(this.#bytes.subarray(at + JOURNAL_UNIT_BYTES, this.#end)), true)
     this.#view.setUint32(at + HEADER.headerCrc, crc32(this.#bytes.subarray(at, at + HEADER.headerCrc)), true)
     this.#block = this.#end
     this.#entries = 0

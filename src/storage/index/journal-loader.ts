@@ -1,7 +1,7 @@
 /** Reads an index journal into a blob index: journal-format.ts draws the file and says what may be counted on. */
 import { crc32 } from 'node:zlib'
 import { type BlobIndex, KEPT_HASH_BYTES } from './blob-index.ts'
-import { ENTRY, HEADER, JOURNAL_VERSION, KIND, MAGIC, MOST_ENTRIES, UNIT_BYTES } from './journal-format.ts'
+import { ENTRY, HEADER, JOURNAL_UNIT_BYTES, JOURNAL_VERSION, KIND, MAGIC, MOST_ENTRIES } from './journal-format.ts'
 
 export interface JournalEnd {
   readonly entries: number
@@ -61,7 +61,7 @@ export class JournalLoader {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     let at = 0
-    while (!this.#cut && at + UNIT_BYTES <= bytes.length) {
+    while (!this.#cut && at + JOURNAL_UNIT_BYTES <= bytes.length) {
       const next = this.#readBlock(bytes, view, at)
       if (next === at) break
       at = next
@@ -96,18 +96,18 @@ export class JournalLoader {
       return at
     }
     const version = view.getUint16(at + HEADER.version, true)
-    if (version !== JOURNAL_VERSION || view.getUint16(at + HEADER.unit, true) !== UNIT_BYTES) {
+    if (version !== JOURNAL_VERSION || view.getUint16(at + HEADER.unit, true) !== JOURNAL_UNIT_BYTES) {
       throw new Error(`the index journal is of version ${version}; this program reads version ${JOURNAL_VERSION}`)
     }
-    const first = at + UNIT_BYTES
-    const end = first + view.getUint32(at + HEADER.entries, true) * UNIT_BYTES
+    const first = at + JOURNAL_UNIT_BYTES
+    const end = first + view.getUint32(at + HEADER.entries, true) * JOURNAL_UNIT_BYTES
     if (end > bytes.length) return at
     if (crc32(bytes.subarray(first, end)) !== view.getUint32(at + HEADER.crc, true)) {
       this.#cut = true
       return at
     }
-    for (let entry = first; entry < end; entry += UNIT_BYTES) this.#apply(bytes, view, entry)
-    this.#entries += (end - first) / UNIT_BYTES
+    for (let entry = first; entry < end; entry += JOURNAL_UNIT_BYTES) this.#apply(bytes, view, entry)
+    this.#entries += (end - first) / JOURNAL_UNIT_BYTES
     this.#wholeBytes += end - at
     this.#sequence++
     return end
@@ -184,7 +184,7 @@ export class JournalLoader {
   /** Blocks begin at multiples of the unit, so that those behind a bad one can be found. */
   #searchBehindCut(bytes: Uint8Array, view: DataView, from: number): number {
     let at = from
-    for (; at + UNIT_BYTES <= bytes.length; at += UNIT_BYTES) {
+    for (; at + JOURNAL_UNIT_BYTES <= bytes.length; at += JOURNAL_UNIT_BYTES) {
       if (isHeader(bytes, view, at) && view.getUint32(at + HEADER.sequence, true) > this.#sequence) this.#damaged = true
     }
     return at

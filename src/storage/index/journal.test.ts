@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import { BLOB_FLAGS } from './blob-flags.ts'
 import { BlobIndex } from './blob-index.ts'
-import { ENTRY, HEADER, JournalWriter, UNIT_BYTES } from './journal-format.ts'
+import { ENTRY, HEADER, JOURNAL_UNIT_BYTES, JournalWriter } from './journal-format.ts'
 import { loadJournal } from './journal-loader.ts'
 import { tagOf } from './tag.ts'
 
@@ -197,7 +197,7 @@ test('whole blocks behind a bad one say that more than the tail was lost', () =>
   put(3)
   const third = journal.take()
   const bad = second.slice()
-  bad[UNIT_BYTES + 3] = 99
+  bad[JOURNAL_UNIT_BYTES + 3] = 99
   const { loaded, end } = load(first, bad, third)
   expect(loaded.count).toBe(1)
   expect(end).toMatchObject({ wholeBytes: first.length, tornBytes: bad.length + third.length, damaged: true })
@@ -219,7 +219,7 @@ test('no flipped bit of a block goes unnoticed', () => {
 test('an entry of a kind that is not known is refused, naming the version', () => {
   put(1)
   const bytes = journal.take()
-  const other = reseal(bytes, (view) => view.setUint8(UNIT_BYTES + ENTRY.kind, 200))
+  const other = reseal(bytes, (view) => view.setUint8(JOURNAL_UNIT_BYTES + ENTRY.kind, 200))
   expect(() => load(other)).toThrow('the index journal, of version 1, has an entry of the unknown kind 200')
 })
 
@@ -267,7 +267,7 @@ test('whatever happens to a store, and wherever its journal is torn, what comes 
 function reseal(bytes: Uint8Array<ArrayBuffer>, change: (view: DataView) => void): Uint8Array {
   const view = new DataView(bytes.buffer)
   change(view)
-  view.setUint32(HEADER.crc, crc32(bytes.subarray(UNIT_BYTES)), true)
+  view.setUint32(HEADER.crc, crc32(bytes.subarray(JOURNAL_UNIT_BYTES)), true)
   view.setUint32(HEADER.headerCrc, crc32(bytes.subarray(0, HEADER.headerCrc)), true)
   return bytes
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Slots } from './slots.ts'
+import { HashSlots } from './slots.ts'
 
 /** Records whose key is one word, with hashes of the test's choice. */
 function slotsOf(hashes: readonly number[], expected = 0) {
-  const slots = new Slots(
+  const slots = new HashSlots(
     {
       warmth: 0,
       hash: (record) => hashes[record] as number,

@@ -61,7 +61,7 @@ const ROW = 16
 const spread = (hash: number): number => Math.imul(hash, 0x9e3779b1)
 const homeOf = (mixed: number): number => (mixed >>> 18) & PAGE_MASK
 
-export class Slots {
+export class HashSlots {
   /** Of all shared buffers. */
   bytes = 0
   readonly #records: KeyedRecords

@@ -12,7 +12,7 @@ import { BLOB_FLAGS } from '../index/blob-flags.ts'
 import type { BlobIndex } from '../index/blob-index.ts'
 import type { IndexJournal } from './index-journal.ts'
 import type { Pack, PackSet } from './pack-set.ts'
-import type { Intent, Place } from './pack-writer.ts'
+import type { Intent, RecordPlace } from './pack-writer.ts'
 import {
   emptyHeader,
   fillHeader,
@@ -87,7 +87,7 @@ export class Catalogue {
     return recordBytes(WIDTHS[functionNumberOf(this.index.tag(record))] as number, this.index.storedBytes(record))
   }
 
-  isAt(record: number, place: Place): boolean {
+  isAt(record: number, place: RecordPlace): boolean {
     return this.index.pack(record) === place.pack && this.index.offset(record) === place.unit
   }
 
@@ -108,12 +108,12 @@ export class Catalogue {
   }
 
   /** Takes note of a record whose header stands in `stage`. */
-  admit(stage: Buffer, at: number, place: Place, intent: Intent): void {
+  admit(stage: Buffer, at: number, place: RecordPlace, intent: Intent): void {
     fillHeader(this.#header, stage, at)
     this.admitHeader(this.#header, place, intent)
   }
 
-  admitHeader(header: RecordHeader, place: Place, intent: Intent): void {
+  admitHeader(header: RecordHeader, place: RecordPlace, intent: Intent): void {
     const known = this.find(header)
     if (known === NONE) {
       if (intent.kind !== 'copy') this.#insert(header, place)
@@ -134,20 +134,20 @@ export class Catalogue {
   }
 
   pin(tag: number, digest: Digest): void {
-    const key = keyOf(tag, digest)
+    const key = catalogueKey(tag, digest)
     this.roots.pin(key)
     const record = this.find(key)
     if (record !== NONE) this.index.setFlags(record, this.index.flags(record) | ROOT)
   }
 
   unpin(tag: number, digest: Digest): void {
-    const key = keyOf(tag, digest)
+    const key = catalogueKey(tag, digest)
     if (!this.roots.unpin(key)) return
     const record = this.find(key)
     if (record !== NONE) this.index.setFlags(record, this.index.flags(record) & ~ROOT)
   }
 
-  #insert(header: RecordHeader, place: Place): void {
+  #insert(header: RecordHeader, place: RecordPlace): void {
     const { tag, hash, at, width, size, stored } = header
     const kept = header.form === 'zstd' ? ZSTD : 0
     const flags = kept | (this.roots.has(header) ? ROOT : 0)
@@ -162,7 +162,7 @@ export class Catalogue {
     this.#journal.put(this.index, record)
   }
 
-  #move(record: number, place: Place): void {
+  #move(record: number, place: RecordPlace): void {
     this.#leave(record)
     this.index.move(record, place.pack, place.unit)
     this.index.setFlags(record, this.index.flags(record) & ~CHECKED)
@@ -206,6 +206,6 @@ export class Catalogue {
   }
 }
 
-export function keyOf(tag: number, { fn, hash, size }: Digest): Key {
+export function catalogueKey(tag: number, { fn, hash, size }: Digest): Key {
   return { tag, hash: Buffer.from(hash, 'hex'), at: 0, width: DIGEST_FUNCTIONS[fn].hashBytes, size }
 }

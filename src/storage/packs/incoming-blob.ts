@@ -9,9 +9,10 @@
  */
 import { FaultError } from '../../base/fault.ts'
 import type { BlobWriter, StoredForm } from '../blob-store.ts'
+import type { DiskSpace } from './disk-space.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
-import { folderOf, incomingPath, type PackSet, pathOf } from './pack-set.ts'
-import { type Durability, type PackWriter, PUT, writeFault } from './pack-writer.ts'
+import { folderOf, incomingPath, type PackSet, packPath } from './pack-set.ts'
+import { type PackWriter, PUT, type WriteDurability, writeFault } from './pack-writer.ts'
 import {
   BlockChecks,
   headerBytes,
@@ -21,7 +22,6 @@ import {
   tailBytes,
   writeHeader,
 } from './record-format.ts'
-import type { Room } from './room.ts'
 
 const BUFFER_BYTES = 1024 * 1024
 const SPARE_BUFFERS = 16
@@ -34,9 +34,9 @@ export interface IncomingTools {
   readonly files: FileLayer
   readonly packs: PackSet
   readonly writer: PackWriter
-  readonly durability: Durability
+  readonly durability: WriteDurability
   readonly soloBytes: number
-  readonly room: Room
+  readonly room: DiskSpace
   /** Whether the blob is there already; that touches it. */
   isHeld(key: Key): boolean
   /** A file of its own is in place. */
@@ -211,7 +211,7 @@ class SoloFile {
     sealHeader(edges, 0, this.#number, 0)
     checks.writeTail(edges, head, tail)
     const { files, durability } = this.#tools
-    const path = pathOf(this.#number, true)
+    const path = packPath(this.#number, true)
     await this.#turn()
     await this.#running
     try {

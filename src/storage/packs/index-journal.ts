@@ -9,7 +9,7 @@
  * Everything that happens meanwhile goes to both; once the new one is whole and safe it takes the old one's name.
  */
 import type { BlobIndex } from '../index/blob-index.ts'
-import { UNIT_BYTES as ENTRY_BYTES, HEADER, JournalWriter } from '../index/journal-format.ts'
+import { JOURNAL_UNIT_BYTES as ENTRY_BYTES, HEADER, JournalWriter } from '../index/journal-format.ts'
 import { type JournalEnd, JournalLoader } from '../index/journal-loader.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
 import type { Pack } from './pack-set.ts'

@@ -32,7 +32,7 @@ export interface Pack {
 
 const nameOf = (number: number): string => number.toString(16).padStart(8, '0')
 
-export function pathOf(number: number, isSolo: boolean): string {
+export function packPath(number: number, isSolo: boolean): string {
   const name = nameOf(number)
   return isSolo ? `${SOLO}/${name.slice(6)}/${name}.blob` : `${PACKS}/${name}.pack`
 }
@@ -110,7 +110,7 @@ export class PackSet {
     pack.usedAt = ++this.#uses
     if (pack.file !== undefined) return pack.file
     if (pack.removed) throw new FaultError({ kind: 'unavailable', what: `pack ${pack.number} was removed` })
-    pack.file = this.#files.open(pathOf(pack.number, pack.isSolo), 'existing')
+    pack.file = this.#files.open(packPath(pack.number, pack.isSolo), 'existing')
     this.#opened()
     return pack.file
   }
@@ -129,7 +129,7 @@ export class PackSet {
 
   async remove(pack: Pack): Promise<void> {
     this.forget(pack)
-    await this.#files.unlink(pathOf(pack.number, pack.isSolo))
+    await this.#files.unlink(packPath(pack.number, pack.isSolo))
   }
 
   /** Takes a pack out of the set, whatever becomes of its file. */

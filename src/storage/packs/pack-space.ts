@@ -3,18 +3,18 @@ import { DIGEST_FUNCTIONS, type DigestList } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { BlobReader, BlobSink, BlobStore, ReadRange } from '../blob-store.ts'
 import { tagOf } from '../index/tag.ts'
-import { type Catalogue, keyOf, NONE } from './catalogue.ts'
+import { type Catalogue, catalogueKey, NONE } from './catalogue.ts'
+import type { DiskSpace } from './disk-space.ts'
 import { IncomingBlob, type IncomingTools } from './incoming-blob.ts'
 import { type Batch, type PackWriter, PUT } from './pack-writer.ts'
 import type { Key } from './record-format.ts'
 import type { RecordReader } from './record-reader.ts'
-import type { Room } from './room.ts'
 
 export interface SpaceTools {
   readonly catalogue: Catalogue
   readonly reader: RecordReader
   readonly writer: PackWriter
-  readonly room: Room
+  readonly room: DiskSpace
   readonly incoming: IncomingTools
   /** Blobs of so many bytes are on their way to a pack. */
   wrote(bytes: number): void
@@ -35,7 +35,7 @@ export function packSpace(tools: SpaceTools, space: number): BlobStore {
     },
     readMany: (list, into) => readMany(tools, tag[list.fn], list, into),
     async read(digest, range, signal) {
-      const key = keyOf(tag[digest.fn], digest)
+      const key = catalogueKey(tag[digest.fn], digest)
       const record = catalogue.find(key)
       if (record === NONE) return undefined
       catalogue.touch(record)
@@ -43,7 +43,7 @@ export function packSpace(tools: SpaceTools, space: number): BlobStore {
       return answer && signal ? { form: answer.form, pieces: until(signal, answer.pieces) } : answer
     },
     writeMany: (list, blobs) => writeMany(tools, tag[list.fn], list, blobs),
-    write: (digest, form) => new IncomingBlob(tools.incoming, keyOf(tag[digest.fn], digest), form),
+    write: (digest, form) => new IncomingBlob(tools.incoming, catalogueKey(tag[digest.fn], digest), form),
   }
 }
 

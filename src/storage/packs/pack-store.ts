@@ -18,6 +18,7 @@ import type { BlobStore } from '../blob-store.ts'
 import { BlobIndex } from '../index/blob-index.ts'
 import { tagOf } from '../index/tag.ts'
 import { Catalogue } from './catalogue.ts'
+import { DiskSpace } from './disk-space.ts'
 import type { FileLayer } from './file-layer.ts'
 import { Gathering, type IncomingTools } from './incoming-blob.ts'
 import { INDEX, IndexJournal } from './index-journal.ts'
@@ -25,13 +26,12 @@ import type { PackEvents } from './pack-events.ts'
 import { INCOMING, PACKS, type Pack, PackSet, SOLO } from './pack-set.ts'
 import { packSpace } from './pack-space.ts'
 import { PackWalk } from './pack-walk.ts'
-import { type Durability, isFullDisk, PackWriter, PUT } from './pack-writer.ts'
+import { isFullDisk, PackWriter, PUT, type WriteDurability } from './pack-writer.ts'
 import { Reclaimer } from './reclaim.ts'
 import { type PackAdmin, type PackFigures, packAdmin } from './reclaim-admin.ts'
 import { type RecordHeader, UNIT_BYTES } from './record-format.ts'
 import { RecordReader, type VerifyReads } from './record-reader.ts'
 import { findPacks, prove, settle } from './recovery.ts'
-import { Room } from './room.ts'
 import { type Scrub, startScrub } from './scrub.ts'
 import { type ValueStore, valueSpace } from './value-space.ts'
 
@@ -41,7 +41,7 @@ export interface PackStoreOptions {
   readonly files: FileLayer
   readonly clock: Clock
   readonly events: PackEvents
-  readonly durability: Durability
+  readonly durability: WriteDurability
   /** How much disk the blobs may take. */
   readonly maxBytes: number
   readonly verifyReads?: VerifyReads
@@ -106,7 +106,7 @@ class OpenStore {
   readonly #catalogue: Catalogue
   readonly #writer: PackWriter
   readonly #reader: RecordReader
-  readonly #room: Room
+  readonly #room: DiskSpace
   readonly #reclaimer: Reclaimer
   readonly #walk: PackWalk
   readonly #index: BlobIndex
@@ -143,7 +143,7 @@ class OpenStore {
     })
     const limit = maxBytes - 2 * packBytes // copying needs space before it gives some back
     const startBytes = limit - 2 * packBytes
-    this.#room = new Room(limit, packBytes, () => this.#packs.bytes)
+    this.#room = new DiskSpace(limit, packBytes, () => this.#packs.bytes)
     const { clock } = options
     this.#reclaimer = new Reclaimer(
       { catalogue: this.#catalogue, packs: this.#packs, writer: this.#writer, walk: this.#walk, room: this.#room },

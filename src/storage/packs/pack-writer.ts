@@ -17,7 +17,7 @@ import { crc32 } from 'node:zlib'
 import { FaultError } from '../../base/fault.ts'
 import type { StoredForm } from '../blob-store.ts'
 import type { FileLayer } from './file-layer.ts'
-import { PACKS, type Pack, type PackSet, pathOf } from './pack-set.ts'
+import { PACKS, type Pack, type PackSet, packPath } from './pack-set.ts'
 import {
   BlockChecks,
   headerBytes,
@@ -35,10 +35,10 @@ const COPIED_BYTES = 32 * 1024
 const BATCH_BYTES = 16 * 1024 * 1024
 const SPARE_STAGES = 4
 
-export type Durability = 'process' | 'power'
+export type WriteDurability = 'process' | 'power'
 
 /** Where a record is or was. */
-export interface Place {
+export interface RecordPlace {
   readonly pack: number
   readonly unit: number
 }
@@ -47,20 +47,20 @@ export interface Place {
 export interface Intent {
   readonly kind: 'put' | 'replace' | 'copy'
   /** Copies only: where the index must still point, and the record's first place. */
-  readonly from?: Place
-  readonly origin?: Place
+  readonly from?: RecordPlace
+  readonly origin?: RecordPlace
 }
 
 export const PUT: Intent = { kind: 'put' }
 export const REPLACE: Intent = { kind: 'replace' }
 
-export interface WriterOptions {
-  readonly durability: Durability
+export interface PackWriterOptions {
+  readonly durability: WriteDurability
   readonly packBytes: number
   /** Under `process`, how much may be written before a sync is started. */
   readonly syncEveryBytes: number
   /** Told of each record when it may be read; `header` is where its header stands in the stage. Keeps nothing of it. */
-  admit(stage: Buffer, header: number, place: Place, intent: Intent): void
+  admit(stage: Buffer, header: number, place: RecordPlace, intent: Intent): void
   /** Told that a pack is safe up to its `synced`. */
   synced(pack: Pack): void
   failed(error: unknown, what: 'write' | 'sync'): void
@@ -101,7 +101,7 @@ export class Batch {
 export class PackWriter {
   readonly #files: FileLayer
   readonly #packs: PackSet
-  readonly #options: WriterOptions
+  readonly #options: PackWriterOptions
   readonly #waiting: Batch[] = []
   readonly #stages: Buffer[] = []
   #current: Pack | undefined
@@ -115,7 +115,7 @@ export class PackWriter {
   #dirtyBytes = 0
   #idle: (() => void)[] = []
 
-  constructor(files: FileLayer, packs: PackSet, options: WriterOptions) {
+  constructor(files: FileLayer, packs: PackSet, options: PackWriterOptions) {
     this.#files = files
     this.#packs = packs
     this.#options = options
@@ -267,7 +267,7 @@ export class PackWriter {
       current.end + batch.bytes > Math.max(this.#options.packBytes, batch.bytes)
     if (current !== undefined && !isFull) return current
     const number = this.#packs.nextNumber()
-    const file = this.#files.open(pathOf(number, false), 'new')
+    const file = this.#files.open(packPath(number, false), 'new')
     this.#folderDirty = true
     const next = this.#packs.add(number, false, 0, file)
     next.readers++ // the newest pack stays open

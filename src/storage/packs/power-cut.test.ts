@@ -6,7 +6,7 @@ import { bytesOf, digestOf, holds, listOf, upload } from '../blobs.fixture.ts'
 import { type ForgetfulFiles, forgetfulFiles } from './forgetful-files.fixture.ts'
 import { unheardEvents } from './pack-events.ts'
 import { type PackStore, packStore } from './pack-store.ts'
-import type { Durability } from './pack-writer.ts'
+import type { WriteDurability } from './pack-writer.ts'
 
 const KiB = 1024
 
@@ -32,7 +32,7 @@ class Ledger {
 
 const nameOf = (number: number): Buffer => Buffer.alloc(32, number + 1)
 
-const openOn = async (files: ForgetfulFiles, durability: Durability) => {
+const openOn = async (files: ForgetfulFiles, durability: WriteDurability) => {
   const clock = manualClock()
   const options = { packBytes: 48 * KiB, soloBytes: 6 * KiB, syncEveryBytes: 20 * KiB, scrubBytesPerSecond: 0 }
   const store = await packStore({ files, clock, events: unheardEvents, durability, maxBytes: 2 ** 30, ...options })
@@ -40,7 +40,7 @@ const openOn = async (files: ForgetfulFiles, durability: Durability) => {
 }
 
 /** Writes of every kind, some at once; the same for the same seed, up to where the power fails. */
-async function work(files: ForgetfulFiles, ledger: Ledger, random: Random, durability: Durability): Promise<void> {
+async function work(files: ForgetfulFiles, ledger: Ledger, random: Random, durability: WriteDurability): Promise<void> {
   for (let round = 0; round < 2; round++) {
     const { store, clock } = await openOn(files, durability)
     const space = store.space(0)

@@ -1,7 +1,7 @@
 /** What the pack store offers to whoever looks after it: figures, and space when they ask for it. */
 import type { Clock } from '../../base/clock.ts'
 import { invalid } from '../../base/fault.ts'
-import type { ReclaimProgress, ReclaimWish, StorageFigures } from '../../model/storage-figures.ts'
+import type { ReclaimProgress, ReclaimRequest, StorageFigures } from '../../model/storage-figures.ts'
 import type { Reclaimer, ReclaimListener, ReclaimTools } from './reclaim.ts'
 import { estimate } from './reclaim-estimate.ts'
 
@@ -20,7 +20,7 @@ export interface PackFigures {
 export interface PackAdmin {
   figures(): Promise<StorageFigures>
   /** One at a time; throws `exists` when somebody else's is under way, and `cancelled` when the caller leaves. */
-  reclaim(wish: ReclaimWish, listener: ReclaimListener): Promise<ReclaimProgress>
+  reclaim(wish: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
 }
 
 export interface PackAdminTools extends ReclaimTools {

@@ -18,10 +18,10 @@ import type { Clock } from '../../base/clock.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
 import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
 import type { Catalogue } from './catalogue.ts'
+import type { DiskSpace } from './disk-space.ts'
 import type { Pack, PackSet } from './pack-set.ts'
 import type { PackWalk } from './pack-walk.ts'
 import type { Batch, PackWriter } from './pack-writer.ts'
-import type { Room } from './room.ts'
 import { bucketOf, Survey } from './survey.ts'
 
 /** On request, a pack is rewritten when at least this share of it is not in use. */
@@ -61,7 +61,7 @@ export interface ReclaimTools {
   readonly packs: PackSet
   readonly writer: PackWriter
   readonly walk: PackWalk
-  readonly room: Room
+  readonly room: DiskSpace
 }
 
 /** How somebody who asks for space hears how far it is, and turns away. */

@@ -16,7 +16,7 @@
 import type { PackMarks } from '../index/journal-loader.ts'
 import { type Catalogue, NONE } from './catalogue.ts'
 import type { DataFile, FileLayer } from './file-layer.ts'
-import { INCOMING, PACKS, type Pack, type PackSet, pathOf, SOLO } from './pack-set.ts'
+import { INCOMING, PACKS, type Pack, type PackSet, packPath, SOLO } from './pack-set.ts'
 import { Window } from './pack-walk.ts'
 import { PUT, REPLACE } from './pack-writer.ts'
 import { isProven, isStreamProven, VALUE_SPACE } from './proof.ts'
@@ -68,7 +68,7 @@ export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 
   }
   const add = (name: string, isSolo: boolean): void => {
     const number = Number.parseInt(name, 16)
-    const path = pathOf(number, isSolo)
+    const path = packPath(number, isSolo)
     if (path.endsWith(`/${name}`)) packs.add(number, isSolo, files.sizeOf(path)) // else it is not a name of ours
   }
   for (const name of files.list(PACKS)) add(name, false)

@@ -11,7 +11,7 @@ const batchedBytes = (list: DigestList, index: number): number =>
   (list.sizes[index] as number) + list.width * 2 + AROUND_BYTES
 
 /** Cuts what is `wanted` of a list into batches of at most `maxBytes` each; what is larger by itself comes in `large`. */
-export function batchesOf(
+export function digestBatches(
   list: DigestList,
   wanted: Iterable<number>,
   maxBytes: number,
@@ -38,7 +38,7 @@ export function batchesOf(
 }
 
 /** Some digests of a list as a list of their own. */
-export function pick(list: DigestList, indexes: readonly number[]): DigestList {
+export function pickAt(list: DigestList, indexes: readonly number[]): DigestList {
   const builder = new DigestListBuilder(list.fn, indexes.length)
   for (const index of indexes) builder.addRaw(list.hashes, index * list.width, list.sizes[index] as number)
   return builder.build()

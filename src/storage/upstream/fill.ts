@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { BlobReader, BlobStore, BlobWriter, StoredForm } from '../blob-store.ts'
-import { unavailable } from './upstream-fault.ts'
+import { upstreamUnavailable } from './upstream-fault.ts'
 
 /**
  * One blob on its way from the upstream into the local store, with any number of readers along.
@@ -35,7 +35,7 @@ const PATIENCE_MS = 2000
 /** A blob up to this is fetched to its end, whoever leaves. */
 const WORTH_FINISHING_BYTES = 64 * 1024 * 1024
 
-const UNWANTED = unavailable('nobody wants it any more')
+const UNWANTED = upstreamUnavailable('nobody wants it any more')
 
 export class Fill {
   readonly #options: FillOptions
@@ -222,7 +222,7 @@ export class Fill {
     const reader = held ?? (isZstd ? undefined : await openRest(have, signal))
     // It is gone again, or somebody else kept it in another form: in the middle of a blob there is no way back.
     if (reader === undefined || (reader.form === 'zstd') !== isZstd)
-      throw unavailable('the rest of the blob is not here')
+      throw upstreamUnavailable('the rest of the blob is not here')
     let skip = isZstd ? have : 0
     for await (const piece of reader.pieces) {
       if (piece.length > skip) yield skip > 0 ? piece.subarray(skip) : piece

@@ -18,7 +18,7 @@ export const silentUpstream: UpstreamEvents = { failed() {}, resting() {}, back(
 /** What misses are while the upstream cannot be asked: absent, so that builds go on; or a fault, so that they stop. */
 export type WhenDown = 'absent' | 'unavailable'
 
-export interface Asking {
+export interface GuardedUpstream {
   /** The upstream's answer; while there is none, `otherwise` or a fault, as configured. */
   ask<T>(doing: string, question: () => Promise<T>, otherwise: T): Promise<T>
   /** Writes what nobody waits to hear of: never rejects. */
@@ -27,7 +27,7 @@ export interface Asking {
   failed(doing: string, error: unknown): void
 }
 
-export interface AskingOptions {
+export interface GuardOptions {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly events: UpstreamEvents
   readonly whenDown: WhenDown
@@ -40,7 +40,7 @@ const LONGEST_REST_MS = 30_000
  * Spares everybody the wait for an upstream that is away: after a failure it is left alone for a second, then two, up
  * to half a minute, and every miss in between is answered at once. All parts that lean on one upstream share this.
  */
-export function asking({ clock, events, whenDown }: AskingOptions): Asking {
+export function guardedUpstream({ clock, events, whenDown }: GuardOptions): GuardedUpstream {
   let restsUntil = 0
   let restMs = 0
 

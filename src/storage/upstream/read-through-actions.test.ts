@@ -3,7 +3,7 @@ import { manualClock } from '../../testing/manual-clock.ts'
 import type { ActionCache } from '../action-cache.ts'
 import { actionCacheContract } from '../action-cache-contract.ts'
 import { memoryActionCache } from '../memory-action-cache.ts'
-import { asking, silentUpstream, type WhenDown } from './outage.ts'
+import { guardedUpstream, silentUpstream, type WhenDown } from './outage.ts'
 import { readThroughActions } from './read-through-actions.ts'
 
 interface Setting {
@@ -17,7 +17,7 @@ interface Setting {
 function through(setting: Setting = {}): ActionCache {
   const { local = memoryActionCache(), upstream = memoryActionCache(), writeThrough = false } = setting
   const events = { ...silentUpstream, ...(setting.notKept && { notKept: setting.notKept }) }
-  const asked = asking({ clock: manualClock(), events, whenDown: setting.whenDown ?? 'absent' })
+  const asked = guardedUpstream({ clock: manualClock(), events, whenDown: setting.whenDown ?? 'absent' })
   return readThroughActions({ upstream, asking: asked, events, writeThrough })(local)
 }
 

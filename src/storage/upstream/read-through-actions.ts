@@ -1,9 +1,9 @@
 import type { ActionCache } from '../action-cache.ts'
-import type { Asking, UpstreamEvents } from './outage.ts'
+import type { GuardedUpstream, UpstreamEvents } from './outage.ts'
 
 export interface ReadThroughActionsOptions {
   readonly upstream: ActionCache
-  readonly asking: Asking
+  readonly asking: GuardedUpstream
   readonly events: UpstreamEvents
   /** Whether results that are put here go to the upstream too. */
   readonly writeThrough: boolean

@@ -1,7 +1,7 @@
 import { type ManualClock, manualClock } from '../../testing/manual-clock.ts'
 import type { BlobStore } from '../blob-store.ts'
 import { memoryStore } from '../memory-store.ts'
-import { asking, silentUpstream, type UpstreamEvents, type WhenDown } from './outage.ts'
+import { guardedUpstream, silentUpstream, type UpstreamEvents, type WhenDown } from './outage.ts'
 import { readThrough } from './read-through.ts'
 
 export interface Setting {
@@ -18,5 +18,7 @@ export function through(setting: Setting = {}): BlobStore {
   const { local = memoryStore(), upstream = memoryStore(), writeThrough = false, whenDown = 'absent' } = setting
   const clock = setting.clock ?? manualClock()
   const events = { ...silentUpstream, ...setting.events }
-  return readThrough({ upstream, asking: asking({ clock, events, whenDown }), events, clock, writeThrough })(local)
+  return readThrough({ upstream, asking: guardedUpstream({ clock, events, whenDown }), events, clock, writeThrough })(
+    local,
+  )
 }

@@ -2,16 +2,16 @@ import type { Clock } from '../../base/clock.ts'
 import type { Digest, DigestList } from '../../base/digest.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import type { BlobReader, BlobSink, BlobStore, ReadRange } from '../blob-store.ts'
-import { pick } from './batches.ts'
+import { pickAt } from './batches.ts'
 import { Fill, unlessAborted } from './fill.ts'
-import type { Asking, UpstreamEvents } from './outage.ts'
+import type { GuardedUpstream, UpstreamEvents } from './outage.ts'
 import { sharedReads } from './shared-reads.ts'
 import { bothWriter } from './write-through.ts'
 
 export interface ReadThroughOptions {
   /** What it hands out whole is kept as it is: an upstream of other people checks that itself, as `upstreamStore` does. */
   readonly upstream: BlobStore
-  readonly asking: Asking
+  readonly asking: GuardedUpstream
   readonly events: UpstreamEvents
   readonly clock: Pick<Clock, 'after'>
   /** Whether what is written goes to the upstream too. */
@@ -70,7 +70,7 @@ function missingThere(
   if (indexes.length === 0) return
   const there = new Uint8Array(indexes.length)
   const question = async (): Promise<void> => {
-    await upstream.missing(pick(list, indexes), there)
+    await upstream.missing(pickAt(list, indexes), there)
     for (const [place, index] of indexes.entries()) absent[index] = there[place] as number
   }
   return asking.ask('find missing blobs', question, undefined)

@@ -1,12 +1,12 @@
 import type { DigestList } from '../../base/digest.ts'
 import { blobKeyAt } from '../../wire/calls/content-answers.ts'
 import type { BlobSink, BlobStore } from '../blob-store.ts'
-import { batchesOf, pick } from './batches.ts'
-import type { Asking, UpstreamEvents } from './outage.ts'
+import { digestBatches, pickAt } from './batches.ts'
+import type { GuardedUpstream, UpstreamEvents } from './outage.ts'
 
 export interface SharedReadsOptions {
   readonly upstream: BlobStore
-  readonly asking: Asking
+  readonly asking: GuardedUpstream
   readonly events: UpstreamEvents
 }
 
@@ -44,7 +44,7 @@ export function sharedReads(local: BlobStore, { upstream, asking, events }: Shar
     } catch (error) {
       for (const { reject } of resolvers) reject(error)
     }
-    if (blobs.length > 0) await local.writeMany(pick(list, kept), blobs).catch(events.notKept)
+    if (blobs.length > 0) await local.writeMany(pickAt(list, kept), blobs).catch(events.notKept)
   }
 
   const readSome: SharedReads = async (list, wanted, into) => {
@@ -58,7 +58,7 @@ export function sharedReads(local: BlobStore, { upstream, asking, events }: Shar
     })
     const answers = wanted.map((index) => [index, coming.get(keyOf(index))] as const)
     const indexes = fresh.map(([, index]) => index)
-    const fetched = fetch(pick(list, indexes), resolvers).finally(() => {
+    const fetched = fetch(pickAt(list, indexes), resolvers).finally(() => {
       for (const [key] of fresh) coming.delete(key)
     })
     for (const [index, answer] of answers) {
@@ -70,7 +70,7 @@ export function sharedReads(local: BlobStore, { upstream, asking, events }: Shar
     await fetched
   }
   return async (list, wanted, into) => {
-    const { batches, large } = batchesOf(list, wanted, MOST_BYTES)
+    const { batches, large } = digestBatches(list, wanted, MOST_BYTES)
     for (const some of [...batches, ...large.map((index) => [index])]) await readSome(list, some, into)
   }
 }

@@ -13,7 +13,7 @@ const RETRY_AFTER_MS = 1000
 export function upstreamFault(error: unknown, signal?: AbortSignal): FaultError {
   if (error instanceof FaultError) return error
   if (signal?.aborted === true) return new FaultError({ kind: 'cancelled', what: 'the reader turned away' }, error)
-  if (!(error instanceof GrpcError)) return unavailable(`asking the upstream failed: ${error}`, error)
+  if (!(error instanceof GrpcError)) return upstreamUnavailable(`asking the upstream failed: ${error}`, error)
   return new FaultError(faultOf(reportOf(error)), error)
 }
 
@@ -25,18 +25,21 @@ export function understood<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw unavailable(`the upstream's answer makes no sense: ${error instanceof Error ? error.message : error}`, error)
+    throw upstreamUnavailable(
+      `the upstream's answer makes no sense: ${error instanceof Error ? error.message : error}`,
+      error,
+    )
   }
 }
 
-export const unavailable = (what: string, cause?: unknown): FaultError =>
+export const upstreamUnavailable = (what: string, cause?: unknown): FaultError =>
   new FaultError({ kind: 'unavailable', what }, cause)
 
 /** Bytes that are not what was asked for: the upstream is there, and what it holds is bad. */
 export const untrue = (what: string): FaultError => new FaultError({ kind: 'bug', what, why: 'data-loss' })
 
 /** Worth another try, and safe: every call that is tried again asks or stores the same as before. */
-export const isPassing = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.unavailable
+export const isTransient = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.unavailable
 
 export const isAbsence = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.notFound
 

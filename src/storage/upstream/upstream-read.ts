@@ -5,7 +5,7 @@ import { readReadResponse, readRequest } from '../../wire/calls/byte-stream.ts'
 import { formatReadName } from '../../wire/reapi/resource-name.ts'
 import type { BlobReader, StoredForm } from '../blob-store.ts'
 import type { Upstream } from './upstream.ts'
-import { isAbsence, isPassing, unavailable, understood, untrue, upstreamFault } from './upstream-fault.ts'
+import { isAbsence, isTransient, understood, untrue, upstreamFault, upstreamUnavailable } from './upstream-fault.ts'
 
 /**
  * One blob by ByteStream.Read. The first message is waited for before there is a reader at all, for only then is it
@@ -97,8 +97,8 @@ async function* piecesOf(upstream: Upstream, { download, begin, signal }: Begun)
       try {
         message = await upstream.within(opened.call, opened.call.next())
       } catch (error) {
-        if (tally.isWhole && isPassing(error)) break
-        const mayGoOn = download.form === 'identity' && isPassing(error) && failures++ < upstream.retries
+        if (tally.isWhole && isTransient(error)) break
+        const mayGoOn = download.form === 'identity' && isTransient(error) && failures++ < upstream.retries
         if (!mayGoOn || signal?.aborted === true) throw upstreamFault(error, signal)
         opened = stillThere(await open(upstream, { download, have: tally.have }, signal), download)
         message = opened.message
@@ -111,7 +111,7 @@ async function* piecesOf(upstream: Upstream, { download, begin, signal }: Begun)
 }
 
 function stillThere(opened: Opened | undefined, { digest }: Download): Opened {
-  if (opened === undefined) throw unavailable(`the upstream lost ${formatDigest(digest)} while it was read`)
+  if (opened === undefined) throw upstreamUnavailable(`the upstream lost ${formatDigest(digest)} while it was read`)
   return opened
 }
 
@@ -136,7 +136,8 @@ class Tally {
   take(message: Uint8Array): Uint8Array {
     const data = understood(() => readReadResponse(message))
     this.#empty = data.length === 0 ? this.#empty + 1 : 0
-    if (this.#empty > MOST_EMPTY_MESSAGES) throw unavailable('the upstream sends messages without end or content')
+    if (this.#empty > MOST_EMPTY_MESSAGES)
+      throw upstreamUnavailable('the upstream sends messages without end or content')
     this.have += data.length
     if (this.have > this.#most) throw this.#wrong(`more than ${this.#most}`)
     return data

@@ -7,12 +7,12 @@ import { type BlobAnswer, type BlobKey, blobKeyAt, readBatchReadResponse } from 
 import { batchReadRequest } from '../../wire/calls/content-requests.ts'
 import type { BlobSink, BlobStore } from '../blob-store.ts'
 import type { BulkPool } from '../bulk/bulk-pool.ts'
-import { batchesOf, pick } from './batches.ts'
+import { digestBatches, pickAt } from './batches.ts'
 import type { Lanes } from './lanes.ts'
 import type { Offers } from './offers.ts'
 import { isTrue } from './truth.ts'
 import type { Upstream } from './upstream.ts'
-import { batchFault, unavailable, untrue } from './upstream-fault.ts'
+import { batchFault, untrue, upstreamUnavailable } from './upstream-fault.ts'
 import { openDownload } from './upstream-read.ts'
 
 export interface ReadsOptions {
@@ -38,12 +38,12 @@ export const upstreamReads =
     const { maxBatchBytes } = await options.offers()
     const places = placesOf(list)
     const firsts = [...places.values()].map(([first]) => first as number)
-    const { batches, large } = batchesOf(list, firsts, maxBatchBytes)
+    const { batches, large } = digestBatches(list, firsts, maxBatchBytes)
     const target: Target = { list, places, into }
     const failures: unknown[] = []
     const noting = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error))
     await Promise.all([
-      ...batches.map((batch) => noting(options.lanes.run(() => readBatch(options, pick(list, batch), target)))),
+      ...batches.map((batch) => noting(options.lanes.run(() => readBatch(options, pickAt(list, batch), target)))),
       noting(readLarge(options, large, target)),
     ])
     if (failures.length > 0) throw failures[0]
@@ -88,10 +88,10 @@ async function problemOf(
   list: DigestList,
   { index, answer }: { index: number; answer: BlobAnswer | undefined },
 ): Promise<FaultError | undefined> {
-  if (answer === undefined) return unavailable('the upstream left a blob out of its answer')
+  if (answer === undefined) return upstreamUnavailable('the upstream left a blob out of its answer')
   if (answer.status.code === STATUS.notFound) return undefined
   if (answer.status.code !== 0) return batchFault(answer.status)
-  if (answer.compressor !== 0) return unavailable('the upstream compressed a blob, which nobody asked for')
+  if (answer.compressor !== 0) return upstreamUnavailable('the upstream compressed a blob, which nobody asked for')
   return (await isTrue(bulk, digestAt(list, index), answer.data)) ? undefined : mismatch(list, index)
 }
 

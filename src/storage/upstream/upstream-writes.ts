@@ -3,11 +3,11 @@ import { DigestListBuilder, digestAt } from '../../base/digest-list.ts'
 import { type BlobKey, blobKeyAt, readBatchUpdateResponse } from '../../wire/calls/content-answers.ts'
 import { batchUpdateRequest } from '../../wire/calls/content-requests.ts'
 import type { BlobStore } from '../blob-store.ts'
-import { batchesOf, pick } from './batches.ts'
+import { digestBatches, pickAt } from './batches.ts'
 import type { Lanes } from './lanes.ts'
 import type { Offers } from './offers.ts'
 import type { Upstream } from './upstream.ts'
-import { batchFault, unavailable } from './upstream-fault.ts'
+import { batchFault, upstreamUnavailable } from './upstream-fault.ts'
 import { streamedUpload } from './upstream-writer.ts'
 
 export interface WritesOptions {
@@ -74,9 +74,9 @@ async function send(options: WritesOptions, fn: DigestFunction, parcels: readonl
   try {
     const { maxBatchBytes } = await options.offers()
     const all = listOf(fn, parcels)
-    const { batches, large } = batchesOf(all, parcels.keys(), maxBatchBytes)
+    const { batches, large } = digestBatches(all, parcels.keys(), maxBatchBytes)
     const of = (indexes: readonly number[]) => indexes.map((index) => parcels[index] as Parcel)
-    for (const batch of batches) void options.lanes.run(() => sendBatch(options, of(batch), pick(all, batch)))
+    for (const batch of batches) void options.lanes.run(() => sendBatch(options, of(batch), pickAt(all, batch)))
     for (const parcel of of(large)) void options.lanes.run(() => sendLarge(options, parcel))
   } catch (error) {
     for (const parcel of parcels) settle(parcel, error)
@@ -98,7 +98,7 @@ async function sendBatch(
       byKey.delete(key)
       settle(parcel, status.code === 0 ? undefined : batchFault(status))
     }
-    const unsaid = unavailable('the upstream did not say whether it took a blob')
+    const unsaid = upstreamUnavailable('the upstream did not say whether it took a blob')
     for (const parcel of byKey.values()) settle(parcel, unsaid)
   } catch (error) {
     for (const parcel of byKey.values()) settle(parcel, error)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import type { ClientCall } from '../../grpc/client/client-call.ts'
-import { isPassing, understood, upstreamFault } from './upstream-fault.ts'
+import { isTransient, understood, upstreamFault } from './upstream-fault.ts'
 
 /** Another server of the Remote Execution API, and how patient we are with it. */
 export interface UpstreamOptions {
@@ -46,7 +46,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
       } catch (error) {
         const pauseMs = backoffMs * 2 ** tries * (1 - random() / 2)
         const isOver = tries >= retries || clock.monotonic() + pauseMs >= end
-        if (isOver || signal?.aborted === true || !isPassing(error)) throw upstreamFault(error, signal)
+        if (isOver || signal?.aborted === true || !isTransient(error)) throw upstreamFault(error, signal)
         await pausing(clock, pauseMs, signal)
       }
     }

@@ -1,9 +1,9 @@
 import type { BlobWriter } from '../blob-store.ts'
-import type { Asking } from './outage.ts'
+import type { GuardedUpstream } from './outage.ts'
 
 export interface There {
   there: () => BlobWriter
-  readonly asking: Asking
+  readonly asking: GuardedUpstream
 }
 
 /** Writes here and there. Only here decides: an upstream that fails is left out of the rest. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import type { ReclaimGoal, ReclaimProgress, ReclaimWish, StorageFigures } from '../../model/storage-figures.ts'
+import type { ReclaimGoal, ReclaimProgress, ReclaimRequest, StorageFigures } from '../../model/storage-figures.ts'
 import * as proto from '../gen/windlass/storage/v1/storage.ts'
 import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 
@@ -19,14 +19,14 @@ export const figuresRequestToProto = (): Uint8Array => new Uint8Array(0)
 export const figuresRequestFromProto = (bytes: Uint8Array): void =>
   void decodeWellFormed(proto.FiguresRequest, bytes, { name: 'FiguresRequest', shape: {} })
 
-export const reclaimRequestToProto = ({ goal, isDryRun }: ReclaimWish): Uint8Array =>
+export const reclaimRequestToProto = ({ goal, isDryRun }: ReclaimRequest): Uint8Array =>
   proto.ReclaimRequest.encode({
     toBytes: goal.kind === 'size' ? goal.toBytes : undefined,
     olderThanSeconds: goal.kind === 'age' ? goal.olderThanSeconds : undefined,
     dryRun: isDryRun,
   }).finish()
 
-export function reclaimRequestFromProto(bytes: Uint8Array): ReclaimWish {
+export function reclaimRequestFromProto(bytes: Uint8Array): ReclaimRequest {
   const from = decodeWellFormed(proto.ReclaimRequest, bytes, { name: 'ReclaimRequest', shape: numbers(3) })
   return { goal: goalOf(from), isDryRun: from.dryRun }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CommandWish, commandTaskOf } from '../../model/command-task.ts'
+import { type CommandTaskSpec, commandTaskOf } from '../../model/command-task.ts'
 import { CommandTask } from '../gen/windlass/task/v1/command.ts'
 import { ACCIDENTS, aFunction, damaged, encodedAs, judged, orRefused } from '../messages/messages.fixture.ts'
 import { actionOfKey } from './action-key.ts'
@@ -35,8 +35,10 @@ test('a task that was damaged is refused, or can be read by others, and written 
 })
 
 describe('what nobody could run, or should', () => {
-  const stage = (more: Partial<CommandWish['stages'][number]>): CommandWish => ({ stages: [{ ...run, ...more }] })
-  test.each<[string, CommandWish, string]>([
+  const stage = (more: Partial<CommandTaskSpec['stages'][number]>): CommandTaskSpec => ({
+    stages: [{ ...run, ...more }],
+  })
+  test.each<[string, CommandTaskSpec, string]>([
     ['no stage', { stages: [] }, 'a task has 0 stages'],
     ['nine stages', { stages: Array.from({ length: 9 }, (_, i) => ({ ...run, name: `s${i}` })) }, 'has 9 stages'],
     ['two stages of one name', { stages: [run, run] }, 'the stage "run" comes twice'],
@@ -69,7 +71,7 @@ describe('what nobody could run, or should', () => {
     ['the words of an image where there is none', stage({ entrypointAt: 0 }), 'names no image'],
     ['a word that is not there', { ...stage({ entrypointAt: 2 }), image: 'a' }, 'has no word 2'],
     ...['/', '/tmp/x', '/proc/self', '/room', 'out', '/a/../b', '/a//b', '/a/', '/a\0'].map(
-      (at): [string, CommandWish, string] => [
+      (at): [string, CommandTaskSpec, string] => [
         `a place at ${JSON.stringify(at)}`,
         { stages: [run], image: 'a', places: [place(at)] },
         at.includes('\0') ? 'is no text' : 'cannot be shown at',

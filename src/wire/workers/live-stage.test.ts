@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CommandWish, commandTaskOf, type StageInput } from '../../model/command-task.ts'
+import { type CommandTaskSpec, commandTaskOf, type StageInput } from '../../model/command-task.ts'
 import { CommandTask } from '../gen/windlass/task/v1/command.ts'
 import { commandTaskFromProto, commandTaskToProto } from '../tasks/command-task.ts'
 
@@ -19,7 +19,7 @@ test('a stage that is typed to comes back as it went, with a terminal and withou
   }
 })
 
-test.each<[string, CommandWish, string]>([
+test.each<[string, CommandTaskSpec, string]>([
   [
     'two who are typed to',
     {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type CommandWish, commandTaskOf, type StageWish } from '../../model/command-task.ts'
+import { type CommandTaskSpec, commandTaskOf, type StageSpec } from '../../model/command-task.ts'
 import { bareBy } from '../../runtimes/bare/bare.fixture.ts'
 import { realClock } from '../../runtimes/run/rooms.fixture.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
@@ -46,7 +46,7 @@ async function bench(more: Partial<AttemptTools> = {}) {
   return {
     store,
     cache,
-    go(wish: CommandWish, order: Partial<Attempt> = {}, signal = never) {
+    go(wish: CommandTaskSpec, order: Partial<Attempt> = {}, signal = never) {
       const name = `c-${process.pid}-${++attempts}`
       return attemptCommand({ name, hooks: {}, task: commandTaskOf(wish), ...order }, tools, signal)
     },
@@ -61,7 +61,7 @@ async function bench(more: Partial<AttemptTools> = {}) {
   }
 }
 
-const sh = (name: string, script: string, more: Partial<StageWish> = {}): StageWish => ({
+const sh = (name: string, script: string, more: Partial<StageSpec> = {}): StageSpec => ({
   name,
   argv: ['/bin/sh', '-c', script],
   env: [{ name: 'PATH', value: '/usr/bin:/bin' }],

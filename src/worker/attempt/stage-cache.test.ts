@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { FaultError } from '../../base/fault.ts'
-import { type CommandResult, type CommandTask, commandTaskOf, type StageWish } from '../../model/command-task.ts'
+import { type CommandResult, type CommandTask, commandTaskOf, type StageSpec } from '../../model/command-task.ts'
 import { bareBy } from '../../runtimes/bare/bare.fixture.ts'
 import { realClock } from '../../runtimes/run/rooms.fixture.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
@@ -74,7 +74,7 @@ printf '#!/bin/sh\\necho made as %s from %s\\n' $id "$(cat main.txt)" > a/b/prog
 
 const env = [{ name: 'PATH', value: '/usr/bin:/bin' }]
 
-function taskOf(more: { stage?: Partial<StageWish>; source?: string } = {}): CommandTask {
+function taskOf(more: { stage?: Partial<StageSpec>; source?: string } = {}): CommandTask {
   const { stage = {}, source = 'one' } = more
   const cache = { salt: 'secret', outputs: ['a/**'] }
   return commandTaskOf({

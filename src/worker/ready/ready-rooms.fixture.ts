@@ -1,8 +1,8 @@
-import { type CommandTask, commandTaskOf, type StageWish } from '../../model/command-task.ts'
+import { type CommandTask, commandTaskOf, type StageSpec } from '../../model/command-task.ts'
 import { sandboxedTools } from '../sandboxed-tools.fixture.ts'
 import { type ReadyRooms, readyRooms } from './ready-rooms.ts'
 
-export const stepOf = (stage: Partial<StageWish>, more: Partial<CommandTask> = {}): CommandTask =>
+export const stepOf = (stage: Partial<StageSpec>, more: Partial<CommandTask> = {}): CommandTask =>
   commandTaskOf({
     stages: [{ name: 'run', argv: ['true'], ...stage }],
     workingDirectory: 'out',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { type CommandWish, commandTaskOf } from '../../model/command-task.ts'
+import { type CommandTaskSpec, commandTaskOf } from '../../model/command-task.ts'
 import type { StagedTask } from '../inputs/stage-inputs.ts'
 import { layingCode } from './laying-code.ts'
 
 const file = (path: string) => ({ path, contents: Buffer.from('1'), executable: false })
-const wantedOf = (more: Partial<CommandWish> = {}, files = [file('main.py')]): StagedTask =>
+const wantedOf = (more: Partial<CommandTaskSpec> = {}, files = [file('main.py')]): StagedTask =>
   commandTaskOf({ stages: [{ name: 'run', argv: ['python3'] }], inputs: { files }, ...more })
 
 /** What was done, in order, for these inputs in a room where somebody waits who can take them, or cannot. */

@@ -7,7 +7,7 @@ import {
 import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, misread, when } from './break.ts'
 import type { Honest } from './honest.ts'
-import { blobKey } from './store.ts'
+import { storeKey } from './store.ts'
 
 const INVALID = STATUS.invalidArgument
 const WRONG = Buffer.from('not what was stored')
@@ -33,12 +33,12 @@ const servesAnyway =
 
 function treeOf({ outputDirectories }: ActionResult, { store }: Honest): Tree | undefined {
   const digest = outputDirectories[0]?.treeDigest
-  const bytes = digest === undefined ? undefined : store.get(blobKey(digest))
+  const bytes = digest === undefined ? undefined : store.get(storeKey(digest))
   return bytes === undefined ? undefined : Tree.decode(bytes)
 }
 
 const lacksFile = (directory: Directory | undefined, { store }: Honest): boolean =>
-  directory?.files.some(({ digest }) => digest !== undefined && !store.has(blobKey(digest))) ?? false
+  directory?.files.some(({ digest }) => digest !== undefined && !store.has(storeKey(digest))) ?? false
 
 export const getResultBreaks = {
   'action-cache.get.miss': when(
@@ -86,7 +86,7 @@ export const getResultBreaks = {
     ...result,
     outputFiles: result.outputFiles.map((file) =>
       file.digest !== undefined && inlineOutputFiles.includes(file.path)
-        ? { ...file, contents: store.get(blobKey(file.digest)) ?? file.contents }
+        ? { ...file, contents: store.get(storeKey(file.digest)) ?? file.contents }
         : file,
     ),
   })),
@@ -130,7 +130,7 @@ export const updateResultBreaks = {
   })),
   'action-cache.update.missing-action': when(
     'updateActionResult',
-    ({ actionDigest }, { store }) => actionDigest?.hash.length === 64 && !store.has(blobKey(actionDigest)),
+    ({ actionDigest }, { store }) => actionDigest?.hash.length === 64 && !store.has(storeKey(actionDigest)),
     fail(STATUS.internal),
   ),
   'action-cache.update.malformed-digest': when(

@@ -6,7 +6,7 @@ import { after, type Break, fail, misread, when } from './break.ts'
 import type { Honest } from './honest.ts'
 import { MAX_BATCH_BYTES } from './profile.ts'
 import { downloadOf } from './resource-name.ts'
-import { blobKey } from './store.ts'
+import { storeKey } from './store.ts'
 
 const INVALID = STATUS.invalidArgument
 const status = (code: number) => ({ code, message: '', details: [] })
@@ -27,7 +27,7 @@ const isWrong = (request: BatchUpdateBlobsRequest_Request): boolean => {
   return (
     bytes !== undefined &&
     request.digest !== undefined &&
-    blobKey(request.digest).fn.hash(bytes) !== request.digest.hash
+    storeKey(request.digest).fn.hash(bytes) !== request.digest.hash
   )
 }
 
@@ -98,7 +98,7 @@ export const batchUpdateBreaks = {
   'batch-update.mismatch-not-stored': (honest) => ({
     batchUpdateBlobs(request) {
       for (const { digest, data } of request.requests) {
-        if (digest?.hash.length === 64 && digest.sizeBytes === data.length) honest.store.force(blobKey(digest), data)
+        if (digest?.hash.length === 64 && digest.sizeBytes === data.length) honest.store.force(storeKey(digest), data)
       }
       return honest.methods.batchUpdateBlobs(request)
     },
@@ -179,7 +179,7 @@ const isThere = (
   { store }: Honest,
 ): boolean => {
   try {
-    return store.has(blobKey(digest, digestFunction))
+    return store.has(storeKey(digest, digestFunction))
   } catch {
     return false
   }

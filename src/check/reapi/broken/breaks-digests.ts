@@ -7,7 +7,7 @@ import { DIGEST_FNS } from '../probe/digest-functions.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, misread, misreadMessages, when, whenOpened, whenReceived } from './break.ts'
 import { downloadOf, uploadOf } from './resource-name.ts'
-import { blobKey } from './store.ts'
+import { storeKey } from './store.ts'
 
 const OK = { code: 0, message: '', details: [] }
 const INVALID = STATUS.invalidArgument
@@ -27,7 +27,7 @@ const allOk = ({ requests }: BatchUpdateBlobsRequest) => ({
 const spoils = (name: string): Break =>
   after('batchReadBlobs', ({ responses }, { digestFunction }) => ({
     responses: responses.map((each) =>
-      each.status?.code === 0 && blobKey(each.digest, digestFunction).fn.name === name
+      each.status?.code === 0 && storeKey(each.digest, digestFunction).fn.name === name
         ? { ...each, data: each.data.toReversed() }
         : each,
     ),
@@ -55,7 +55,7 @@ export const digestBreaks = {
     missingBlobDigests: missingBlobDigests.filter(
       (digest) =>
         !DIGEST_FNS.some(
-          ({ number, hexLength }) => hexLength === digest.hash.length && store.has(blobKey(digest, number)),
+          ({ number, hexLength }) => hexLength === digest.hash.length && store.has(storeKey(digest, number)),
         ),
     ),
   })),
@@ -69,7 +69,7 @@ export const digestBreaks = {
   'digests.gitsha1': spoils('GITSHA1'),
   'digests.size.find-missing': after('findMissingBlobs', (answer, { digestFunction }, { store }) => ({
     missingBlobDigests: answer.missingBlobDigests.filter(
-      (digest) => store.sameHash(blobKey(digest, digestFunction)) === undefined,
+      (digest) => store.sameHash(storeKey(digest, digestFunction)) === undefined,
     ),
   })),
   'digests.size.batch-update': when(
@@ -80,7 +80,7 @@ export const digestBreaks = {
   'digests.size.batch-read': after('batchReadBlobs', ({ responses }, { digestFunction }, { store }) => ({
     responses: responses.map((each) => {
       const bytes =
-        each.status?.code === STATUS.notFound ? store.sameHash(blobKey(each.digest, digestFunction)) : undefined
+        each.status?.code === STATUS.notFound ? store.sameHash(storeKey(each.digest, digestFunction)) : undefined
       return bytes === undefined ? each : { ...each, data: bytes, status: OK }
     }),
   })),
@@ -100,13 +100,13 @@ export const digestBreaks = {
   ),
   'digests.size.get-tree': misread('getTree', (request, { store }) => {
     const { hash, sizeBytes } = request.rootDigest as Digest
-    const bytes = store.sameHash(blobKey({ hash, sizeBytes }, request.digestFunction))
+    const bytes = store.sameHash(storeKey({ hash, sizeBytes }, request.digestFunction))
     return bytes === undefined ? request : { ...request, rootDigest: { hash, sizeBytes: bytes.length } }
   }),
   'digests.size.action-cache': misread('getActionResult', (request, { store }) => {
     if (request.actionDigest === undefined || isOdd(request.actionDigest)) return request
     const { hash, sizeBytes } = request.actionDigest
-    const bytes = store.sameHash(blobKey({ hash, sizeBytes }, request.digestFunction))
+    const bytes = store.sameHash(storeKey({ hash, sizeBytes }, request.digestFunction))
     return bytes === undefined ? request : { ...request, actionDigest: { hash, sizeBytes: bytes.length } }
   }),
   'digests.size.splice': misread('spliceBlob', (request) => {
@@ -166,8 +166,8 @@ export const digestBreaks = {
 function wrongSize(
   name: string,
   store: {
-    has: (key: ReturnType<typeof blobKey>) => boolean
-    sameHash: (key: ReturnType<typeof blobKey>) => Uint8Array | undefined
+    has: (key: ReturnType<typeof storeKey>) => boolean
+    sameHash: (key: ReturnType<typeof storeKey>) => Uint8Array | undefined
   },
 ) {
   if (!/\/blobs\/[0-9a-f]{64}\/\d+$/.test(name)) return undefined

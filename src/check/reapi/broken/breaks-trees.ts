@@ -8,7 +8,7 @@ import type {
 import type { BehaviourId } from '../table/behaviours.ts'
 import { after, type Break, fail, misread, when } from './break.ts'
 import type { Honest } from './honest.ts'
-import { blobKey } from './store.ts'
+import { storeKey } from './store.ts'
 
 const INVALID = STATUS.invalidArgument
 
@@ -30,12 +30,12 @@ export const treeBreaks = {
     return isShared ? onePage([...all(pages), ...all(pages).slice(-1)]) : pages
   }),
   'get-tree.missing-child': after('getTree', (pages, _, { store }) =>
-    children(all(pages)).every((digest) => store.has(blobKey(digest))) ? pages : fail(STATUS.notFound)(),
+    children(all(pages)).every((digest) => store.has(storeKey(digest))) ? pages : fail(STATUS.notFound)(),
   ),
   'get-tree.missing-root': when(
     'getTree',
     ({ rootDigest }, { store }) =>
-      rootDigest !== undefined && store.sameHash(blobKey(rootDigest)) === undefined && rootDigest.sizeBytes > 0,
+      rootDigest !== undefined && store.sameHash(storeKey(rootDigest)) === undefined && rootDigest.sizeBytes > 0,
     () => onePage([]),
   ),
   'get-tree.deep': after('getTree', (pages) => (all(pages).length > 100 ? onePage(all(pages).slice(0, 100)) : pages)),
@@ -66,7 +66,7 @@ const inOneChunk = (chunkingFunction: number): Break =>
   )
 
 const isThere = (digest: Digest | undefined, { store }: Honest): boolean =>
-  digest !== undefined && store.has(blobKey(digest))
+  digest !== undefined && store.has(storeKey(digest))
 
 export const splitBreaks = {
   'split.concatenates': after('splitBlob', (answer) => ({ ...answer, chunkDigests: answer.chunkDigests.toReversed() })),
@@ -93,7 +93,7 @@ export const spliceBreaks = {
   'splice.joins': when(
     'spliceBlob',
     ({ blobDigest, chunkDigests }, { store }) =>
-      blobDigest !== undefined && chunkDigests.every((digest) => store.has(blobKey(digest))),
+      blobDigest !== undefined && chunkDigests.every((digest) => store.has(storeKey(digest))),
     ({ blobDigest }) => ({ blobDigest }),
   ),
   'splice.digest': after('spliceBlob', () => ({ blobDigest: undefined })),
@@ -115,8 +115,8 @@ export const spliceBreaks = {
   }),
   'splice.mismatch-not-stored': (honest) => ({
     spliceBlob(request) {
-      const chunks = request.chunkDigests.map((digest) => honest.store.get(blobKey(digest)) ?? new Uint8Array())
-      if (request.blobDigest !== undefined) honest.store.force(blobKey(request.blobDigest), Buffer.concat(chunks))
+      const chunks = request.chunkDigests.map((digest) => honest.store.get(storeKey(digest)) ?? new Uint8Array())
+      if (request.blobDigest !== undefined) honest.store.force(storeKey(request.blobDigest), Buffer.concat(chunks))
       return honest.methods.spliceBlob(request)
     },
   }),

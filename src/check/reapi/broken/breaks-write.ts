@@ -5,7 +5,7 @@ import { type Break, fail, misreadMessages, named, type Received, when, whenOpen
 import type { Honest } from './honest.ts'
 import { MAX_BLOB_BYTES } from './profile.ts'
 import { uploadOf } from './resource-name.ts'
-import type { BlobKey } from './store.ts'
+import type { StoreKey } from './store.ts'
 
 const INVALID = STATUS.invalidArgument
 const CLAIM = (upload: Received) => ({ committedSize: upload.key.digest.sizeBytes })
@@ -39,7 +39,7 @@ const refusingLater = (isSo: (message: WriteRequest, first: WriteRequest) => boo
 
 /** Uploads of a blob that is there. */
 const onExisting =
-  (answer: (requests: AsyncIterator<WriteRequest>, first: WriteRequest, key: BlobKey) => Promise<number>): Break =>
+  (answer: (requests: AsyncIterator<WriteRequest>, first: WriteRequest, key: StoreKey) => Promise<number>): Break =>
   ({ methods, store }) => ({
     async write(requests, call) {
       const rest = requests[Symbol.asyncIterator]()

@@ -9,7 +9,7 @@ import {
 import { resultProblems } from './honest-results.ts'
 import type { Methods } from './methods.ts'
 import type { Profile } from './profile.ts'
-import { blobKey, invalidArgument, notFound, type Store } from './store.ts'
+import { invalidArgument, notFound, type Store, storeKey } from './store.ts'
 
 type ActionCacheMethods = Pick<Methods, 'getActionResult' | 'updateActionResult'>
 
@@ -22,7 +22,7 @@ function references(store: Store, result: ActionResult, digestFunction: number):
   const { stdoutDigest, stderrDigest, outputFiles, outputDirectories } = result
   const trees = outputDirectories.flatMap(({ treeDigest }) => treeDigest ?? [])
   const inTrees = trees.flatMap((digest) => {
-    const bytes = store.get(blobKey(digest, digestFunction))
+    const bytes = store.get(storeKey(digest, digestFunction))
     const { root, children } = Tree.decode(bytes ?? new Uint8Array())
     return [...(root === undefined ? [] : filesIn(root)), ...children.flatMap(filesIn)]
   })
@@ -34,7 +34,7 @@ function references(store: Store, result: ActionResult, digestFunction: number):
 function inlining(store: Store, request: GetActionResultRequest, result: ActionResult): ActionResult {
   let room = INLINE_BYTES
   const content = (digest: Digest | undefined, isWanted: boolean): Uint8Array => {
-    const bytes = isWanted && digest !== undefined ? store.get(blobKey(digest, request.digestFunction)) : undefined
+    const bytes = isWanted && digest !== undefined ? store.get(storeKey(digest, request.digestFunction)) : undefined
     if (bytes === undefined || bytes.length > room) return new Uint8Array()
     room -= bytes.length
     return bytes
@@ -55,18 +55,18 @@ export function honestActionCache(store: Store, { update }: Profile): ActionCach
   return {
     getActionResult(request) {
       const { instanceName, actionDigest, digestFunction } = request
-      const key = blobKey(actionDigest, digestFunction)
+      const key = storeKey(actionDigest, digestFunction)
       const result = results.get(`${instanceName}:${key.text}`)
       if (result === undefined) throw notFound(key.text)
       const gone = references(store, result, digestFunction).find(
-        (digest) => !store.has(blobKey(digest, digestFunction)),
+        (digest) => !store.has(storeKey(digest, digestFunction)),
       )
       if (gone !== undefined) throw notFound(`${gone.hash}, which the result refers to`)
       return inlining(store, request, result)
     },
     updateActionResult({ instanceName, actionDigest, actionResult, digestFunction }) {
       if (!update) throw new GrpcError(STATUS.permissionDenied, 'read only')
-      const key = blobKey(actionDigest, digestFunction)
+      const key = storeKey(actionDigest, digestFunction)
       if (actionResult === undefined) throw invalidArgument('no result')
       const [problem] = resultProblems(actionResult, store)
       if (problem !== undefined) throw invalidArgument(problem)

@@ -4,7 +4,7 @@ import type { Status } from '../../../wire/gen/google/rpc/status.ts'
 import { compressorNumbered, type TestedCompressor } from '../probe/compressors.ts'
 import type { Methods } from './methods.ts'
 import { MAX_BATCH_BYTES } from './profile.ts'
-import { blobKey, invalidArgument, type Store } from './store.ts'
+import { invalidArgument, type Store, storeKey } from './store.ts'
 
 type CasMethods = Pick<Methods, 'findMissingBlobs' | 'batchUpdateBlobs' | 'batchReadBlobs'>
 
@@ -43,7 +43,7 @@ function plainBytes({ compressor, data }: BatchUpdateBlobsRequest_Request): Uint
 
 export const honestCas = (store: Store): CasMethods => ({
   findMissingBlobs({ blobDigests, digestFunction }) {
-    const keys = new Map(blobDigests.map((digest) => blobKey(digest, digestFunction)).map((key) => [key.text, key]))
+    const keys = new Map(blobDigests.map((digest) => storeKey(digest, digestFunction)).map((key) => [key.text, key]))
     if (new Set([...keys.values()].map(({ fn }) => fn)).size > 1) throw invalidArgument('digests of several functions')
     const missing = [...keys.values()].filter((key) => !store.has(key))
     return { missingBlobDigests: missing.map(({ digest }) => digest) }
@@ -53,7 +53,7 @@ export const honestCas = (store: Store): CasMethods => ({
     return {
       responses: requests.map((request) => ({
         digest: request.digest,
-        status: attempt(() => store.put(blobKey(request.digest, digestFunction), plainBytes(request))),
+        status: attempt(() => store.put(storeKey(request.digest, digestFunction), plainBytes(request))),
       })),
     }
   },
@@ -64,7 +64,7 @@ export const honestCas = (store: Store): CasMethods => ({
       responses: digests.map((digest) => {
         let bytes: Uint8Array | undefined
         const status = attempt(() => {
-          bytes = store.get(blobKey(digest, digestFunction))
+          bytes = store.get(storeKey(digest, digestFunction))
         })
         if (status.code !== STATUS.ok) return { digest, data: new Uint8Array(), compressor: 0, status }
         if (bytes === undefined) {

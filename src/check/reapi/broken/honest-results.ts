@@ -4,7 +4,7 @@ import {
   Directory,
   Tree,
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import { blobKey, type Store } from './store.ts'
+import { type Store, storeKey } from './store.ts'
 
 /** What is wrong with a result, by the last word of the behaviour that it breaks. */
 export function resultProblems(result: ActionResult, store: Store): string[] {
@@ -12,7 +12,7 @@ export function resultProblems(result: ActionResult, store: Store): string[] {
   const links = outputSymlinks.map(({ path }) => path)
   const paths = [...outputFiles.map(({ path }) => path), ...links]
   const content = (digest: Digest | undefined, bytes: Uint8Array, problem: string): string[] =>
-    digest === undefined || bytes.length === 0 || blobKey(digest).fn.hash(bytes) === digest.hash ? [] : [problem]
+    digest === undefined || bytes.length === 0 || storeKey(digest).fn.hash(bytes) === digest.hash ? [] : [problem]
   return [
     ...paths.flatMap((path) => pathProblems(path, links.includes(path))),
     ...outputDirectories.filter(({ path }) => path === '..').map(() => 'directory-outside'),
@@ -23,7 +23,7 @@ export function resultProblems(result: ActionResult, store: Store): string[] {
     ...content(result.stderrDigest, result.stderrRaw, 'stderr-contradicts'),
     ...outputFiles.flatMap(({ digest, contents }) => content(digest, contents, 'file-contradicts')),
     ...outputDirectories.flatMap(({ treeDigest, isTopologicallySorted }) =>
-      treeProblems(treeDigest && store.get(blobKey(treeDigest)), isTopologicallySorted),
+      treeProblems(treeDigest && store.get(storeKey(treeDigest)), isTopologicallySorted),
     ),
   ]
 }
@@ -44,7 +44,7 @@ function treeProblems(bytes: Uint8Array | undefined, isSorted: boolean): string[
   const { root, children } = Tree.decode(bytes)
   if (root === undefined) return ['tree-no-root']
   const hashOf = (directory: Directory, { digest }: { digest: Digest | undefined }) =>
-    digest && blobKey(digest).fn.hash(Directory.encode(directory).finish())
+    digest && storeKey(digest).fn.hash(Directory.encode(directory).finish())
   const all = [root, ...children]
   const named = all.flatMap((directory, from) => directory.directories.map((node) => ({ node, from })))
   const at = (node: Directory['directories'][number]) =>

@@ -2,7 +2,7 @@ import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { type Digest, Directory } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type { Methods } from './methods.ts'
 import { AVERAGE_CHUNK, type Profile, SMALLEST_CHUNK } from './profile.ts'
-import { blobKey, invalidArgument, notFound, type Store } from './store.ts'
+import { invalidArgument, notFound, type Store, storeKey } from './store.ts'
 
 type TreeMethods = Pick<Methods, 'getTree' | 'splitBlob' | 'spliceBlob'>
 
@@ -15,7 +15,7 @@ function walk(store: Store, root: Digest, digestFunction: number): { directory: 
   const seen = new Set<string>()
   const waiting = [root]
   for (let digest = waiting.shift(); digest !== undefined; digest = waiting.shift()) {
-    const key = blobKey(digest, digestFunction)
+    const key = storeKey(digest, digestFunction)
     const bytes = store.get(key)
     if (bytes === undefined || seen.has(key.text)) continue
     seen.add(key.text)
@@ -47,7 +47,7 @@ export const honestTrees = (store: Store, { split, splice }: Profile): TreeMetho
   const layouts = new Map<string, readonly Digest[]>()
   return {
     getTree({ rootDigest, pageSize, pageToken, digestFunction }) {
-      const root = blobKey(rootDigest, digestFunction)
+      const root = storeKey(rootDigest, digestFunction)
       if (!store.has(root)) throw notFound(`no root ${root.text}`)
       const found = walk(store, root.digest, digestFunction)
       const starts = pageStarts(
@@ -64,7 +64,7 @@ export const honestTrees = (store: Store, { split, splice }: Profile): TreeMetho
     },
     splitBlob({ blobDigest, digestFunction, chunkingFunction }) {
       if (!split) throw new GrpcError(STATUS.unimplemented, 'no SplitBlob')
-      const key = blobKey(blobDigest, digestFunction)
+      const key = storeKey(blobDigest, digestFunction)
       const bytes = store.get(key)
       if (bytes === undefined) throw notFound(key.text)
       const layout = layouts.get(key.text)
@@ -74,16 +74,16 @@ export const honestTrees = (store: Store, { split, splice }: Profile): TreeMetho
       for (let at = 0; at < bytes.length; at += size) {
         const chunk = bytes.subarray(at, at + size)
         const digest = { hash: key.fn.hash(chunk), sizeBytes: chunk.length }
-        store.put({ ...blobKey(digest, key.fn.number) }, chunk)
+        store.put({ ...storeKey(digest, key.fn.number) }, chunk)
         chunkDigests.push(digest)
       }
       return { chunkDigests, chunkingFunction }
     },
     spliceBlob({ blobDigest, chunkDigests, digestFunction }) {
       if (!splice) throw new GrpcError(STATUS.unimplemented, 'no SpliceBlob')
-      const key = blobKey(blobDigest, digestFunction)
+      const key = storeKey(blobDigest, digestFunction)
       const chunks = chunkDigests.map((digest) => {
-        const bytes = store.get(blobKey(digest, digestFunction))
+        const bytes = store.get(storeKey(digest, digestFunction))
         if (bytes === undefined) throw notFound(`chunk ${digest.hash}`)
         return bytes
       })

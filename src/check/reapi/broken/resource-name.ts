@@ -1,9 +1,9 @@
 import { compressorNamed, type TestedCompressor } from '../probe/compressors.ts'
 import { DIGEST_FNS } from '../probe/digest-functions.ts'
-import { type BlobKey, blobKey, invalidArgument } from './store.ts'
+import { invalidArgument, type StoreKey, storeKey } from './store.ts'
 
 export interface ResourceName {
-  readonly key: BlobKey
+  readonly key: StoreKey
   /** Undefined for bytes as they are. */
   readonly compressor: TestedCompressor | undefined
 }
@@ -24,5 +24,5 @@ function partsOf(shape: RegExp, name: string): ResourceName {
   if (segment !== undefined && fn === undefined) throw invalidArgument(`${segment} has no place in a name`)
   const compressor = packed === undefined ? undefined : compressorNamed(packed)
   if (packed !== undefined && compressor === undefined) throw invalidArgument(`${packed} is no compressor`)
-  return { key: blobKey({ hash, sizeBytes: Number(size) }, fn?.number), compressor }
+  return { key: storeKey({ hash, sizeBytes: Number(size) }, fn?.number), compressor }
 }

@@ -116,7 +116,7 @@ const byteStream = ({ read, write, queryWriteStatus, below }: Methods): Service 
   },
 })
 
-export interface RunningServer {
+export interface ScriptedServer {
   readonly timing: Timing
   /** A free port of this machine, unless told otherwise. */
   readonly address?: ListenAddress
@@ -125,7 +125,7 @@ export interface RunningServer {
 
 export async function serve(
   methods: Methods,
-  { timing, tls, address = { host: '127.0.0.1', port: 0 } }: RunningServer,
+  { timing, tls, address = { host: '127.0.0.1', port: 0 } }: ScriptedServer,
 ) {
   const server = createServer({
     services: [capabilities, cas, actionCache, byteStream].map((service) => service(methods)),

@@ -6,14 +6,14 @@ export const invalidArgument = (what: string): GrpcError => new GrpcError(STATUS
 export const notFound = (what: string): GrpcError => new GrpcError(STATUS.notFound, what)
 
 /** A digest that makes sense, with its function. */
-export interface BlobKey {
+export interface StoreKey {
   readonly fn: DigestFn
   readonly digest: Digest
   readonly text: string
 }
 
 /** The function that is named, or the one that the length tells. */
-export function blobKey(digest: Digest | undefined, functionNumber = 0): BlobKey {
+export function storeKey(digest: Digest | undefined, functionNumber = 0): StoreKey {
   if (digest === undefined) throw invalidArgument('a digest is not set')
   const { hash, sizeBytes } = digest
   const fn = DIGEST_FNS.find(({ number, segment, hexLength }) =>
@@ -28,22 +28,22 @@ export function blobKey(digest: Digest | undefined, functionNumber = 0): BlobKey
 
 /** Blobs in memory. */
 export interface Store {
-  has(key: BlobKey): boolean
-  get(key: BlobKey): Uint8Array | undefined
+  has(key: StoreKey): boolean
+  get(key: StoreKey): Uint8Array | undefined
   /** Throws when the bytes are not what the digest says. */
-  put(key: BlobKey, bytes: Uint8Array): void
+  put(key: StoreKey, bytes: Uint8Array): void
   /** Whatever they are: for servers that are wrong on purpose. */
-  force(key: BlobKey, bytes: Uint8Array): void
+  force(key: StoreKey, bytes: Uint8Array): void
   /** A blob with this hash, whatever its size: for the same. */
-  sameHash(key: BlobKey): Uint8Array | undefined
+  sameHash(key: StoreKey): Uint8Array | undefined
 }
 
 export function createStore(): Store {
   const blobs = new Map<string, Uint8Array>()
   const byHash = new Map<string, Uint8Array>()
-  const isEmpty = ({ digest, fn }: BlobKey): boolean =>
+  const isEmpty = ({ digest, fn }: StoreKey): boolean =>
     digest.sizeBytes === 0 && digest.hash === fn.hash(new Uint8Array())
-  const force = (key: BlobKey, bytes: Uint8Array): void => {
+  const force = (key: StoreKey, bytes: Uint8Array): void => {
     const copy = Buffer.from(bytes)
     blobs.set(key.text, copy)
     byHash.set(`${key.fn.name}/${key.digest.hash}`, copy)

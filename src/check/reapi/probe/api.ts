@@ -1,5 +1,5 @@
 import type { RpcClient } from '../../../client/connection/rpc.ts'
-import { gather } from '../../../client/connection/rpc.ts'
+import { allMessagesOf } from '../../../client/connection/rpc.ts'
 import type { CallOptions } from '../../../grpc/client/call-options.ts'
 import * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { type DigestFn, fieldOf } from './digest-functions.ts'
@@ -51,7 +51,7 @@ export function reapi(rpcs: RpcClient, instanceName: string, fn: DigestFn): Api 
     getTree: (rootDigest, more) =>
       ifImplemented(
         'GetTree',
-        gather(rpcs.stream(RPC.getTree, { ...common, rootDigest, pageSize: 0, pageToken: '', ...more })),
+        allMessagesOf(rpcs.stream(RPC.getTree, { ...common, rootDigest, pageSize: 0, pageToken: '', ...more })),
       ),
     split: (request) =>
       rpcs.unary(RPC.splitBlob, { ...common, blobDigest: undefined, chunkingFunction: 0, ...request }),

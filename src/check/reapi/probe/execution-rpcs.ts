@@ -9,13 +9,13 @@ const OPERATIONS = '/google.longrunning.Operations'
 
 const TOLD = { decode: decodeOperation }
 
-export interface OperationPage {
+export interface OperationListing {
   readonly operations: readonly OperationMessage[]
   readonly nextPageToken: string
 }
 
 const PAGE = {
-  decode(bytes: Uint8Array): OperationPage {
+  decode(bytes: Uint8Array): OperationListing {
     const { operations, nextPageToken } = op.ListOperationsResponse.decode(bytes)
     return { operations: operations.map(unpackOperation), nextPageToken }
   },

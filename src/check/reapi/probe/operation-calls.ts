@@ -1,6 +1,6 @@
 import type { RpcClient } from '../../../client/connection/rpc.ts'
 import type { Empty } from '../../../wire/gen/google/protobuf/empty.ts'
-import { EXECUTION_RPC, type OperationPage } from './execution-rpcs.ts'
+import { EXECUTION_RPC, type OperationListing } from './execution-rpcs.ts'
 import { ifImplemented } from './implemented.ts'
 import type { OperationMessage } from './operation-message.ts'
 
@@ -10,7 +10,7 @@ export interface OperationCalls {
   cancel(name: string): Promise<Empty>
   delete(name: string): Promise<Empty>
   wait(name: string, timeoutSeconds: number): Promise<OperationMessage>
-  list(name: string, page?: { readonly size?: number; readonly token?: string }): Promise<OperationPage>
+  list(name: string, page?: { readonly size?: number; readonly token?: string }): Promise<OperationListing>
 }
 
 export const operationCalls = (rpcs: RpcClient): OperationCalls => ({

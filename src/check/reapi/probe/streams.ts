@@ -1,5 +1,5 @@
-import type { RpcClient, Upload } from '../../../client/connection/rpc.ts'
-import { gather } from '../../../client/connection/rpc.ts'
+import type { RpcClient, UploadCall } from '../../../client/connection/rpc.ts'
+import { allMessagesOf } from '../../../client/connection/rpc.ts'
 import type { CallOptions } from '../../../grpc/client/call-options.ts'
 import type {
   QueryWriteStatusResponse,
@@ -24,7 +24,7 @@ export interface Streams {
   write(resourceName: string, bytes: Uint8Array, options?: CallOptions & { pieceBytes?: number }): Promise<number>
   /** These messages and the end of the stream. */
   send(messages: readonly Partial<WriteRequest>[], options?: CallOptions): Promise<WriteResponse>
-  open(options?: CallOptions): Upload<Partial<WriteRequest>, WriteResponse>
+  open(options?: CallOptions): UploadCall<Partial<WriteRequest>, WriteResponse>
   /** Not offered, where the server does not implement it. */
   query(resourceName: string): Promise<QueryWriteStatusResponse>
 }
@@ -56,7 +56,7 @@ export function streams(rpcs: RpcClient): Streams {
     messages,
     open,
     send,
-    read: async (resourceName, options) => Buffer.concat(await gather(messages(resourceName, options))),
+    read: async (resourceName, options) => Buffer.concat(await allMessagesOf(messages(resourceName, options))),
     write: async (resourceName, bytes, { pieceBytes = PIECE_BYTES, ...options } = {}) =>
       (await send(pieces(resourceName, bytes, pieceBytes), options)).committedSize,
     query: (resourceName) => ifImplemented('QueryWriteStatus', rpcs.unary(RPC.queryWriteStatus, { resourceName })),

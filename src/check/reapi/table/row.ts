@@ -16,6 +16,6 @@ export type BehaviourTable = Readonly<Record<string, Readonly<Record<string, Beh
 
 type More = Omit<BehaviourRow, 'level' | 'sentence'>
 
-export const must = (sentence: string, more: More = {}): BehaviourRow => ({ level: 'must', sentence, ...more })
+export const mustRow = (sentence: string, more: More = {}): BehaviourRow => ({ level: 'must', sentence, ...more })
 
-export const should = (sentence: string, more: More = {}): BehaviourRow => ({ level: 'should', sentence, ...more })
+export const shouldRow = (sentence: string, more: More = {}): BehaviourRow => ({ level: 'should', sentence, ...more })

@@ -1,5 +1,5 @@
 import type { Outgoing, ServerCall, Service } from '../../../grpc/service.ts'
-import type { ReclaimProgress, ReclaimWish, StorageFigures } from '../../../model/storage-figures.ts'
+import type { ReclaimProgress, ReclaimRequest, StorageFigures } from '../../../model/storage-figures.ts'
 import {
   figuresRequestFromProto,
   figuresToProto,
@@ -12,7 +12,7 @@ import { reportingFaults } from '../report-faults.ts'
 export interface StorageAdmin {
   figures(): Promise<StorageFigures>
   /** One at a time: throws `exists` when one is under way. Stops, and throws `cancelled`, when the signal says so. */
-  reclaim(wish: ReclaimWish, listener: ReclaimListener): Promise<ReclaimProgress>
+  reclaim(wish: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
 }
 
 interface ReclaimListener {
@@ -43,7 +43,7 @@ export const storageAdmin = (admin: StorageAdmin): Service =>
 /** A slow caller hears less often, and nothing piles up for it; the last word always comes. */
 async function reclaim(
   admin: StorageAdmin,
-  wish: ReclaimWish,
+  wish: ReclaimRequest,
   { out, call }: { readonly out: Outgoing; readonly call: ServerCall },
 ): Promise<void> {
   let isBehind = false

@@ -3,7 +3,7 @@
  * everything is passed on to the one behind, except for one mistake on the way there or back.
  */
 import type { Clock } from '../../../../base/clock.ts'
-import { gather, rpcClient } from '../../../../client/connection/rpc.ts'
+import { allMessagesOf, rpcClient } from '../../../../client/connection/rpc.ts'
 import type { Channel } from '../../../../grpc/client/channel.ts'
 import type { ServerCall } from '../../../../grpc/service.ts'
 import { GrpcError, STATUS } from '../../../../grpc/status.ts'
@@ -12,7 +12,7 @@ import type * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
 import type * as op from '../../../../wire/gen/google/longrunning/operations.ts'
 import type { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
 import { DIGEST_FNS, type DigestFn, digestWith, fieldOf } from '../../probe/digest-functions.ts'
-import { EXECUTION_RPC, type OperationPage } from '../../probe/execution-rpcs.ts'
+import { EXECUTION_RPC, type OperationListing } from '../../probe/execution-rpcs.ts'
 import type { OperationMessage } from '../../probe/operation-message.ts'
 import { RPC } from '../../probe/rpcs.ts'
 
@@ -21,7 +21,7 @@ export interface ProxyMethods {
   execute(request: re.ExecuteRequest, call: ServerCall): AsyncIterable<OperationMessage>
   waitExecution(request: re.WaitExecutionRequest, call: ServerCall): AsyncIterable<OperationMessage>
   getOperation(request: op.GetOperationRequest): Promise<OperationMessage>
-  listOperations(request: op.ListOperationsRequest): Promise<OperationPage>
+  listOperations(request: op.ListOperationsRequest): Promise<OperationListing>
   cancelOperation(request: op.CancelOperationRequest): Promise<Empty>
   deleteOperation(request: op.DeleteOperationRequest): Promise<Empty>
   waitOperation(request: op.WaitOperationRequest): Promise<OperationMessage>
@@ -62,7 +62,7 @@ export function upstreamServer(channel: Channel, clock: Clock): UpstreamServer {
       if (digest === undefined) return new Uint8Array()
       const request = { resourceName: `blobs/${digest.hash}/${digest.sizeBytes}`, readOffset: 0, readLimit: 0 }
       try {
-        return Buffer.concat((await gather(rpcs.stream(RPC.read, request))).map(({ data }) => data))
+        return Buffer.concat((await allMessagesOf(rpcs.stream(RPC.read, request))).map(({ data }) => data))
       } catch (error) {
         if (error instanceof GrpcError && error.code === STATUS.notFound) return new Uint8Array()
         throw error

@@ -7,7 +7,7 @@ import * as re from '../../../../wire/gen/build/bazel/remote/execution/v2/remote
 import * as bs from '../../../../wire/gen/google/bytestream/bytestream.ts'
 import * as op from '../../../../wire/gen/google/longrunning/operations.ts'
 import { Empty } from '../../../../wire/gen/google/protobuf/empty.ts'
-import type { OperationPage } from '../../probe/execution-rpcs.ts'
+import type { OperationListing } from '../../probe/execution-rpcs.ts'
 import { encodeOperation, packOperation } from '../../probe/operation-message.ts'
 import type { ProxyMethods } from './proxy.ts'
 
@@ -20,7 +20,7 @@ const written =
   (message: T): Uint8Array =>
     codec.encode(message).finish()
 
-const pageBytes = ({ operations, nextPageToken }: OperationPage): Uint8Array =>
+const pageBytes = ({ operations, nextPageToken }: OperationListing): Uint8Array =>
   op.ListOperationsResponse.encode({
     operations: operations.map(packOperation),
     nextPageToken,

@@ -6,7 +6,7 @@ const RETRY_AFTER_MS = 10_000
  * Whether there is space for more. Writers who find none wait until reclaiming has made some; when reclaiming finds that
  * only roots are left, they are sent away with a time to come back. Reads never ask.
  */
-export class Room {
+export class DiskSpace {
   readonly #limit: number
   readonly #used: () => number
   /** Bytes of uploads that have no place among the packs yet. */

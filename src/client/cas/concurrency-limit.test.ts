@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { crew } from './crew.ts'
+import { concurrencyLimit } from './concurrency-limit.ts'
 
 test('no more than so many work at once, and whoever hands out work waits for them', async () => {
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
-  const team = crew(2)
+  const team = concurrencyLimit(2)
   let begun = 0
   let busy = 0
   const handedOut = (async () => {
@@ -28,7 +28,7 @@ test('no more than so many work at once, and whoever hands out work waits for th
 })
 
 test('the first failure is told at once, to whoever starts more and to whoever waits', async () => {
-  const team = crew(2)
+  const team = concurrencyLimit(2)
   await team.start(() => new Promise(() => {})) // never ends
   await team.start(() => Promise.reject(new Error('first')))
   await expect(team.done()).rejects.toThrow('first')

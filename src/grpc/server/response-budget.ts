@@ -1,7 +1,7 @@
 import type { Http2Connection } from '../http2/connection.ts'
 
 /** A call that waits for room: to begin at all, or to make an answer of so many bytes. */
-export interface RoomSeeker {
+export interface BudgetWaiter {
   /** 0 for one that waits to begin. */
   readonly wantedBytes: number
   onRoom(): void
@@ -12,9 +12,9 @@ export interface RoomSeeker {
  * they are about to say is bounded here, or hundreds of them could fetch a large answer each for a peer that reads
  * nothing. Whoever fetches bulk asks for room first. Those who wait stand in one line, first come first served.
  */
-export class AnswerRoom {
+export class ResponseBudget {
   readonly #http2: Http2Connection
-  readonly #line = new Set<RoomSeeker>()
+  readonly #line = new Set<BudgetWaiter>()
   #promised = 0
 
   constructor(http2: Http2Connection) {
@@ -22,7 +22,7 @@ export class AnswerRoom {
   }
 
   /** True when the room is the seeker's at once; else it is told later. */
-  take(seeker: RoomSeeker, bytes: number): boolean {
+  take(seeker: BudgetWaiter, bytes: number): boolean {
     if (this.#line.size === 0 && this.#fits(bytes)) {
       this.#promised += bytes
       return true
@@ -37,11 +37,11 @@ export class AnswerRoom {
     if (this.#line.size > 0) this.#http2.touched()
   }
 
-  waitToBegin(seeker: RoomSeeker): void {
+  waitToBegin(seeker: BudgetWaiter): void {
     this.#line.add(seeker)
   }
 
-  leave(seeker: RoomSeeker): void {
+  leave(seeker: BudgetWaiter): void {
     this.#line.delete(seeker)
   }
 

@@ -1,12 +1,12 @@
 /** Does several things at once, but no more than so many, and leaves off at the first that fails. */
-export interface Crew {
+export interface ConcurrencyLimit {
   /** Resolves when the work has begun, so that whoever hands it out goes no faster; throws when work has failed. */
   start(work: () => Promise<void>): Promise<void>
   /** Resolves when all that was started is done; throws as soon as something fails. */
   done(): Promise<void>
 }
 
-export function crew(most: number): Crew {
+export function concurrencyLimit(most: number): ConcurrencyLimit {
   const busy = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
   const mustBeWell = (): void => {
