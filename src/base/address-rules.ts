@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
 /**
- * Which addresses code and callers may make this machine connect to. The rule is the same for the rooms of tasks and for
- * callbacks: public addresses only, none of the machine's own, and what the operator lists.
+ * Network addresses that tasks and callbacks may connect to: public addresses, none of this machine's own, and the
+ * addresses that the operator lists.
  */
 export interface AddressRules {
   /** `host` is the name that was resolved to the address, where there was one. */
@@ -10,7 +10,7 @@ export interface AddressRules {
 }
 
 export interface AddressRuleOptions {
-  /** What the operator lists: addresses, ranges such as `10.1.0.0/16`, and names of hosts. */
+  /** The operator's list: addresses, ranges such as `10.1.0.0/16`, and host names. */
   readonly reach: readonly string[]
   /** The addresses of this machine. Asked each time: they change while it runs. */
   readonly own: () => readonly string[]

@@ -5,7 +5,7 @@ import { isSize } from './digest-text.ts'
 const HEX_VALUES = new Uint8Array(256).fill(16)
 for (let value = 0; value < 16; value += 1) HEX_VALUES[value.toString(16).charCodeAt(0)] = value
 
-/** The same for two digits in a row, by both codes; negative when one is none. */
+/** The value of two hex digits in a row, by both character codes; negative when one is not a digit. */
 const PAIRS = new Int16Array(65_536).fill(-1)
 for (let value = 0; value < 256; value += 1) {
   const digits = value.toString(16).padStart(2, '0')
@@ -13,8 +13,8 @@ for (let value = 0; value < 256; value += 1) {
 }
 
 /**
- * Gathers digests into flat arrays that grow by doubling. What is added is checked on its way in: `false` means that it
- * was not a hash of this function, or not a size, and that nothing was added.
+ * Collects digests in flat arrays that grow by doubling. Each digest is validated when it is added: `false` means that
+ * it was not a hash of this function or not a size, and that nothing was added.
  */
 export class DigestListBuilder {
   readonly fn: DigestFunction
@@ -107,7 +107,7 @@ export class DigestListBuilder {
   }
 }
 
-/** For where there are few digests, and they are ours: throws when one is of another function or malformed. */
+/** For a few digests from our own code. Throws when one is malformed or belongs to another function. */
 export function digestListOf(fn: DigestFunction, digests: readonly Digest[]): DigestList {
   const builder = new DigestListBuilder(fn, digests.length)
   for (const digest of digests) {

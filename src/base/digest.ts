@@ -45,16 +45,18 @@ const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as readonly DigestFunction[]
 const BY_NAME: ReadonlyMap<string, DigestFunction> = new Map(FUNCTIONS.map((fn) => [fn, fn]))
 const BY_NUMBER: ReadonlyMap<number, DigestFunction> = new Map(FUNCTIONS.map((fn) => [DIGEST_FUNCTIONS[fn].number, fn]))
 
-/** By the number in a message; undefined for those we do not speak, and for 0, which means that none was said. */
+/**
+ * The digest function by its number in a message; undefined for functions that we do not support and for 0 (not set).
+ */
 export const digestFunctionByNumber = (number: number): DigestFunction | undefined => BY_NUMBER.get(number)
 
 /** By the lower-case name, as resource names spell it. */
 export const digestFunctionByName = (name: string): DigestFunction | undefined => BY_NAME.get(name)
 
 /**
- * What a hash of so many hex digits must be when its maker did not say. SHA-256, SHA256TREE and BLAKE3 look alike: the
- * preferred function is taken where it fits (some clients of a BLAKE3 instance never name it), else the one that the
- * protocol lets go unnamed, which stands first in the table.
+ * The digest function of a hash of this length when the client did not name it. SHA-256, SHA256TREE and BLAKE3 have the
+ * same length: use the preferred function where it fits (some clients of a BLAKE3 instance never name it), else the
+ * function that the protocol allows clients not to name, which is first in the table.
  */
 export function digestFunctionByHexLength(hexLength: number, preferred?: DigestFunction): DigestFunction | undefined {
   const fits = (fn: DigestFunction): boolean => DIGEST_FUNCTIONS[fn].hashBytes * 2 === hexLength

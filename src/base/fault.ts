@@ -1,9 +1,9 @@
 import type { Digest } from './digest.ts'
 
 /**
- * What went wrong, named after what the caller should do about it. Nine kinds and no more: where a protocol has a finer
- * word, the kind carries a `why` and each door's map is total over both. Data that went bad on our disks is a bug with
- * its own why: to the caller it is the same (ours, and asking again does not help), to the operator it is not.
+ * An error of the grid, named after the action that the caller should take. There are nine kinds: where a protocol
+ * distinguishes more, the kind has a `why`, and the map of each door is total over both. Data that was corrupted on our
+ * disks is a bug with its own why: callers treat it like any bug (retrying does not help), operators do not.
  */
 export type Fault =
   | { readonly kind: 'invalid'; readonly what: string; readonly why?: InvalidWhy } // the caller's words; never retry
@@ -16,21 +16,21 @@ export type Fault =
       readonly retryAfterMs: number
       readonly why?: ExhaustedWhy
     }
-  | { readonly kind: 'unavailable'; readonly what: string } // ours, and passing; retry
-  | { readonly kind: 'cancelled'; readonly what: string } // the caller's own wish
+  | { readonly kind: 'unavailable'; readonly what: string } // our failure, temporary; retry
+  | { readonly kind: 'cancelled'; readonly what: string } // the caller cancelled
   | { readonly kind: 'late'; readonly what: string } // the caller's time was up
-  | { readonly kind: 'bug'; readonly what: string; readonly why?: BugWhy } // ours, and not passing
+  | { readonly kind: 'bug'; readonly what: string; readonly why?: BugWhy } // our failure, permanent
 
 /** Past the end of what is there; a thing we do not do; a thing that is there already. */
 export type InvalidWhy = 'range' | 'unsupported' | 'exists'
-/** We do not know who asks, as opposed to knowing that they may not. */
+/** The caller is not authenticated, as opposed to not authorised. */
 export type DeniedWhy = 'unknown-caller'
-/** The queue is full for everybody, or the disk is; as opposed to what one caller may have of something. */
+/** A limit of the whole server (queue, disk), as opposed to a limit per caller. */
 export type ExhaustedWhy = 'queue' | 'disk'
-/** The bytes are gone, not just the answer. */
+/** The stored bytes are lost, not only this response. */
 export type BugWhy = 'data-loss'
 
-/** Carries a fault up to a door, where it is told in the door's own words. Anything else that is thrown is a bug. */
+/** Carries a fault to a door, which encodes it in its protocol. Any other exception is a bug. */
 export class FaultError extends Error {
   override readonly name = 'FaultError'
   readonly fault: Fault

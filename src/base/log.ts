@@ -1,4 +1,4 @@
-/** Where a part says what happened: ids go in the fields, the message is a constant that can be searched for. */
+/** The log port. IDs are fields; the message is a constant that can be searched for. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -7,7 +7,7 @@ export interface Log {
   child(fields: object): Log
 }
 
-/** For parts under test, and for callers that want silence. */
+/** For tests and for callers that need no log. */
 export const silentLog: Log = {
   debug() {},
   info() {},

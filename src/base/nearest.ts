@@ -1,7 +1,7 @@
-/** No name of ours comes near to this length, and the work grows with it: whoever sends more made no slip of the finger. */
+/** Longer than any known name. The cost grows with the length, and such an input is not a typing error. */
 const MOST_CHARACTERS = 200
 
-/** The known name that a mistyped one most likely stood for, in whatever case; undefined when none is close. */
+/** The known name that is closest to a mistyped one, ignoring case; undefined when none is close. */
 export function nearest(wrong: string, known: readonly string[]): string | undefined {
   if (wrong.length > MOST_CHARACTERS) return undefined
   const written = wrong.toLowerCase()

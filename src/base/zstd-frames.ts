@@ -20,7 +20,7 @@ const MAGIC_BYTES = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd)
 const MOST_FRAMES = 1024
 const BYTES_PER_FRAME = 64 * 1024
 
-/** What the next bytes are. */
+/** The part of a frame that the next bytes belong to. */
 type Part = 'magic' | 'descriptor' | 'rest of header' | 'block header' | 'block' | 'checksum' | 'skip size' | 'skip'
 
 const FIELDS: ReadonlySet<Part> = new Set<Part>(['magic', 'descriptor', 'block header', 'skip size'])
@@ -73,7 +73,7 @@ export class ZstdFrames {
     return this.#part === 'magic' && this.#fieldHave === 0 && this.#frames > 0
   }
 
-  /** Takes what this part still lacks, and keeps it where it says something. */
+  /** Consumes the bytes that this part still lacks and stores them when they are needed. */
   #take(bytes: Uint8Array, at: number): number {
     const count = Math.min(this.#left, bytes.length - at)
     if (FIELDS.has(this.#part)) {

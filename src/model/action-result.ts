@@ -2,13 +2,13 @@ import type { Digest } from '../base/digest.ts'
 import type { NodeProperties } from './node-properties.ts'
 import type { Timestamp } from './timestamp.ts'
 
-/** What running an action brought forth, an exit code other than 0 included. */
+/** The result of an action that ran, whatever its exit code. */
 export interface ActionResult {
   readonly exitCode: number
   readonly outputFiles: readonly OutputFile[]
   readonly outputDirectories: readonly OutputDirectory[]
   readonly outputSymlinks: readonly OutputSymlink[]
-  /** Symlinks under the names that clients before 2.1 look for: those in the place of files, and of directories. */
+  /** Symlinks in the fields that clients before API 2.1 read: links to files and links to directories. */
   readonly legacyFileSymlinks: readonly OutputSymlink[]
   readonly legacyDirectorySymlinks: readonly OutputSymlink[]
   readonly stdout: OutputStream
@@ -32,7 +32,7 @@ export interface OutputDirectory {
   readonly treeDigest: Digest | undefined
   /** In the tree, parents come before their children. */
   readonly topologicallySorted: boolean
-  /** Of a Directory message, all of whose descendants are blobs too. */
+  /** The digest of a Directory message; all of its descendants are blobs too. */
   readonly rootDigest: Digest | undefined
 }
 
@@ -48,7 +48,7 @@ export interface OutputStream {
   readonly raw: Uint8Array | undefined
 }
 
-/** Who ran it, and when each part of the work began and ended. */
+/** The worker, and the start and end of each phase. */
 export interface ExecutedActionMetadata {
   readonly worker: string
   readonly times: Readonly<Partial<Record<ExecutionTime, Timestamp>>>

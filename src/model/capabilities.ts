@@ -1,7 +1,10 @@
 import type { DigestFunction } from '../base/digest.ts'
 import type { Compressor } from './compressor.ts'
 
-/** What an instance offers to a caller. Never more than what is there: clients plan their work by it. */
+/**
+ * The capabilities that an instance advertises. Clients plan their requests by them, so they never include more than
+ * the server supports.
+ */
 export interface ServerCapabilities {
   readonly cache: CacheCapabilities
   /** Undefined where nothing is executed. */
@@ -36,7 +39,7 @@ export interface CacheCapabilities {
 
 export interface ExecutionCapabilities {
   readonly enabled: boolean
-  /** The first is also told to clients that know of one only. */
+  /** Clients that support only one function get the first. */
   readonly digestFunctions: readonly DigestFunction[]
   readonly priorities: readonly PriorityRange[]
   readonly nodeProperties: readonly string[]

@@ -2,9 +2,9 @@ import { type Digest, digestFunctionByName } from '../base/digest.ts'
 import { isHash, parseSize } from '../base/digest-text.ts'
 
 /**
- * Where data of a workflow is when it is in the store, as the text that stands in its values: `cas:file/sha256/HASH/SIZE`
- * is a blob, `program` one that may be executed, and `cas:tree/sha256/HASH/SIZE/a/b` the place `a/b` below a directory.
- * There is no name in the first two: what lies beside such a file, nobody knows.
+ * The location of workflow data in the blob store, as it appears in CWL values: `cas:file/sha256/HASH/SIZE` is a blob,
+ * `cas:program/…` an executable one, and `cas:tree/sha256/HASH/SIZE/a/b` the entry `a/b` of a directory. The first two
+ * contain no file name, so nothing can be found beside them.
  */
 export type CasLocation =
   | { readonly kind: 'file'; readonly digest: Digest; readonly executable: boolean }

@@ -9,7 +9,7 @@ import type { TerminalSize } from './live-input.ts'
  * run one after the other in the same room. The first stage that does not exit with 0 is the last one.
  */
 export interface CommandTask {
-  /** What everything it names is named by, and its outputs too. */
+  /** The digest function of all digests in the task and in its outputs. */
   readonly fn: DigestFunction
   /** At least one; no two of the same name. */
   readonly stages: readonly CommandStage[]
@@ -20,9 +20,9 @@ export interface CommandTask {
   readonly platform: readonly PlatformProperty[]
   /** The container image, where the runtime takes one. */
   readonly image: string | undefined
-  /** Parts of the room that its container shows in other places, too; only where there is an image. */
+  /** Paths of the room that its container mounts at other places, too; only with an image. */
   readonly places?: readonly RoomPlace[]
-  /** The least that its room must keep it from everything else. */
+  /** The weakest isolation that is acceptable. */
   readonly isolation: IsolationLevel
   readonly cacheable: boolean
   /** Set for an action of the Remote Execution API. */
@@ -46,7 +46,7 @@ export interface TaskAction {
   readonly properties: readonly OutputProperty[]
 }
 
-/** Whose tasks are of this kind, in the doors' words; `command` is for those who have no better one. */
+/** The kind of task, in the words of the door that created it; `command` when there is no better word. */
 export const COMMAND_ORIGINS = ['command', 'snippet', 'step'] as const
 export type CommandOrigin = (typeof COMMAND_ORIGINS)[number]
 
@@ -54,17 +54,17 @@ export const isCommandOrigin = (origin: string): origin is CommandOrigin =>
   COMMAND_ORIGINS.some((one) => one === origin)
 
 export interface CommandStage {
-  /** Such as `compile` or `run`: lower-case letters, digits, dashes and underscores. */
+  /** For example `compile` or `run`: lower-case letters, digits, dashes and underscores. */
   readonly name: string
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
-  /** What it reads; undefined for nothing. */
+  /** Standard input; undefined for none. */
   readonly stdin: StageInput | undefined
   readonly limits: Limits
   readonly network: boolean
-  /** The words that the image begins its commands with go before the word of argv with this number; unless said they are left out. */
+  /** Insert the image's entrypoint before this word of argv; undefined leaves the entrypoint out. */
   readonly entrypointAt?: number | undefined
-  /** What it makes may be taken from an earlier run of the same. The first stage only, and only one that ends well. */
+  /** The result may come from an earlier run of the same stage. Only for the first stage, and only if it succeeded. */
   readonly cache?: StageCaching | undefined
 }
 
@@ -78,12 +78,15 @@ export interface StageCaching {
 export type StageInput =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'blob'; readonly digest: Digest }
-  /** What somebody types while it runs, at a terminal or not. At most one stage of a task, for there is one who types. */
+  /** Interactive input while the stage runs, with or without a terminal. At most one stage of a task has it. */
   | { readonly kind: 'live'; readonly terminal: TerminalSize | undefined }
 
-/** Laid out together; a path that comes twice is a mistake. Paths go from the root of the inputs, with slashes. */
+/**
+ * All inputs are laid out together; the same path twice is an error. Paths are relative to the input root, with
+ * slashes.
+ */
 export interface CommandTaskInputs {
-  /** Of a Directory message, all of whose descendants are blobs too; undefined for no tree. */
+  /** The digest of a Directory message; all of its descendants are blobs too. Undefined for no tree. */
   readonly root: Digest | undefined
   readonly files: readonly InlineFile[]
   readonly placed: readonly PlacedFile[]
@@ -98,7 +101,7 @@ export interface PlacedFile {
   readonly writable: boolean
 }
 
-/** A file or directory of the room under a name of its own: what a command does at one of the two it does at both. */
+/** A second mount of a file or directory of the room: changes at one path are visible at both. */
 export interface RoomPlace {
   /** From the root of the inputs, with slashes. */
   readonly path: string
@@ -107,19 +110,19 @@ export interface RoomPlace {
   readonly writable: boolean
 }
 
-/** Offered by workers whose containers can show a room in other places, and asked for by tasks that want it. */
+/** Property of workers whose containers can mount a room at other places; tasks that need this require it. */
 export const PLACES_PROPERTY = 'container-places'
 
-/** These are the worker's own in every room, and everything below them is. */
+/** Directories that belong to the worker in every room, with everything below them. */
 const TAKEN_PLACES = ['/room', '/tmp', '/proc', '/sys', '/dev']
 
-/** Whether a room can be shown there. */
+/** Whether a room can be mounted at this path. */
 export const isFreePlace = (at: string): boolean =>
   /^(\/[^/\0]+)+$/.test(at) &&
   at.split('/').every((name) => name !== '.' && name !== '..') &&
   TAKEN_PLACES.every((taken) => at !== taken && !at.startsWith(`${taken}/`))
 
-/** What to carry out of the room, by paths from the working directory. What is not there is left out. */
+/** The outputs to collect, by paths relative to the working directory. Missing files are left out. */
 export interface CommandTaskOutputs {
   /** Files, and directories with all that is in them. */
   readonly paths: readonly string[]
@@ -131,8 +134,8 @@ export interface CommandTaskOutputs {
 }
 
 /**
- * What becomes of a symlink among the outputs. `keep`: it stays one, if it leads to a place among the outputs'
- * neighbours; `follow`: what it leads to stands in its place, if that is in the room; `refuse`: there may be none.
+ * Handling of a symlink among the outputs. `keep`: it stays a symlink if its target is among the outputs; `follow`: its
+ * target replaces it if the target is in the room; `refuse`: a symlink is an error.
  */
 export const SYMLINK_RULES = ['refuse', 'keep', 'follow'] as const
 export type SymlinkRule = (typeof SYMLINK_RULES)[number]
@@ -152,7 +155,7 @@ export interface TaskResult extends ActionResult {
 
 /** What came of a command task that ran, however it ended. */
 export interface CommandResult {
-  /** Those that were run, in order: all but the last ended well. */
+  /** The stages that ran, in order: all but the last succeeded. */
   readonly stages: readonly StageResult[]
   readonly outputs: CommandOutputs
   readonly metadata: ExecutedActionMetadata | undefined
@@ -177,7 +180,7 @@ export type StageCause = (typeof STAGE_CAUSES)[number]
 export interface StageResult {
   readonly name: string
   readonly cause: StageCause
-  /** As a shell would tell it. */
+  /** The exit code as a shell reports it. */
   readonly exitCode: number
   readonly signal: string | undefined
   /** In words, for a cause that needs some. */
@@ -185,21 +188,21 @@ export interface StageResult {
   readonly stdout: StageStream
   readonly stderr: StageStream
   readonly usage: StageUsage
-  /** It was not run: an earlier run of the same was found. */
+  /** The stage did not run: the result of an earlier run was used. */
   readonly cached?: boolean
 }
 
-/** What was kept of a stream: inline when it is short, else as a blob. Bytes that are too many are gone from its middle. */
+/** The captured part of a stream: inline when short, else a blob. Output above the limit is cut from the middle. */
 export interface StageStream {
   readonly inline: Uint8Array | undefined
   readonly digest: Digest | undefined
   /** 0 when all of it is there. */
   readonly droppedBytes: number
-  /** How many of the bytes come before those that are gone. */
+  /** How many of the bytes come before the cut. */
   readonly droppedAt: number
 }
 
-/** What nobody counted is undefined. */
+/** Fields that were not measured are undefined. */
 export interface StageUsage {
   readonly wallMs: number
   readonly cpuUserMs: number | undefined
@@ -210,11 +213,11 @@ export interface StageUsage {
 
 /** All of them as one directory, and one by one; paths go from the working directory. */
 export interface CommandOutputs {
-  /** Of a Directory message; undefined when there is nothing. Empty directories are in it only. */
+  /** The digest of a Directory message; undefined when there are no outputs. Only this lists empty directories. */
   readonly root: Digest | undefined
   readonly files: readonly CommandOutputFile[]
   readonly symlinks: readonly { readonly path: string; readonly target: string }[]
-  /** In words, why they could not be carried out; there are none then. */
+  /** The reason why outputs could not be collected; then there are none. */
   readonly problem: string | undefined
 }
 
@@ -251,7 +254,7 @@ export interface CommandTaskSpec extends Partial<Omit<CommandTask, 'stages' | 'i
 const MOST_OUTPUT_FILES = 1000
 const MOST_OUTPUT_BYTES = 1024 ** 3
 
-/** A whole task from what a door has to say about it. Nothing is granted, or cached, that is not said. */
+/** Completes a task with defaults. By default nothing is granted and nothing is cached. */
 export const commandTaskOf = ({ stages, inputs, outputs, ...task }: CommandTaskSpec): CommandTask => ({
   fn: 'sha256',
   workingDirectory: '',
@@ -272,7 +275,7 @@ export const commandTaskOf = ({ stages, inputs, outputs, ...task }: CommandTaskS
   },
 })
 
-/** Whether somebody types to it. */
+/** Whether one of its stages is interactive. */
 export const isInteractive = ({ stages }: Pick<CommandTask, 'stages'>): boolean =>
   stages.some(({ stdin }) => stdin?.kind === 'live')
 

@@ -1,8 +1,8 @@
 import type { Digest } from '../base/digest.ts'
 
 /**
- * What is to run, whatever door it came through: a build action, a step of a workflow and a snippet are all lowered to
- * this. It says nothing about who asked or which worker runs it.
+ * A command to run, independent of the door: a build action, a workflow step and a snippet are all lowered to this. It
+ * contains neither the caller nor the worker.
  */
 export interface Command {
   /** The program first. With a slash it is a path from the working directory, else it is looked for in the PATH declared. */
@@ -31,9 +31,9 @@ export interface PlatformProperty {
   readonly value: string
 }
 
-/** Laid out over each other in this order; a path that comes twice is a mistake. */
+/** Laid out over each other in this order; the same path twice is an error. */
 export interface CommandInputs {
-  /** Of a Directory message, all of whose descendants are blobs too; undefined for no tree. */
+  /** The digest of a Directory message; all of its descendants are blobs too. Undefined for no tree. */
   readonly root: Digest | undefined
   readonly files: readonly InlineFile[]
   readonly uris: readonly UriInput[]
@@ -47,13 +47,13 @@ export interface InlineFile {
   readonly executable: boolean
 }
 
-/** A file that a stager brings, by the scheme of its URI. */
+/** A file that a stager fetches, selected by the scheme of its URI. */
 export interface UriInput {
   readonly path: string
   readonly uri: string
 }
 
-/** What to carry out of the room when the command has ended. What is not there is left out. */
+/** The outputs to collect when the command has ended. Missing files are left out. */
 export interface WantedOutputs {
   readonly paths: WantedPaths
   /** Patterns of files from the working directory: `*`, `**`, `?`, `[…]` and `{…}`. */
@@ -62,7 +62,7 @@ export interface WantedOutputs {
   readonly properties: readonly OutputProperty[]
 }
 
-/** Paths from the working directory. Clients before version 2.1 of the Remote Execution API say what each must be. */
+/** Paths relative to the working directory. Clients before API 2.1 also declare the type of each. */
 export type WantedPaths =
   | { readonly kind: 'any'; readonly paths: readonly string[] }
   | { readonly kind: 'typed'; readonly files: readonly string[]; readonly directories: readonly string[] }
@@ -81,15 +81,15 @@ export interface Limits {
   readonly memoryBytes?: number
   /** Processes and threads at a time. */
   readonly pids?: number
-  /** Of any one file that it writes. */
+  /** The size of any one file that it writes. */
   readonly fileBytes?: number
-  /** Of standard output, and as many of standard error. What is more is left out of the middle. */
+  /** Bytes kept of standard output, and the same number of standard error. More is cut from the middle. */
   readonly outputBytes?: number
-  /** Of any one process. */
+  /** Open files of any one process. */
   readonly openFiles?: number
-  /** Of all that lies in its room, inputs and temporary files included; every name counts for 512 bytes at least. */
+  /** The size of its room, inputs and temporary files included; every name counts as at least 512 bytes. */
   readonly diskBytes?: number
-  /** Of both streams together: who writes more is ended for it, whatever is kept of it. */
+  /** Bytes of both streams together. A command that writes more is killed. */
   readonly outputFloodBytes?: number
   /** Processors' worth of time at any moment, as in 1.5. */
   readonly cpus?: number

@@ -18,7 +18,7 @@ export interface FileNode {
 
 export interface DirectoryNode {
   readonly name: string
-  /** Of the child's Directory message. */
+  /** The digest of the child's Directory message. */
   readonly digest: Digest
 }
 
@@ -28,13 +28,13 @@ export interface SymlinkNode {
   readonly properties: NodeProperties | undefined
 }
 
-/** A directory with everything below it in one blob. Which child is meant is told by the digest of its message. */
+/** A directory with all its descendants in one blob. A child is identified by the digest of its message. */
 export interface Tree {
   readonly root: Directory
   readonly children: readonly Directory[]
 }
 
-/** In words, why no file or directory can have this name; undefined when one can. A room is filled by these names. */
+/** The reason why a file or directory cannot have this name; undefined when it can. Rooms are filled by these names. */
 export function nodeNameProblem(name: string): string | undefined {
   if (name === '') return 'is empty'
   if (name === '.' || name === '..') return `is "${name}"`

@@ -15,7 +15,9 @@ export const sameFencing = (one: Fencing, other: Fencing): boolean =>
 /** As it stands in an attempt's id: `7-1234`. */
 export const fencingText = ({ epoch, counter }: Fencing): string => `${epoch}-${counter}`
 
-/** What a worker knows its attempt by. A worker that knows nothing of fencing sends it back, and is fenced all the same. */
+/**
+ * The attempt ID as workers see it. A worker that knows nothing of fencing returns it unchanged and is fenced as well.
+ */
 export const attemptId = (task: string, fencing: Fencing): string => `${task}.${fencingText(fencing)}`
 
 export interface AttemptName {

@@ -2,7 +2,7 @@ import type { InstanceName } from './instance-name.ts'
 import type { TaskState } from './task-state.ts'
 import type { WorkerState } from './worker-state.ts'
 
-/** A task, as whoever looks after the grid sees it. Times are milliseconds since 1970. */
+/** A task as operators see it. Times are milliseconds since 1970. */
 export interface TaskView {
   /** The short name. */
   readonly task: string
@@ -12,27 +12,27 @@ export interface TaskView {
   readonly state: TaskState
   /** Attempts that were begun. */
   readonly attempt: number
-  /** Who has it, or had it last. */
+  /** The worker that runs it, or that ran it last. */
   readonly worker: string | undefined
   readonly acceptedAt: number
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
-  /** Of one that is over: in words, what came of it. */
+  /** For a finished task, its result in words. */
   readonly reason: string
   /** The cache had its result, and nothing was run. */
   readonly cached: boolean
-  /** Of a command that came to its end. */
+  /** The exit code, if the command ended. */
   readonly exitCode: number | undefined
   /** The program and its first arguments; empty where they are not known. */
   readonly command: readonly string[]
-  /** Of an action: hash/size. */
+  /** For an action, its digest: hash/size. */
   readonly actionDigest: string | undefined
 }
 
 export interface TaskQuery {
   /** Undefined for tasks of all instances. */
   readonly instance: InstanceName | undefined
-  /** None for all. */
+  /** Undefined for all. */
   readonly states: readonly TaskState[]
   readonly limit: number
   /** Where the last page ended; undefined for the first. */
@@ -51,7 +51,7 @@ export interface PrintedPiece {
   /** Which attempt printed it, from 1. */
   readonly attempt: number
   readonly bytes: Uint8Array
-  /** Bytes of both streams that came since the piece before, and are gone. */
+  /** Bytes of both streams that were dropped between the piece before and this one. */
   readonly missed: number
 }
 
@@ -63,9 +63,9 @@ export interface WorkerInView {
   readonly slots: number
   /** Tasks that it has now. */
   readonly tasks: number
-  /** What it offers, and tasks may ask for. */
+  /** Properties that it offers to tasks. */
   readonly properties: readonly { readonly name: string; readonly value: string }[]
-  /** What it has to give; undefined for what it does not say. */
+  /** Its resources; undefined for those it does not report. */
   readonly cpu: number | undefined
   readonly memoryBytes: number | undefined
   readonly diskBytes: number | undefined
@@ -81,7 +81,7 @@ export interface GridFigures {
   readonly queued: number
   /** Assigned, running or stopping. */
   readonly active: number
-  /** Those that are not over. */
+  /** Unfinished tasks. */
   readonly tasks: Readonly<Partial<Record<TaskState, number>>>
   readonly workers: Readonly<Partial<Record<WorkerState, number>>>
   readonly slots: number

@@ -4,7 +4,7 @@
  */
 export type InstanceName = string
 
-/** They open the rest of a resource name, so an instance that held one could not be told from what follows it. */
+/** These words follow the instance in a resource name, so an instance name that contains one would be ambiguous. */
 export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'blobs',
   'uploads',

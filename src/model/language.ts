@@ -7,14 +7,14 @@ export interface Language {
   /** For people. */
   readonly title: string
   readonly aliases: readonly string[]
-  /** What a file is called whose name nobody said. */
+  /** The name of a source file when the request gives none. */
   readonly fileName: string
   /**
-   * Where the name of a file matters to the language, as Java has it: a regular expression whose first group, if it is found in
-   * the code, is that name without its extension.
+   * For languages where the file name matters, such as Java: a regular expression whose first group, if it matches the
+   * code, is the file name without its extension.
    */
   readonly fileNamePattern?: string
-  /** Of the files that `{files}` stands for, with their dots; that of `fileName` when left out. */
+  /** Extensions, with dots, of the files that `{files}` stands for; default: the extension of `fileName`. */
   readonly extensions?: readonly string[]
   /** Undefined for what is run as it is written. */
   readonly compile: LanguageStage | undefined
@@ -23,9 +23,9 @@ export interface Language {
   readonly warm?: LanguageWarmth | undefined
   readonly probe: LanguageProbe
   readonly selfTest: LanguageSelfTest
-  /** The packages of Debian that bring it. */
+  /** The Debian packages that contain it. */
   readonly debian?: readonly string[]
-  /** It runs in a system of its own, made of these packages of Debian besides the above. */
+  /** It runs in its own root file system, made of these Debian packages besides the above. */
   readonly libraries?: { readonly debian: readonly string[] }
 }
 
@@ -37,15 +37,15 @@ export interface Language {
 export interface LanguageStage {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** The most it gets when nobody says otherwise. */
+  /** The default limits. */
   readonly limits: Limits
-  /** Of compiling: all that running needs of what it makes, by paths and patterns. Kept for the next time when it is said. */
+  /** For compiling: all outputs that running needs, by paths and patterns. When given, they are cached. */
   readonly outputs?: readonly string[] | undefined
 }
 
 /**
- * It opens its first file after everything else that takes long at its start, and reads it once from the front. Code that it could
- * not read so, or with files that it looks for before, is run without a head start.
+ * It opens its first file after all slow parts of its start, and reads it once from the front. Code that it could not
+ * read this way, or that comes with files that it opens earlier, runs without a head start.
  */
 export interface LanguageWarmth {
   /** Names of files that it looks for while it starts. */
@@ -58,10 +58,10 @@ export interface LanguageWarmth {
 export interface LanguageProbe {
   /** All of them must be in the PATH. */
   readonly programs: readonly string[]
-  /** Those that it uses where they are: what one of them made, or did without it, another may not take. */
+  /** Optional programs that are used where installed: hosts with and without one do not share results. */
   readonly also?: readonly string[]
   readonly argv: readonly string[]
-  /** A regular expression whose first group is the version, as in `3.11.2`. */
+  /** A regular expression whose first group is the version, such as `3.11.2`. */
   readonly pattern: string
 }
 
@@ -88,6 +88,6 @@ export interface LanguageOffer {
  * version offers the name alone.
  */
 export const LANGUAGE_PROPERTY = 'language'
-/** Names of languages whose self-test a worker has not finished: they may be offered soon. */
+/** Names of languages whose self-test a worker has not finished: they may be available soon. */
 export const TESTING_PROPERTY = 'language-testing'
 export const languageWithVersion = (name: string, version: string): string => `${name}@${version}`

@@ -1,4 +1,4 @@
-/** What somebody does to a program that runs: types, closes its input, changes the size of its terminal, sends a signal. */
+/** Interactive input to a running program: text, end of input, a new terminal size, a signal. */
 export type InputEvent =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }
@@ -10,13 +10,13 @@ export interface TerminalSize {
   readonly columns: number
 }
 
-/** Of a terminal, in either direction. More is a mistake, or means harm: programs keep a cell for each. */
+/** Rows and columns of a terminal. Programs allocate a cell for each, so larger values are rejected. */
 export const MOST_TERMINAL_LINES = 1000
 
 export const isTerminalSize = ({ rows, columns }: TerminalSize): boolean =>
   [rows, columns].every((lines) => Number.isInteger(lines) && lines >= 1 && lines <= MOST_TERMINAL_LINES)
 
-/** Those that programs understand, and that do no more to them than whoever started them could. */
+/** Signals that programs can handle and that their own user could send. */
 export const INPUT_SIGNALS = [
   ...(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const),
   ...(['SIGSTOP', 'SIGTSTP', 'SIGCONT', 'SIGWINCH'] as const),

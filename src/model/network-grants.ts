@@ -1,6 +1,6 @@
 import type { InstanceName } from './instance-name.ts'
 
-/** Offered by workers that can give a room a network; required for tasks that use one. */
+/** Property of workers that can give a room a network; required for tasks that use one. */
 export const NETWORK_PROPERTY = 'network-access'
 
 /** The doors that a request for a network can come through, by the names that the settings use. */

@@ -1,8 +1,8 @@
 import type { Timestamp } from './timestamp.ts'
 
-/** What a file, a link or a directory has besides its content. */
+/** Metadata of a file, symlink or directory. */
 export interface NodeProperties {
-  /** By name, for those that have no field of their own. */
+  /** By name, for properties that have no field. */
   readonly named: readonly { readonly name: string; readonly value: string }[]
   readonly mtime: Timestamp | undefined
   /** Permission bits, as chmod takes them. */

@@ -1,4 +1,7 @@
-/** Who asks, and for what: for logs, fairness and people. The client makes it up, so nothing may depend on it. */
+/**
+ * The client's description of itself and of its request, for logs, fair shares and people. It is not authenticated, so
+ * no decision may depend on it.
+ */
 export interface RequestMetadata {
   readonly toolName: string
   readonly toolVersion: string
@@ -6,7 +9,7 @@ export interface RequestMetadata {
   readonly actionId: string
   /** The invocation: one build. */
   readonly toolInvocationId: string
-  /** Several invocations that belong together, such as those of one CI run. */
+  /** Groups related invocations, such as those of one CI run. */
   readonly correlatedInvocationsId: string
   readonly actionMnemonic: string
   readonly targetId: string

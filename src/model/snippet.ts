@@ -3,7 +3,7 @@ import type { CommandResult } from './command-task.ts'
 import type { InstanceName } from './instance-name.ts'
 import type { IsolationLevel } from './isolation.ts'
 
-/** Code that somebody wants run, whichever interface they use. What is undefined is up to the language, or to the grid. */
+/** A snippet to run, independent of the interface. Undefined fields get the default of the language or of the grid. */
 export interface SnippetRequest {
   readonly instance: InstanceName
   /** A name or an alias. */
@@ -20,33 +20,33 @@ export interface SnippetRequest {
   readonly network: boolean
   /** Patterns of files to keep; see CommandTaskOutputs. */
   readonly outputs: readonly string[]
-  /** What it should print: the result then carries a verdict. */
+  /** The expected output: when given, the result has a verdict. */
   readonly expected: string | undefined
   readonly metadata: Readonly<Record<string, string>>
   readonly callback: SnippetCallback | undefined
   /** Two requests of an instance with the same key are one. */
   readonly idempotencyKey: string | undefined
   readonly priority: number | undefined
-  /** Whose it is, for fair shares within its instance. */
+  /** The user that it belongs to, for fair shares within its instance. */
   readonly invocation: string | undefined
   /** A result of the same code under the same limits may come from the cache. */
   readonly cacheable: boolean
   readonly isolation: IsolationLevel | undefined
-  /** Somebody types to it while it runs. */
+  /** Interactive: input arrives while it runs. */
   readonly interactive: SnippetTerminal | undefined
 }
 
 export interface SnippetFile {
-  /** From the room's working directory, with slashes. */
+  /** Relative to the working directory, with slashes. */
   readonly name: string
   readonly contents: Uint8Array
 }
 
 export interface SnippetCallback {
   readonly url: string
-  /** What deliveries are signed with. */
+  /** The key that signs deliveries. */
   readonly secret: string | undefined
-  /** In whose words it is told, where those are not our own. */
+  /** The format of deliveries, when it is not our own. */
   readonly form?: string | undefined
 }
 
@@ -85,7 +85,7 @@ export type Verdict = (typeof VERDICTS)[number]
 export interface SnippetStatus {
   readonly id: string
   readonly request: SnippetRequest
-  /** The version that was chosen; undefined when workers offer none. */
+  /** The selected version; undefined when workers offer none. */
   readonly version: string | undefined
   readonly state: SnippetState
   /** How often it was started. */
@@ -95,12 +95,12 @@ export interface SnippetStatus {
   readonly submittedAt: number
   readonly startedAt: number | undefined
   readonly completedAt: number | undefined
-  /** Of one that is over and ran. */
+  /** For a finished snippet that ran. */
   readonly result: CommandResult | undefined
   readonly verdict: Verdict | undefined
-  /** Of one that is over, in words, why it ended so. */
+  /** For a finished snippet, the reason in words. */
   readonly what: string | undefined
-  /** It ended because no worker that fits came in time. */
+  /** It failed because no suitable worker connected in time. */
   readonly noWorker?: boolean
   readonly cached: boolean
 }
@@ -108,7 +108,7 @@ export interface SnippetStatus {
 export const isOver = ({ state }: Pick<SnippetStatus, 'state'>): boolean =>
   state === 'completed' || state === 'failed' || state === 'timeout' || state === 'cancelled'
 
-/** What must be said of a snippet; the rest has defaults. */
+/** The required fields of a snippet; all others have defaults. */
 export type SnippetSpec = Pick<SnippetRequest, 'language' | 'files'> & Partial<SnippetRequest>
 
 /** Nothing is granted that is not asked for. */

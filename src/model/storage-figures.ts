@@ -1,9 +1,9 @@
-/** What a store of blobs says of itself to whoever looks after it. */
+/** Figures of a blob store, for operators. */
 export interface StorageFigures {
   readonly blobs: number
-  /** Of the blobs as they are kept. */
+  /** The size of the blobs as stored. */
   readonly liveBytes: number
-  /** Of all files: more than `liveBytes` by what has gone and was not given back yet. */
+  /** The size of all files: `liveBytes` plus space of deleted blobs that is not reclaimed yet. */
   readonly diskBytes: number
   readonly limitBytes: number
   readonly packs: number
@@ -13,14 +13,15 @@ export interface StorageFigures {
   readonly evictedBlobs: number
   readonly freedBytes: number
   readonly openSeconds: number
-  /** How long ago the blob was touched that was not touched for the longest; undefined when there is none. */
+  /** The age of the blob that was not touched for the longest time; undefined when there is none. */
   readonly oldestTouchSeconds: number | undefined
   readonly isReclaiming: boolean
 }
 
 /**
- * How much is to go. `size`: what was not touched for the longest, until the files take no more than that. `age`: all
- * that was not touched for so long. `waste`: no blob, only space that none uses. Pinned blobs never go.
+ * The space to free. `size`: evict the least recently touched blobs until the files have this size. `age`: evict all
+ * blobs that were not touched for this long. `waste`: evict nothing, only reclaim unused space. Pinned blobs are never
+ * evicted.
  */
 export type ReclaimGoal =
   | { readonly kind: 'size'; readonly toBytes: number }
@@ -28,7 +29,7 @@ export type ReclaimGoal =
   | { readonly kind: 'waste' }
 
 export interface ReclaimProgress {
-  /** What the files take now. */
+  /** The present size of the files. */
   readonly diskBytes: number
   /** Since it began, as the next two; for a dry run what would be. */
   readonly freedBytes: number

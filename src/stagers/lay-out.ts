@@ -6,7 +6,7 @@ import type { Directory } from '../model/directory.ts'
 import type { Stager } from './stager.ts'
 import type { TreeStore } from './tree-store.ts'
 
-/** Something that has to be in a room, by a path from its root. What is in a directory comes after it. */
+/** An entry of a room, by its path from the root. The entries of a directory come after it. */
 export type RoomItem =
   | { readonly kind: 'file' | 'tree'; readonly path: string; readonly location: string; readonly writable: boolean }
   | { readonly kind: 'text'; readonly path: string; readonly contents: string; readonly writable: boolean }
@@ -19,10 +19,10 @@ export interface LayOutTools {
 
 /** Longer texts go to the store: a task is kept in the journal as it is. */
 const INLINE_BYTES = 16 * 1024
-/** Of a directory whose files are written one by one, because the command may change them. */
+/** Limit for writable directories, whose files are placed one by one. */
 const MOST_WRITABLE = 10_000
 
-/** The inputs of a task from what its room must hold: files by their digests, directories as parts of one tree. */
+/** Makes the inputs of a task from the entries of its room: files by digest, directories as parts of one tree. */
 export async function layOut(items: readonly RoomItem[], { stager, trees }: LayOutTools): Promise<CommandTaskInputs> {
   const placed: PlacedFile[] = []
   const files: InlineFile[] = []

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Chunker, NewChunker } from './chunker.ts'
 
-/** What every chunker does, whatever its parameters. */
+/** The behaviour that every chunker has, whatever its parameters. */
 export function chunkerContract(newChunker: NewChunker): void {
   test('no bytes make no chunks', () => {
     const chunker = newChunker()

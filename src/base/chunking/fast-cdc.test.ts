@@ -75,7 +75,7 @@ test.each(KNOWN)('$name is cut where the reference implementation cuts it', ({ s
   expect(summary(cutsOf(fastCdc(params)(), [stream]))).toBe(cuts)
 })
 
-/** What the protocol's fastcdc2020_test_vectors.txt says of a picture that is too large to keep here. */
+/** Values for a picture that is too large to keep here, from the protocol's fastcdc2020_test_vectors.txt. */
 const PICTURE_SHA256 = 'd9e749d9367fc908876749d6502eb212fee88c9a94892fb07da5ef3ba8bc39ed'
 const PICTURE_CUTS: readonly (readonly [number, readonly number[]])[] = [
   [0, [19_186, 38_465, 55_819, 72_206, 92_146, 109_466]],

@@ -22,8 +22,8 @@ const LOW_MASK = 2 ** LOW_BITS - 1
 
 class FastCdc implements Chunker {
   readonly #plan: FastCdcPlan
-  #start = 0 // of the open chunk, in the stream
-  #length = 0 // of the open chunk, so far
+  #start = 0 // offset of the open chunk in the stream
+  #length = 0 // length of the open chunk so far
   #inDoubt = false // whether the open chunk should have ended before its last byte
   #low = 0
   #high = 0

@@ -14,7 +14,7 @@ export class RecentBytes {
     this.#ring.set(bytes.subarray(straight.length), 0)
   }
 
-  /** Those from `from` to `to`, which must still be here, in one or two views. */
+  /** The bytes from `from` to `to`, which must still be in the buffer, in one or two views. */
   views(from: number, to: number): readonly Uint8Array[] {
     const at = from % this.#ring.length
     const straight = this.#ring.subarray(at, at + to - from)

@@ -76,7 +76,7 @@ class RepMaxCdc implements Chunker {
   #take(slice: Uint8Array): void {
     const start = this.#seen
     const end = start + slice.length
-    // What can be asked for again lies behind the next chunk's start, and that is at #first or later.
+    // Bytes that may be hashed again lie behind the start of the next chunk, which is at #first or later.
     const kept = Math.max(start, this.#first + this.#min - GEAR_WINDOW)
     if (kept < end) this.#recent.keep(slice.subarray(kept - start), kept)
     while (this.#seen < end) {

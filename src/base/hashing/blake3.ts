@@ -17,7 +17,7 @@ export async function prepareBlake3(): Promise<void> {
 }
 
 class Blake3 implements Hasher {
-  /** What was hashed so far, while another hasher is in the engine; undefined at the start of a blob. */
+  /** The state of this hash while another hasher uses the engine; undefined at the start of a blob. */
   #state: Uint8Array | undefined
 
   update(bytes: Uint8Array): void {

@@ -4,7 +4,7 @@ import type { Hasher } from './hasher.ts'
 import { opensslHashInto, opensslHexOf } from './openssl.ts'
 import { sha256TreeHasher } from './sha256-tree.ts'
 
-/** Whole blobs are hashed in one go, so these two never hold a half-hashed one, and everyone may share them. */
+/** Whole blobs are hashed in one call, so these two hashers never hold an unfinished hash and can be shared. */
 const WHOLE: Readonly<Record<'sha256tree' | 'blake3', Hasher>> = {
   sha256tree: sha256TreeHasher(),
   blake3: blake3Hasher(),

@@ -2,7 +2,7 @@ import { createHash, type Hash, hash } from 'node:crypto'
 import type { DigestFunction } from '../digest.ts'
 import type { Hasher } from './hasher.ts'
 
-/** What Node's own OpenSSL does, and does fastest; its names are ours. */
+/** Hash functions of Node's OpenSSL, the fastest implementation. OpenSSL uses the same names. */
 export type OpensslFunction = Exclude<DigestFunction, 'sha256tree' | 'blake3'>
 
 export function opensslHasher(fn: OpensslFunction): Hasher {

@@ -27,11 +27,11 @@ export interface CasClientOptions {
 export interface CasClient {
   readonly fn: DigestFunction
   offer(): Promise<CacheCapabilities>
-  /** Those that the server does not hold, by `formatDigest`. */
+  /** The digests that the server does not have, by `formatDigest`. */
   missing(digests: readonly Digest[]): Promise<Set<string>>
   /** Whole blobs in one message: `maxBatchBytes` of the offer together, at most. */
   updateMany(blobs: readonly PackedBlob[]): Promise<void>
-  /** The same the other way, by `formatDigest` and unverified; those that are absent are not in the answer. */
+  /** Reads several blobs in one call, by `formatDigest` and unverified. Absent blobs are left out. */
   readMany(digests: readonly Digest[]): Promise<Map<string, Uint8Array>>
   /** Has the server make a blob of chunks that it holds, which FastCDC cut. */
   splice(digest: Digest, chunks: readonly Digest[]): Promise<void>

@@ -11,7 +11,7 @@ import { verified } from './verified.ts'
 
 /** The bytes of one blob, verified: the last piece is followed by a throw when they were not the blob's. */
 export async function* blobPieces(client: CasClient, digest: Digest, meter: TransferMeter): AsyncGenerator<Uint8Array> {
-  if (isEmptyDigest(digest)) return meter.moved(1, 0) // never asked for: everybody has it
+  if (isEmptyDigest(digest)) return meter.moved(1, 0) // never requested: every server has the empty blob
   try {
     for await (const piece of verified(digest, client.read(digest))) {
       meter.moved(0, piece.length)
@@ -26,7 +26,10 @@ export async function* blobPieces(client: CasClient, digest: Digest, meter: Tran
 export const absentBlob = (digest: Digest, what = 'blob'): FaultError =>
   new FaultError({ kind: 'absent', what: `the server has no ${what} ${formatDigest(digest)}` })
 
-/** For what must be in memory as a whole; `mostBytes` because the digest may be somebody else's word. */
+/**
+ * For blobs that must be in memory as a whole; `mostBytes` is the limit, because the digest may come from another
+ * party.
+ */
 export async function wholeBlob(client: CasClient, digest: Digest, mostBytes: number): Promise<Uint8Array> {
   if (digest.size > mostBytes) {
     const what = `${formatDigest(digest)} is too large for a directory: at most ${mostBytes} bytes are read as one`
@@ -46,7 +49,7 @@ export interface FileReadOptions {
   readonly meter: TransferMeter
 }
 
-/** A file under its final name when it is whole and right, and none otherwise. */
+/** The file gets its final name only when it is complete and verified. */
 export async function downloadFile(client: CasClient, { digest, path, newId, meter }: FileReadOptions): Promise<void> {
   meter.found(1, digest.size)
   await madeBeside(path, newId(), async (part) => {

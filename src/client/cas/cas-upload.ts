@@ -68,7 +68,7 @@ export function uploader(options: UploadOptions): Uploader {
   return {
     async add(blob) {
       const { size } = blob.digest
-      if (size === 0) return // everybody has it
+      if (size === 0) return // every server has the empty blob
       const key = formatDigest(blob.digest)
       meter.found(1, size)
       if (known.has(key)) return meter.held(1, size)
@@ -103,7 +103,7 @@ async function sendStream(blob: LocalBlob, offer: CacheCapabilities, options: Up
   const isPacked = compress && offer.compressors.includes('zstd')
   await client.write(blob.digest, heard(), isPacked ? 'zstd' : 'identity').catch(naming([blob]))
   meter.moved(1, 0)
-  meter.held(0, blob.digest.size - sent) // it came there meanwhile, and the rest was not wanted
+  meter.held(0, blob.digest.size - sent) // another client has uploaded it meanwhile, and the server did not need the rest
 }
 
 async function sendBatch(
@@ -120,7 +120,7 @@ async function sendBatch(
 
 const bytesOf = (blobs: readonly LocalBlob[]): number => blobs.reduce((sum, { digest }) => sum + digest.size, 0)
 
-/** What goes together in one message, and what goes alone. */
+/** Divides blobs into batches of one message each and large ones that are sent alone. */
 function sorted(blobs: readonly LocalBlob[], mostBytes: number) {
   const batches: LocalBlob[][] = []
   const large: LocalBlob[] = []
@@ -158,7 +158,7 @@ async function packedBytes(digest: Digest, data: Uint8Array, isPacked: boolean):
     : { digest, data, compressor: 'identity' }
 }
 
-/** People know their files by name. */
+/** Errors name files by path, not by digest. */
 const naming =
   (blobs: readonly LocalBlob[]) =>
   (error: unknown): never => {

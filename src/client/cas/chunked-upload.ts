@@ -9,7 +9,7 @@ import type { CasClient } from './cas-client.ts'
 import type { LocalBlob } from './local-blob.ts'
 import type { TransferMeter } from './transfer-meter.ts'
 
-/** Below so many chunks of the average size, a file is sent whole: there is too little to save. */
+/** A file of fewer chunks of the average size is sent whole: chunking would save too little. */
 const LEAST_CHUNKS = 8
 const BATCH_BYTES = 3 * 1024 * 1024
 const ENTRY_BYTES = 200

@@ -1,6 +1,9 @@
-/** Does several things at once, but no more than so many, and leaves off at the first that fails. */
+/** Runs up to `most` operations concurrently, and stops at the first that fails. */
 export interface ConcurrencyLimit {
-  /** Resolves when the work has begun, so that whoever hands it out goes no faster; throws when work has failed. */
+  /**
+   * Resolves when the operation has started, so that callers wait for a free place; throws when an operation has
+   * failed.
+   */
   start(work: () => Promise<void>): Promise<void>
   /** Resolves when all that was started is done; throws as soon as something fails. */
   done(): Promise<void>

@@ -25,7 +25,7 @@ export const bufferBlob = (name: string, digest: Digest, bytes: Uint8Array): Loc
   },
 })
 
-/** Hashes a file. Whoever changes it before it is sent hears of it: the digest is what was promised. */
+/** Hashes a file. If the file changes before it is sent, the upload fails, because the digest was announced already. */
 export async function fileBlob(path: string, fn: DigestFunction, name = path): Promise<LocalBlob> {
   const digest = await digestOfFile(path, fn)
   return {

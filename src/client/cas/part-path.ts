@@ -2,8 +2,8 @@ import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Makes a file or a directory beside its final name and gives it that name when it is whole: whoever looks sees all of
- * it or nothing. When making it fails, nothing stays; only a killed process leaves a `.part` behind.
+ * Creates a file or directory under a temporary name and renames it when it is complete, so that readers see all of it
+ * or nothing. A failure leaves nothing behind; only a killed process leaves a `.part`.
  */
 export async function madeBeside<T>(path: string, id: string, make: (part: string) => Promise<T>): Promise<T> {
   const part = join(dirname(path), `.${basename(path)}.${id.slice(0, 8)}.part`)

@@ -22,10 +22,10 @@ const RECLAIM: Rpc<ReclaimRequest, ReclaimProgress> = {
 
 const FIGURES_MS = 60_000
 
-/** A Windlass server's storage, for whoever looks after it. */
+/** The storage of a Windlass server, for operators. */
 export interface StorageClient {
   figures(): Promise<StorageFigures>
-  /** Tells how far it is; the last is done. Leaving the iteration stops the reclaim. */
+  /** Yields the progress; the last value is the end. Leaving the iteration stops the reclaim. */
   reclaim(wish: ReclaimRequest): AsyncIterable<ReclaimProgress>
 }
 

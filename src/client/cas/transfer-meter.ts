@@ -1,6 +1,6 @@
-/** Hears how far a transfer is. */
+/** Gets the progress of a transfer. */
 export interface TransferMeter {
-  /** So much more is to be looked at. */
+  /** Adds to the bytes and blobs to check. */
   found(blobs: number, bytes: number): void
   /** Went over the wire. */
   moved(blobs: number, bytes: number): void

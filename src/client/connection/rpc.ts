@@ -11,7 +11,7 @@ export interface Rpc<Request, Response> {
 
 /** A client stream under way. */
 export interface UploadCall<Request, Response> {
-  /** Resolves when more may be written; never rejects: how the call ended is told by `answer`. */
+  /** Resolves when more may be written; never rejects: `answer` reports how the call ended. */
   write(request: Request): Promise<void>
   finish(): void
   /** The server's answer, whenever it comes. */
@@ -32,7 +32,7 @@ export interface RpcClient {
   raw(path: string, message: Uint8Array, options?: CallOptions): Promise<Uint8Array>
 }
 
-/** `always` goes with every call; what a call brings itself goes over it. */
+/** `always` is sent with every call; metadata of a call overrides it. */
 export function rpcClient(channel: Channel, always: CallOptions = {}): RpcClient {
   const withAlways = (options: CallOptions = {}): CallOptions => ({ ...always, ...options })
   return {
@@ -56,7 +56,7 @@ function openUpload<Request, Response>(
 ): UploadCall<Request, Response> {
   const call = channel.open(rpc.path, options)
   const answer = call.next().then(async (message) => {
-    // An answer counts only with a good end; without an answer the end says what went wrong.
+    // A response counts only with status OK; without a response the status gives the reason.
     await call.trailers
     return rpc.decode(message ?? new Uint8Array())
   })

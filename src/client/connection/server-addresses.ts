@@ -63,7 +63,7 @@ function exchange(target: Target, { clock, tls }: AskOptions): Promise<string> {
   })
 }
 
-/** By a handshake whose outcome does not matter: an alert is TLS as well. */
+/** Starts a TLS handshake. Its outcome does not matter: an alert is TLS as well. */
 function speaksTls({ address }: Target, { clock }: AskOptions): Promise<boolean> {
   const socket = connectTls({ ...address, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
   return new Promise((resolve) => {
@@ -96,7 +96,7 @@ export const grpcElsewhere = (target: Target, options: AskOptions): Elsewhere =>
   follow: target.byHttp === true,
 })
 
-/** Where the server of a target serves HTTP; undefined when it does not say. */
+/** The HTTP address of the target's server; undefined when the server does not report one. */
 export async function httpAddress(target: Target, options: AskOptions): Promise<ListenAddress | undefined> {
   return otherAddress(target, (await askAddresses(target, options))?.http)
 }

@@ -3,10 +3,10 @@ import type { Stranger } from '../../grpc/http2/stranger.ts'
 import { GrpcError, STATUS, STATUS_NAMES } from '../../grpc/status.ts'
 import type { Target } from './target.ts'
 
-/** No server answered; it does not have this service; it knows nothing of that name; or anything else. */
+/** Reasons: no server answered; it does not implement this service; it does not know the name; anything else. */
 type ServerFaultKind = 'unreached' | 'unoffered' | 'unknown-name' | 'other'
 
-/** What a server answered, or that none did, in words for the person who named it. */
+/** The message for the user about a server's response, or that no server answered. */
 export class ServerFault extends FaultError {
   readonly server: ServerFaultKind
 
@@ -17,7 +17,7 @@ export class ServerFault extends FaultError {
   }
 }
 
-/** What is no word of a server is passed on as it is. */
+/** Errors that do not come from a server are passed on unchanged. */
 export const serverFault = (error: unknown, target: Target): unknown =>
   error instanceof GrpcError ? new ServerFault(error, target) : error
 
@@ -27,7 +27,7 @@ function kindOf({ code, unanswered }: GrpcError): ServerFaultKind {
   return code === STATUS.notFound ? 'unknown-name' : 'other'
 }
 
-/** What to do about a server that speaks something else than we took it for. */
+/** Advice for a server that speaks another protocol than expected. */
 const NEXT: Readonly<Record<Stranger | 'tls-trust', string>> = {
   http: '--server takes the address of the gRPC port, or either one as http://host:port',
   tls: 'name it as grpcs://host:port or https://host:port',
@@ -48,7 +48,7 @@ function wordsFor(kind: ServerFaultKind, { code, message, stranger }: GrpcError)
   return `${STATUS_NAMES[code] ?? code}: ${message}`
 }
 
-/** Reads what a server sent. That it cannot be read is the server's mistake, not that of whoever asked. */
+/** Decodes a message of the server. A message that cannot be decoded is an error of the server, not of the caller. */
 export const fromServer =
   <T>(decode: (bytes: Uint8Array) => T) =>
   (bytes: Uint8Array): T => {

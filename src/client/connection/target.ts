@@ -12,7 +12,7 @@ export interface Target {
 
 const DEFAULT_PORT: Readonly<Record<string, number>> = { 'grpc:': 80, 'grpcs:': 443, 'http:': 80, 'https:': 443 }
 
-/** Reads `grpc(s)://host:port`, `http(s)://host:port`, `unix:path` or a bare `host:port`; undefined when it is none. */
+/** Parses `grpc(s)://host:port`, `http(s)://host:port`, `unix:path` or a bare `host:port`; otherwise undefined. */
 export function parseTarget(text: string): Target | undefined {
   const socket = /^unix:(?:\/\/(?=\/))?(.+)$/.exec(text)?.[1]
   if (socket !== undefined) return { text, address: { path: resolve(socket) }, secure: false }

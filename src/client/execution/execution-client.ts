@@ -35,20 +35,23 @@ const CANCEL: Rpc<string, void> = {
   decode() {},
 }
 
-/** What the server calls an operation to its clients. */
+/** The operation name that the server gives to its clients. */
 export const operationName = (instance: string, id: string): string => formatOperationName({ instance, id })
 
 const CANCEL_MS = 5_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
-/** For so long a server may be away, be it for a restart, before we give up. An operation waits about as long for us. */
+/**
+ * The client reconnects for this long, for example during a restart of the server. A server keeps an operation without
+ * a client about as long.
+ */
 const PATIENCE_MS = 60_000
 /** A server that forgets what it was asked, again and again, is not asked for ever. */
 const MOST_FORGOTTEN = 3
 
 export interface ExecutionOptions {
   readonly rpcs: RpcClient
-  /** Who asks, for the server's people. */
+  /** The client's description of itself, for the server's operators. */
   readonly about: RequestMetadata
   readonly monotonic: () => number
   readonly pause: (ms: number) => Promise<void>
@@ -61,9 +64,9 @@ export interface ExecutionOptions {
 export interface ExecutionClient {
   /** How it fares, the end last. A connection that breaks is made again, and the operation followed where it was. */
   execute(request: ExecuteRequest): AsyncGenerator<ExecutionOperation>
-  /** The same of an operation that somebody began; it is waited for while it is followed. */
+  /** Follows an existing operation with WaitExecution. */
   attach(operation: string): AsyncGenerator<ExecutionOperation>
-  /** Of our own operation only: whoever else waits for the same action keeps it. */
+  /** Cancels only our own operation: other clients that wait for the same action keep theirs. */
   cancel(operation: string): Promise<void>
 }
 
@@ -72,7 +75,7 @@ export function executionClient(options: ExecutionOptions): ExecutionClient {
   return {
     execute: (request) => followed(request, undefined, { ...options, metadata }),
     attach: (operation) => followed(undefined, operation, { ...options, metadata }),
-    // Without the signal: it is what we do when that says to leave.
+    // Without the signal: this runs after the signal was aborted.
     cancel: (operation) => options.rpcs.unary(CANCEL, operation, { timeoutMs: CANCEL_MS, metadata }),
   }
 }

@@ -26,15 +26,15 @@ const RPCS = {
   watch: rpc('WatchGrid', watchGridToProto, gridFiguresFromProto),
 }
 
-/** A Windlass server's grid, for whoever looks after it. A task goes by any name that the server finds it by. */
+/** The grid of a Windlass server, for operators. A task can be given by any name that the server finds it by. */
 export interface GridClient {
   tasks(query: TaskQuery): Promise<TaskPage>
   task(name: string): Promise<TaskView>
   /** In words, what it waits for, or what came of it. */
   why(name: string): Promise<readonly string[]>
-  /** For everybody who waits for it; answers what was found. */
+  /** Cancels the task for all clients that wait for it; returns the tasks that were found. */
   cancel(name: string): Promise<TaskView>
-  /** What it prints while it runs, until it is over; or only what is kept by now. */
+  /** Output while the task runs, until it ends; or only the output that is kept now. */
   follow(wish: tasks.FollowWish): AsyncIterable<PrintedPiece>
   workers(): Promise<readonly WorkerInView[]>
   drain(worker: string, shutdown: boolean): Promise<void>

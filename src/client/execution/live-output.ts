@@ -2,13 +2,13 @@ import { createHash, type Hash } from 'node:crypto'
 import type { PrintedPiece } from '../../model/grid-view.ts'
 
 /**
- * What a command prints, shown once. While it runs, pieces come live: the beginning of each stream is shown for as long
- * as nothing of it is missing, and all of it comes from one attempt. In the end the result has both streams whole, and
- * what was not shown of them follows. That what was shown is how the result begins is not taken for granted: the live
- * view may have been of an attempt that was lost. Then all of the result is shown, and the reader is told.
+ * Shows the output of a command once. While the command runs, live pieces are shown as long as none is missing and all
+ * come from one attempt. At the end the result has both streams whole, and the part that was not shown follows. The
+ * shown part may differ from the result, because the attempt of the live view may have been lost. Then the whole result
+ * is shown, with a notice.
  */
 export interface LiveScreen {
-  /** False when nobody reads any more. */
+  /** Resolves to false when the reader has closed the stream. */
   write(stream: Stream, bytes: Uint8Array): Promise<boolean>
   /** The result is not what was shown so far; all of it follows. */
   differs(stream: Stream): void
@@ -24,11 +24,11 @@ interface Shown {
 export class LiveOutput {
   readonly #screen: LiveScreen
   readonly #shown: Readonly<Record<Stream, Shown>> = { stdout: nothing(), stderr: nothing() }
-  /** Of both streams together: how far the live view has come, and how far the present telling of it. */
+  /** Bytes of both streams together: the furthest position shown, and the position in the present stream of pieces. */
   #seenTo = 0
   #at = 0
   #attempt: number | undefined
-  /** What came after cannot be put in its place. */
+  /** Pieces are missing, so that later ones cannot be shown. */
   #isBroken = false
   #isLeft = false
 
@@ -36,7 +36,7 @@ export class LiveOutput {
     this.#screen = screen
   }
 
-  /** Nobody reads what is shown. */
+  /** The reader has closed the stream. */
   get isLeft(): boolean {
     return this.#isLeft
   }
@@ -81,7 +81,8 @@ export class LiveOutput {
       await this.#show(stream, piece.subarray(known))
       if (this.#isLeft) return
     }
-    // Of very much output a result keeps less than was shown. Only where the live view broke is that no explanation.
+    // Results keep at most a limit of output, so less than was shown is normal; not where the live view was
+    // interrupted.
     if (!isChecked && this.#isBroken) await this.#again(stream, whole)
   }
 

@@ -9,7 +9,7 @@ const AGAIN_MS = 500
 export interface TailOptions {
   readonly rpcs: RpcClient
   readonly operation: string
-  /** Where the output can be read too, on servers that are not ours. */
+  /** A second source of the output, on servers other than Windlass. */
   readonly streams: Readonly<Record<Stream, string>> | undefined
   readonly output: LiveOutput
   /** Only what there is by now. */
@@ -19,8 +19,8 @@ export interface TailOptions {
 }
 
 /**
- * Shows what an operation prints, until it is over or the signal says so. Never throws: the live view is a courtesy, and
- * what it lacks is in the result.
+ * Shows the output of an operation until it ends or the signal aborts. Never throws: output that the live view lacks is
+ * in the result.
  */
 export async function showLive(options: TailOptions): Promise<void> {
   const { rpcs, operation, output, pause, signal } = options

@@ -17,7 +17,7 @@ import { type Inputs, type InputTree, STDIN_FILE, uploadInput } from '../trees/u
 /** A shell opens the file, and becomes the command. */
 const FROM_FILE = ['/bin/sh', '-c', `exec "$0" "$@" <${STDIN_FILE}`]
 
-/** What somebody wants to have run. */
+/** An action to run. */
 export interface ActionRunOptions extends Inputs {
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
@@ -55,13 +55,13 @@ export async function prepareAction(
   return { actionDigest, inputs }
 }
 
-/** What came of it: a result, or why there is none. A command that exited with 1 is a result. */
+/** The end of an action: a result, or the reason why there is none. Exit code 1 is a result. */
 export type ActionEnd =
   | { readonly kind: 'result'; readonly result: ActionResult; readonly cached: boolean }
-  /** With what it printed until then, where the server says so. */
+  /** With its output until then, where the server sends it. */
   | { readonly kind: 'timeout' | 'cancelled'; readonly message: string; readonly result: ActionResult | undefined }
   | { readonly kind: 'failed'; readonly code: number; readonly message: string }
-  /** Something that was uploaded is gone again. */
+  /** An uploaded blob was evicted. */
   | { readonly kind: 'missing'; readonly message: string }
 
 export function actionEnd({ status, result, cached, message }: ExecutionResponse, { fn }: Digest): ActionEnd {
@@ -77,14 +77,14 @@ export function actionEnd({ status, result, cached, message }: ExecutionResponse
     : { kind: 'result', result: whole, cached }
 }
 
-/** What a server says of the action, and not of the call. */
+/** A status of the action, not of the call. */
 const ABOUT_ACTION: ReadonlySet<number> = new Set([
   STATUS.invalidArgument,
   STATUS.failedPrecondition,
   STATUS.resourceExhausted,
 ])
 
-/** The same of a call that failed; undefined when it says nothing about the action. */
+/** The same for a call that failed; undefined when the status is not about the action. */
 export function callEnd(error: unknown): ActionEnd | undefined {
   if (!(error instanceof GrpcError) || !ABOUT_ACTION.has(error.code)) return undefined
   const details = error.details === undefined ? [] : statusFromProto(error.details).details

@@ -5,7 +5,7 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/** Reads a body as server-sent events (HTML standard, 9.2.6), as far as a server of ours speaks it: comments are skipped. */
+/** Parses server-sent events (HTML standard, 9.2.6), as far as our server uses them: comments are skipped. */
 export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -2,7 +2,7 @@ import type { StageCause } from '../../model/command-task.ts'
 import type { IsolationLevel } from '../../model/isolation.ts'
 import type { SnippetState, Verdict } from '../../model/snippet.ts'
 
-/** What the code API takes and answers, as its clients see it; `docs/guide/code.md` says what each field means. */
+/** Requests and responses of the code API; `docs/guide/code.md` describes each field. */
 
 export interface NewSnippet {
   readonly language: string
@@ -92,17 +92,17 @@ export interface StageView {
   readonly output: string
   readonly error: string
   readonly truncated: boolean
-  /** What was printed beyond its limit, and is gone from the middle. */
+  /** Bytes of output above its limit, cut from the middle. */
   readonly dropped?: { readonly output?: DroppedOutput; readonly error?: DroppedOutput }
   readonly executionTime: string
-  /** It was not run: what it made was there from an earlier run. */
+  /** The stage did not run: its result came from an earlier run. */
   readonly cached?: boolean
   readonly cpuTime?: string
   readonly memory?: number
 }
 
 export interface DroppedOutput {
-  /** After so many bytes of what is left. */
+  /** The position of the cut in the remaining bytes. */
   readonly at: number
   readonly bytes: number
 }
@@ -138,6 +138,6 @@ export interface OutputFileView {
   readonly stream: 'stdout' | 'stderr'
   readonly attempt: number
   readonly text: string
-  /** Bytes before this that are gone. */
+  /** Dropped bytes before this position. */
   readonly missed: number
 }

@@ -30,7 +30,7 @@ export interface SnippetsClient {
   list(query?: SnippetListQuery, signal?: AbortSignal): Promise<SnippetListPage>
   cancel(id: string, signal?: AbortSignal): Promise<SnippetView>
   rerun(id: string, signal?: AbortSignal): Promise<SubmittedTask>
-  /** Ends with the task; goes on where it was when the connection is lost. */
+  /** Ends with the task; resumes after a lost connection. */
   events(id: string, signal?: AbortSignal): AsyncGenerator<TaskEvent, void>
   artifact(id: string, path: string, signal?: AbortSignal): Promise<Uint8Array>
   languages(signal?: AbortSignal): Promise<readonly LanguageView[]>
@@ -155,7 +155,7 @@ async function* followed(
         if (event === 'end') return
       }
     } catch (error) {
-      if (!(error instanceof TypeError) || failures >= MOST_TRIES) throw error // what fetch throws when nobody answers
+      if (!(error instanceof TypeError) || failures >= MOST_TRIES) throw error // the error that fetch throws when no server answers
     }
     if (failures >= MOST_TRIES) throw new Error('the stream of events broke off too often')
     await new Promise<void>((resolve) => clock.after(FIRST_PAUSE_MS * 2 ** failures, resolve))

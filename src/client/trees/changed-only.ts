@@ -2,7 +2,7 @@ import type { Digest } from '../../base/digest.ts'
 import type { Directory } from '../../model/directory.ts'
 import type { Trim } from './remote-tree.ts'
 
-/** Of a tree that a command left behind, what it made or changed: all that is not as it was among the inputs. */
+/** Reduces the output tree of a command to the entries that it created or changed, compared with its inputs. */
 export const changedOnly =
   (inputs: ReadonlyMap<string, Directory>): Trim =>
   (path, directory) => {

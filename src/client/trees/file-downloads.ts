@@ -14,7 +14,7 @@ const BATCHES_AT_ONCE = 3
 const STREAMS_AT_ONCE = 4
 const WRITES_AT_ONCE = 8
 
-/** A file that wants a blob. */
+/** A file to write, and the digest of its content. */
 export interface FileDownload {
   readonly digest: Digest
   /** Gets the blob's bytes; when they turn out to be others, the iteration throws. */

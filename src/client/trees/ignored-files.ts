@@ -9,7 +9,7 @@ const MOST_RULE_BYTES = 1024 * 1024
 /** Kept by git for itself; what is in it changes with every command of git. */
 const GIT_FOLDER = '.git'
 
-/** What a directory of inputs leaves out, by its .gitignore and .windlassignore files at every level. */
+/** The paths that are left out of a directory of inputs, by the .gitignore and .windlassignore files at every level. */
 export interface IgnoredFiles {
   /** To be called before what is in a directory is asked about. */
   enter(directory: string): Promise<void>
@@ -66,7 +66,7 @@ function reopened(rules: Rules, directory: string): Rules {
   return rulesOf(rules.directory, `${rules.text}\n!/${path.replaceAll(/[*?[\]!#\\ ]/g, '\\$&')}/`)
 }
 
-/** From the one that holds .git down to the parent of `root`; none where git tracks nothing. */
+/** The directories from the one with .git down to the parent of `root`; none outside a git repository. */
 async function foldersAbove(root: string): Promise<string[]> {
   const folders: string[] = []
   for (let at = root; ; at = dirname(at)) {

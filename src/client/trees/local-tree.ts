@@ -13,17 +13,17 @@ const EXECUTABLE = 0o111
 
 export interface TreeWalk {
   readonly fn: DigestFunction
-  /** Gets every blob of the tree, children before parents; goes no faster than it resolves. */
+  /** Called with every blob of the tree, children before parents; the walk waits for it. */
   blob(blob: LocalBlob): Promise<void>
-  /** Hears of every file and directory, the root last. */
+  /** Called with every file and directory, the root last. */
   seen(path: string, digest: Digest, kind: 'file' | 'directory' | 'tree'): void
   /** Called with every directory before what is in it is looked at. */
   enter?(path: string): Promise<void>
   /** Files at the root that are not on this machine's disk. */
   readonly extra?: readonly FileNode[]
-  /** What is not part of the tree; of a directory, nothing below it is looked at either. */
+  /** Selects entries to leave out; directories that are left out are not entered. */
   omits?(path: string, isDirectory: boolean): boolean
-  /** Hears of every directory with what is in it. */
+  /** Called with every directory and its entries. */
   listed?(path: string, directory: Directory): void
 }
 

@@ -14,7 +14,7 @@ const DIRECTORY_BYTES = 256 * 1024 * 1024
 const BATCH_BYTES = 2 * 1024 * 1024
 const BATCH_DIRECTORIES = 200
 
-/** Where Directory messages come from: those asked for, in any order, verified. */
+/** The source of Directory messages: returns the requested ones, in any order, verified. */
 export type DirectorySource = (digests: readonly Digest[]) => Promise<Map<string, Uint8Array>>
 
 /** Each directory is a blob of its own. */
@@ -57,14 +57,14 @@ export interface RemoteDirectory {
 }
 
 /**
- * What is wanted of a directory; the path is from the root, which is ''. Returns the directory itself where nothing is
- * left out of it and of all below it.
+ * Selects the entries of a directory to keep; the path of the root is ''. Returns the same object when nothing is left
+ * out of it and of its descendants.
  */
 export type Trim = (path: string, directory: Directory) => Directory
 
 /**
- * Every directory of a tree, parents before children, as often as the tree has it. Names are safe: none is empty, dots
- * or has a slash, and none comes twice in one directory. Trimmed, a tree has less in it.
+ * Every directory of a tree, parents before children, as often as it occurs. Names are validated: none is empty, is
+ * dots or has a slash, and none occurs twice in one directory. A trimmed tree has fewer entries.
  */
 export async function* remoteDirectories(
   root: Digest,
@@ -86,7 +86,7 @@ export async function* remoteDirectories(
   }
 }
 
-/** How many of those at the end fit in one batch. */
+/** How many directories at the end of the list fit in one batch. */
 export function sharedBy(waiting: readonly { readonly digest: Digest }[]): number {
   let bytes = 0
   let count = 0

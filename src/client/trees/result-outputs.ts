@@ -16,7 +16,7 @@ export interface OutputsOptions {
   readonly wanted: ReadonlySet<string>
   /** Made if it is not there. What is in it stays, unless an output has the same name. */
   readonly into: string
-  /** What is wanted of the whole working directory. */
+  /** The part of the whole working directory to fetch. */
   readonly trim: Trim
   readonly unsafeLinks: boolean
   /** For all outputs together. */
@@ -26,9 +26,9 @@ export interface OutputsOptions {
 }
 
 /**
- * Writes what a command made into a directory of this machine. The server is not trusted: only what was asked for is
- * taken, everything is made in an empty directory of our own first, and then moved into its place name by name, never
- * through a symlink. What cannot take its place is found out before the first is moved. Answers which paths came.
+ * Writes the outputs of a command into a local directory. The server is not trusted: only requested paths are accepted,
+ * everything is first written to an empty temporary directory and then moved entry by entry, never through a symlink.
+ * Conflicts are detected before the first entry is moved. Returns the paths that were written.
  */
 export async function downloadOutputs(client: CasClient, wish: OutputsOptions): Promise<Set<string>> {
   const { result, into } = wish
@@ -124,7 +124,7 @@ interface Move {
   readonly to: string
 }
 
-/** What is new is moved whole; directories that are on both sides are gone into. */
+/** New entries are moved whole; directories that exist on both sides are merged. */
 async function plan(from: string, to: string, moves: Move[]): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const move = { from: join(from, entry.name), to: join(to, entry.name) }
@@ -139,7 +139,7 @@ async function plan(from: string, to: string, moves: Move[]): Promise<void> {
   }
 }
 
-/** As the command line has them, in the one spelling that the server is asked with; those within others are left out. */
+/** The paths of the command line in the spelling that the server gets; paths within others are left out. */
 export function outputPaths(given: readonly string[]): readonly string[] {
   const paths = [...new Set(given.map(plainPath))].sort()
   return paths.filter(
@@ -156,5 +156,5 @@ function plainPath(text: string): string {
 
 const refused = (what: string): FaultError => new FaultError({ kind: 'denied', what })
 
-/** Names are the server's, and end up on somebody's terminal. */
+/** The names come from the server and are printed on a terminal. */
 const quoted = (text: string): string => JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)

@@ -263,7 +263,7 @@ describe('properties', () => {
     expect([seen('d').mode & 0o7777, seen('d').mtimeMs]).toEqual([0o555, 2_000_500])
     expect(seen('l').mtimeMs).toBe(3_000_500)
     expect([seen('run').mode & 0o100, seen('plain').mode & 0o111]).toEqual([0o100, 0])
-    chmodSync(join(path, 'd'), 0o755) // or who is not root cannot tidy up
+    chmodSync(join(path, 'd'), 0o755) // otherwise a user that is not root cannot delete it
   })
 
   test('nobody gets to run a program as somebody else', async () => {

@@ -11,15 +11,15 @@ import { fromBlobs, fromTree, type RemoteDirectory, remoteDirectories, type Trim
 import { leadsOut } from './symlink-rule.ts'
 import { type MeasuredTree, measureTree, mustFit, TREE_LIMITS, type TreeSizeLimits } from './tree-totals.ts'
 
-/** Permissions only: bits that let a program run as somebody else are not a server's to give. */
+/** Permission bits only: a server must not set setuid and setgid. */
 const PERMISSIONS = 0o777
 
 export interface TreeName {
-  /** Of a Directory or, when `isTree`, of a Tree. */
+  /** The digest of a Directory or, when `isTree`, of a Tree. */
   readonly digest: Digest
   readonly isTree: boolean
   readonly limits?: TreeSizeLimits
-  /** Leaves out what is not wanted. */
+  /** Selects the entries to leave out. */
   readonly trim?: Trim
 }
 
@@ -46,9 +46,8 @@ export async function openTree(client: CasClient, { digest, isTree, trim, limits
 }
 
 /**
- * Writes a tree of the server's to this machine, where nothing is yet. What the server says is not trusted: names are
- * checked as they are read, every file and directory must be new, and symlinks are made after everything else, so
- * that nothing is ever written through one.
+ * Writes a tree of the server to a new local directory. The server is not trusted: names are validated, every file and
+ * directory must be new, and symlinks are created last, so that nothing is written through one.
  */
 export async function downloadTree(client: CasClient, wish: TreeDownloadOptions): Promise<TreeCount> {
   await mustBeFree(wish.path)
@@ -121,7 +120,7 @@ export const orderOf = (path: string, { digest, executable, properties }: Named)
   },
 })
 
-/** What has to wait until every file is there. */
+/** Work that waits until all files exist. */
 class Later {
   readonly symlinks: { path: string; target: string; properties: NodeProperties | undefined }[] = []
   readonly directories: [path: string, properties: NodeProperties][] = []
@@ -163,5 +162,5 @@ const collided =
 
 const refused = (what: string): FaultError => new FaultError({ kind: 'denied', what })
 
-/** Names are the server's, and end up on somebody's terminal. */
+/** The names come from the server and are printed on a terminal. */
 const quoted = (text: string): string => JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text)

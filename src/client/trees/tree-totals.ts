@@ -6,7 +6,7 @@ import { directoryFromProto } from '../../wire/reapi/directory.ts'
 import { fromServer } from '../connection/server-fault.ts'
 import { type DirectorySource, sharedBy, type Trim } from './remote-tree.ts'
 
-/** What a download may create on this machine. */
+/** Limits for the files that a download creates. */
 export interface TreeSizeLimits {
   readonly mostEntries: number
   readonly mostBytes: number
@@ -21,7 +21,7 @@ export interface TreeTotals {
   readonly bytes: number
 }
 
-/** A tree whose directories have all been read, and whose size is known though nothing of it has been created. */
+/** A tree whose directories have all been read: its size is known, but nothing has been created yet. */
 export interface MeasuredTree {
   readonly root: Digest
   readonly source: DirectorySource
@@ -64,7 +64,7 @@ export async function measureTree(root: Digest, { source, trim, limits }: Measur
       known.set(formatDigest(digest), bytes)
       const whole = fromServer((message) => directoryFromProto(message, root.fn))(bytes)
       const directory = path === undefined ? whole : (trim?.(path, whole) ?? whole)
-      // What is trimmed at one level can be trimmed below it; what is not trimmed is the same everywhere.
+      // A trimmed directory may have trimmed descendants; an untrimmed one is the same everywhere.
       const children = childrenOf(directory, directory === whole ? undefined : path)
       const own = ownTotals(directory)
       nodes.set(key, { ...own, children: children.map((child) => child.key) })

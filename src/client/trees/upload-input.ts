@@ -21,7 +21,7 @@ export interface Inputs {
   readonly input: string | undefined
   /** Send what .gitignore and .windlassignore leave out, too. */
   readonly allFiles: boolean
-  /** What the command reads from its standard input; undefined for nothing. */
+  /** The standard input of the command; undefined for none. */
   readonly stdin: LocalBlob | undefined
 }
 

@@ -17,8 +17,8 @@ export interface HttpBlobs {
   put(blob: LocalBlob): Promise<void>
   fetchFile(digest: Digest, path: string, executable: boolean): Promise<void>
   /**
-   * As many as come at once of the small files among the outputs of a submission, into a folder; answers where they
-   * are, by their hashes. All others have to be fetched.
+   * Fetches the small files among the outputs of a workflow run in one request, into a folder; returns their paths by
+   * hash. All other files have to be fetched one by one.
    */
   fetchSmall(submission: string, files: readonly Digest[], folder: string): Promise<ReadonlyMap<string, string>>
   /** A directory with all that is in it; the path is made. */
@@ -109,7 +109,7 @@ const smallFetch =
     return new Map()
   }
 
-/** Bytes that are not what was asked for must not become anybody's result. */
+/** Bytes that do not match the digest must not become a result. */
 const checked = ({ hash, size }: Digest) =>
   async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const hasher = createHash('sha256')

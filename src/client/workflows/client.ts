@@ -57,7 +57,7 @@ export function submissionsClient(caller: ApiCaller, signal: AbortSignal): Submi
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const sent = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }
     const headers = { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) }
-    // What is to be taken back must reach the server though nobody waits any more.
+    // The cancellation must reach the server although the caller no longer waits.
     const heeded = path.endsWith('/cancel') ? new AbortController().signal : signal
     return dataIn(await caller.call({ method, path: BASE + path, headers, ...sent }, heeded))
   }

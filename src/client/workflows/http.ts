@@ -19,7 +19,7 @@ export interface ApiResponse {
 
 /** Requests to one server, over connections that are kept. */
 export interface ApiCaller {
-  /** Resolves with the head of the answer, whatever it says; its body must be read. */
+  /** Resolves with the head of the response, whatever its status; the caller must read the body. */
   call(call: HttpCall, signal: AbortSignal): Promise<ApiResponse>
   close(): void
 }

@@ -5,14 +5,14 @@ import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 
-/** What is called small is the server's to say, within reason. */
+/** The server defines what is small, up to this limit. */
 const LINE = /^[0-9a-f]{64}\/([0-9]{1,7})$/
 const MOST_LINE_BYTES = 72
 const NEW_LINE = 10
 
 /**
- * Puts files into a folder that come one after the other, each as a line `HASH/SIZE` and its bytes. Only what is wanted
- * is taken, and only if it is what it is called. Answers where they are, by their hashes.
+ * Writes a stream of files into a folder; each is a line `HASH/SIZE` followed by its bytes. Only requested and verified
+ * files are kept. Returns their paths by hash.
  */
 export async function smallFilesIn(
   body: AsyncIterable<Uint8Array>,

@@ -47,7 +47,7 @@ export function inputUploads(blobs: Pick<HttpBlobs, 'put'>): InputUploads {
       const sent = await Promise.all(some.map(async (name) => ({ name, ...(await file(join(path, name))) })))
       files.push(...sent.map((one) => ({ ...one, properties: undefined })))
     }
-    const { directoryToProto } = await import('../../wire/reapi/directory.ts') // many a run has none to send
+    const { directoryToProto } = await import('../../wire/reapi/directory.ts') // many runs have no files to send
     const bytes = directoryToProto({ files, directories, symlinks: [], properties: undefined })
     const digest = digestOf('sha256', bytes)
     await blobs.put(bufferBlob(path, digest, bytes))
