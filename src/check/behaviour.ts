@@ -6,9 +6,9 @@ export interface Behaviour {
   readonly sentence: string
   /** `must` stands in the specification; `should` is its advice, or what real clients depend on. */
   readonly level: BehaviourLevel
-  /** The version of the API that brought it. */
+  /** The API version that introduced it. */
   readonly since: string
-  /** What the server has to advertise for this to apply. */
+  /** The capabilities that a server must advertise for this behaviour to apply. */
   readonly needs: readonly string[]
   /** Where it comes from, when that is not obvious. */
   readonly note?: string

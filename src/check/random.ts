@@ -1,6 +1,6 @@
 import { createCipheriv, createHash } from 'node:crypto'
 
-/** Content that no server has seen, and that a seed brings back. */
+/** Random content that no server has seen, reproducible from a seed. */
 export interface Random {
   bytes(length: number): Uint8Array
   /** Content that compresses well. */

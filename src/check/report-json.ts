@@ -1,6 +1,6 @@
 import { type Result, tally } from './behaviour.ts'
 
-/** Everything, for programs. `about` says what was checked. */
+/** The full report for programs. `about` describes the checked server. */
 export function jsonReport(about: Readonly<Record<string, string>>, results: readonly Result[]): string {
   const rows = results.map(({ behaviour: { id, service, level, since, sentence }, outcome, ms }) => {
     const { kind, ...details } = outcome

@@ -8,7 +8,7 @@ export interface SuiteRun<Probe> {
   /** Why a behaviour does not apply to this server; undefined when it does. */
   readonly unoffered: (behaviour: Behaviour) => string | undefined
   readonly checkOf: (id: string) => (probe: Probe) => Promise<void>
-  /** What one check works with; its calls must end when the signal aborts. */
+  /** The environment of one check; its calls must end when the signal aborts. */
   readonly probeFor: (id: string, signal: AbortSignal) => Probe
   readonly clock: Clock
   readonly deadlineMs: number

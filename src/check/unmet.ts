@@ -1,6 +1,6 @@
 import { GrpcError, STATUS_NAMES, type StatusCode } from '../grpc/status.ts'
 
-/** Thrown by a check that saw something else than the behaviour says. */
+/** Thrown by a check when the server does not behave as required. */
 export class Unmet extends Error {
   override readonly name = 'Unmet'
   readonly expected: string
@@ -13,7 +13,7 @@ export class Unmet extends Error {
   }
 }
 
-/** Thrown by a check that finds, on its way, that the server does not claim to do this. */
+/** Thrown by a check when it finds that the server does not offer the feature. */
 export class NotOffered extends Error {
   override readonly name = 'NotOffered'
 }
@@ -26,7 +26,7 @@ export function same<T extends string | number | boolean>(what: string, seen: T,
   ensure(seen === expected, `${what} ${expected}`, `${what} ${seen}`)
 }
 
-/** Tells where two byte strings part, not what they hold. */
+/** Reports the first offset at which two byte strings differ, not their content. */
 export function sameBytes(what: string, seen: Uint8Array, expected: Uint8Array): void {
   ensure(seen.length === expected.length, `${what}: ${expected.length} bytes`, `${seen.length} bytes`)
   const at = expected.findIndex((byte, index) => seen[index] !== byte)

@@ -4,7 +4,7 @@ import { GrpcError, type MetadataInit, STATUS } from './status.ts'
 
 export type HeaderPair = readonly [name: string, value: string]
 
-/** Ours to say, or not to be said in HTTP/2 at all. */
+/** Set by this engine, or not allowed in HTTP/2. */
 const RESERVED =
   /^(grpc-|:|(content-type|content-length|te|host|connection|proxy-connection|keep-alive|transfer-encoding|upgrade)$)/
 const NAME = /^[0-9a-z_.-]+$/

@@ -120,7 +120,7 @@ async function talk(random: Random): Promise<void> {
   let waiting: Promise<boolean> | undefined
   for (let at = 0; at < bytes.length; ) {
     const size = random.chance(0.5) ? 1 + random.below(20) : 1 + random.below(30_000)
-    // A copy, as each read of a socket brings its own buffer.
+    // A copy, as each read of a socket has its own buffer.
     box.push(Buffer.from(bytes.subarray(at, at + size)))
     at += size
     if (!random.chance(0.4)) continue

@@ -20,7 +20,7 @@ export class Inbox {
   readonly #parser: MessageParser
   readonly #stash = new Stash()
   #ready: Uint8Array | undefined
-  /** What its reader was given last. */
+  /** The last message that the reader got. */
   #given: Uint8Array | undefined
   /** Received and not yet given back to the stream's window. */
   #held = 0
@@ -28,7 +28,7 @@ export class Inbox {
   #failure: unknown
   #reader: WaitingReader | undefined
 
-  /** One that `reuses` takes a message back when its reader asks for the next. */
+  /** With `reuses`, the memory of a message is reused when the reader requests the next one. */
   constructor(stream: Http2Stream, maxMessageBytes: number, reuses = false) {
     this.#stream = stream
     this.#parser = new MessageParser(maxMessageBytes, reuses)
@@ -88,7 +88,7 @@ export class Inbox {
     })
   }
 
-  /** Reads on; a message goes to the reader who waits, or is kept for the one who comes. */
+  /** Parses on; a message goes to the waiting reader, or is kept for the next read. */
   #read(bytes: Uint8Array, at: number): number {
     const next = this.#parser.parse(bytes, at)
     const { message } = this.#parser

@@ -1,4 +1,4 @@
-/** A promise that is made only if someone asks for it: most calls' headers and trailers are never looked at. */
+/** A promise that is created only when it is read: most callers never read headers and trailers. */
 export class Later<T> {
   #state: 'open' | 'kept' | 'broken' = 'open'
   #value: T | undefined
@@ -10,7 +10,7 @@ export class Later<T> {
     if (this.#state === 'broken') return Promise.reject(this.#error)
     if (this.#deferred === undefined) {
       this.#deferred = Promise.withResolvers<T>()
-      // Whoever asked will see the failure; that nobody else does is no crash.
+      // Readers get the rejection; without readers it must not become an unhandled rejection.
       this.#deferred.promise.catch(() => {})
     }
     return this.#deferred.promise

@@ -5,13 +5,13 @@
  */
 const LEAST_BITS = 14
 const MOST_BITS = 22
-/** What may lie here unused, of all sizes together. */
+/** The limit for unused buffers, of all sizes together. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024
 
 const shelves: Buffer[][] = Array.from({ length: MOST_BITS + 1 }, () => [])
 let kept = 0
 
-/** A buffer of at least so many bytes, with anything in it. */
+/** A buffer of at least this many bytes, not cleared. */
 export function lend(bytes: number): Buffer {
   const bits = bytes <= 1 << LEAST_BITS ? LEAST_BITS : 32 - Math.clz32(bytes - 1)
   const used = shelves[bits]?.pop()
@@ -20,7 +20,7 @@ export function lend(bytes: number): Buffer {
   return used
 }
 
-/** Nobody may use it any more, not even to read. */
+/** The caller must not use the buffer after this, not even to read. */
 export function takeBack(buffer: Buffer): void {
   const shelf = shelves[31 - Math.clz32(buffer.length)]
   if (shelf === undefined || kept + buffer.length > MOST_KEPT_BYTES) return

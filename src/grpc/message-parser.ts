@@ -24,7 +24,7 @@ export class MessageParser {
   /** The message that the last `parse` completed. */
   message: Uint8Array | undefined
 
-  /** One that `reuses` memory is to be told by `letGo` of each message when nobody needs it any more. */
+  /** With `reuses`, the caller must pass each message to `letGo` when it is no longer needed. */
   constructor(maxMessageBytes: number, reuses = false) {
     this.#maxBytes = maxMessageBytes
     this.#reuses = reuses
@@ -107,7 +107,7 @@ function checkedLength(bytes: Uint8Array, at: number, maxBytes: number): number 
   return length
 }
 
-/** One error for all of them, by which it can be told from others. */
+/** One shared error object, so that callers can compare by identity. */
 export const COMPRESSED = new GrpcError(
   STATUS.unimplemented,
   'compressed messages are not supported; send grpc-encoding: identity',

@@ -25,7 +25,7 @@ export class Metadata {
     return values
   }
 
-  /** What the application sent, in the form in which it could be sent again: without what belongs to the protocol. */
+  /** The application's metadata in a form that can be sent again, without protocol headers. */
   toInit(): MetadataInit {
     const init: Record<string, (string | Uint8Array)[]> = {}
     for (const { name, value, kind } of this.#fields) {

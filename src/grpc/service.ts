@@ -2,9 +2,9 @@ import type { Metadata } from './metadata.ts'
 import type { MetadataInit } from './status.ts'
 
 /**
- * What a server offers, in bytes: this engine knows no message format, codecs belong to whoever registers a method.
- * A handler answers with a message, or throws GrpcError; anything else thrown becomes INTERNAL (and reaches the
- * observer), never the client.
+ * The methods of a server, on bytes: this engine has no message format; the code that registers a method brings its
+ * codec. A handler returns a message or throws GrpcError; any other error becomes INTERNAL and is reported to the
+ * observer, not to the client.
  */
 export interface Service {
   /** Fully qualified, as in the path: `grpc.health.v1.Health`. */
@@ -16,9 +16,9 @@ export type Method = UnaryMethod | ServerStreamingMethod | ClientStreamingMethod
 
 export interface UnaryMethod {
   readonly kind: 'unary'
-  /** Says that the handler does not look at the request after it has returned, be it with a promise. */
+  /** The handler does not read the request after it has returned (a promise or a value). */
   readonly readsAtOnce?: true
-  /** Says that the handler keeps nothing of the request, once it has answered. Large requests are cheaper then. */
+  /** The handler keeps no part of the request after it has answered. This makes large requests cheaper. */
   readonly keepsNothing?: true
   handle(request: Uint8Array, call: ServerCall): Uint8Array | Promise<Uint8Array>
 }
@@ -31,7 +31,7 @@ export interface ServerStreamingMethod {
 /** May answer before the client has finished: what still arrives is then discarded without an error. */
 export interface ClientStreamingMethod {
   readonly kind: 'clientStreaming'
-  /** Says that the handler keeps nothing of a message, once it has asked for the next. Large ones are cheaper then. */
+  /** The handler keeps no part of a message after it has requested the next. This makes large messages cheaper. */
   readonly keepsNothing?: true
   handle(requests: Incoming, call: ServerCall): Promise<Uint8Array>
 }
@@ -54,7 +54,7 @@ export interface Outgoing {
    * False means the peer is behind: await `drained()` before the next. A call that is over swallows the message.
    */
   write(message: Uint8Array | readonly Uint8Array[]): boolean
-  /** Resolves when there is room again; rejects when the call is over. */
+  /** Resolves when more may be written; rejects when the call has ended. */
   drained(): Promise<void>
   /** Resolves when all that was written has left our hands, so that its bytes may be used again. */
   sent(): Promise<void>
@@ -78,16 +78,16 @@ export interface ServerCall {
   /** The same as `signal.aborted`, without making a signal. */
   readonly cancelled: boolean
   /**
-   * To be asked by whoever is about to fetch many bytes for an answer, with how many: undefined says to go on, a
-   * promise resolves when the peer has taken enough of what waits for it, and rejects when the call is over.
+   * Reserves budget for a response of this many bytes, before the handler fetches them. Undefined means continue; a
+   * promise resolves when the peer has read enough of the queued output, and rejects when the call has ended.
    */
   room(bytes: number): Promise<void> | undefined
   /**
-   * Memory for an answer (or its largest part): exactly as long, with anything in it. It is used again once the answer
-   * has left, so nobody may keep it. Asked for once in a call; several at once are nobody's gain.
+   * Memory for a response (or its largest part), exactly this long and not cleared. It is reused after the response was
+   * sent, so the handler must not keep it. At most once per call.
    */
   lend(bytes: number): Uint8Array
-  /** Sends initial metadata now; otherwise it goes out with the first message. */
+  /** Sends initial metadata now; otherwise it is sent with the first message. */
   sendHeaders(metadata: MetadataInit): void
   /** Adds to what will be sent after the last message. */
   setTrailers(metadata: MetadataInit): void

@@ -51,7 +51,7 @@ export interface GrpcErrorInit {
   readonly cause?: unknown
   /** No server answered: it cannot be reached, or the connection to it was lost. */
   readonly unanswered?: boolean
-  /** What the peer speaks in place of gRPC. */
+  /** The protocol that the peer uses instead of gRPC. */
   readonly stranger?: Stranger | undefined
 }
 
@@ -61,7 +61,7 @@ export class GrpcError extends Error {
   readonly code: StatusCode
   readonly details: Uint8Array | undefined
   readonly trailers: MetadataInit | undefined
-  /** Made by the client itself, for want of a server: not what one said. */
+  /** Created by the client without a response of a server. */
   readonly unanswered: boolean
   readonly stranger: Stranger | undefined
 
@@ -75,5 +75,5 @@ export class GrpcError extends Error {
   }
 }
 
-/** What a caller sends along: plain text, or bytes under a name that ends in -bin. */
+/** Metadata of a caller: text, or bytes under a name that ends in -bin. */
 export type MetadataInit = Readonly<Record<string, string | Uint8Array | readonly (string | Uint8Array)[]>>

@@ -5,7 +5,7 @@ import type { ActionCache, ActionName } from './action-cache.ts'
 const action: Digest = { fn: 'sha256', hash: 'ab'.repeat(32), size: 142 }
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-/** What every action cache promises, whatever it keeps results in. */
+/** The behaviour that every action cache has. */
 export function actionCacheContract(name: string, makeCache: Make): void {
   describe(`${name}: an action cache`, () => {
     names(makeCache)

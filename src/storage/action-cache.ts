@@ -1,8 +1,8 @@
 import type { Digest } from '../base/digest.ts'
 
 /**
- * What an action is asked for by: its digest, or as much of it as is known. Bazel's HTTP cache does not know the size. A
- * result that was put by size is found by that size or without; one that was put without, by any.
+ * The key of an action: its digest, or the known part of it. Bazel's HTTP cache does not know the size. A result that
+ * was put with a size is found by that size or without one; a result that was put without is found by any.
  */
 export interface ActionName extends Omit<Digest, 'size'> {
   readonly size?: number
@@ -12,8 +12,8 @@ export const mayBeNamed = (put: ActionName['size'], asked: ActionName['size']): 
   put === undefined || asked === undefined || put === asked
 
 /**
- * Results of actions, under the instance and the name of the action. To this port a result is bytes: what they mean,
- * and whether the blobs that they name are still there, is for others to say. Absence is an answer, not an error.
+ * Results of actions, by instance and action key. This port stores results as bytes; decorators decode them and check
+ * that their blobs exist. A missing result is undefined, not an error.
  */
 export interface ActionCache {
   /** Answering touches it. */

@@ -26,7 +26,7 @@ export const alwaysHoldingEmptyBlob = (inner: BlobStore): BlobStore => ({
   },
 })
 
-/** The size tells almost always, so a hash is looked at only where it is 0. */
+/** Compare the hash only for size 0. */
 const isEmptyAt = (list: DigestList, index: number): boolean =>
   list.sizes[index] === 0 && isEmptyDigest(digestAt(list, index))
 

@@ -14,11 +14,14 @@ export interface BlobStore {
   /** Sets `absent[i]` to 1 for each digest that is not held and to 0 for each that is, which also touches it. */
   missing(list: DigestList, absent: Uint8Array): void | Promise<void>
   /**
-   * The digest of a held blob with that hash (lower-case hex), which also touches it; undefined when none is held, or
-   * when the store has no way to look by hash alone. For protocols that do not know sizes.
+   * Finds the digest of a stored blob by its hash (lower-case hex) and touches the blob; undefined when there is none,
+   * or when the store cannot search by hash. For protocols without sizes.
    */
   find(fn: DigestFunction, hash: string): Digest | undefined | Promise<Digest | undefined>
-  /** Whole blobs, uncompressed: tells `into` each one's bytes (valid during the call only) or its absence, in any order. */
+  /**
+   * Reads whole blobs, uncompressed: calls `into` with the bytes of each (valid during the call only) or its absence,
+   * in any order.
+   */
   readMany(list: DigestList, into: BlobSink): void | Promise<void>
   /** Opens one blob for reading; undefined when it is not held. */
   read(digest: Digest, range: ReadRange, signal?: AbortSignal): Promise<BlobReader | undefined>
@@ -36,11 +39,11 @@ export interface BlobStore {
 export type StoredForm = 'identity' | 'zstd'
 
 export interface ReadRange {
-  /** The first byte wanted, counted in the uncompressed blob. */
+  /** The first byte to read, as an offset in the uncompressed blob. */
   readonly offset: number
   /** How many bytes at most; undefined for all that follow. */
   readonly limit?: number
-  /** Says that stored zstd may be handed over as it is: only when the whole blob is wanted. */
+  /** The reader accepts stored zstd as it is: only for reads of the whole blob. */
   readonly acceptZstd?: boolean
 }
 
@@ -64,6 +67,6 @@ export interface BlobWriter {
   write(bytes: Uint8Array): void | Promise<void>
   /** Resolves when the blob is held as durably as the store promises. */
   commit(): Promise<void>
-  /** Lets go of what was written; harmless after `commit`. */
+  /** Discards the written bytes; does nothing after `commit`. */
   abort(): void
 }

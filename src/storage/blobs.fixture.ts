@@ -34,7 +34,7 @@ export async function holds(store: BlobStore, digest: Digest): Promise<boolean> 
   return !(await missingOf(store, [digest]))[0]
 }
 
-/** Whole blobs by `readMany`; undefined for those that are absent. */
+/** Reads whole blobs by `readMany`; undefined for absent ones. */
 export async function manyOf(store: BlobStore, digests: readonly Digest[]): Promise<(Buffer | undefined)[]> {
   const answers: ('none' | Buffer | undefined)[] = digests.map(() => 'none')
   await store.readMany(listOf(digests), {
@@ -86,7 +86,7 @@ export interface Upload {
   readonly pieceBytes?: number
 }
 
-/** Writes in pieces, each overwritten as soon as the store says that it may be. */
+/** Writes in pieces; each buffer is overwritten as soon as the store allows it. */
 export async function upload(store: BlobStore, { digest, bytes, form, pieceBytes }: Upload): Promise<void> {
   const writer = store.write(digest, form ?? 'identity')
   const step = pieceBytes ?? 100_000

@@ -45,7 +45,7 @@ async function areTreesHeld(
     }
     return (await areDirectoriesHeld(view.directories, blobs, references)) && areHeld(references.fileDigests(), blobs)
   } catch (error) {
-    // Anybody may have stored something else where a tree should be: no client can use such a result.
+    // A client may have stored another blob where a tree should be: such a result is unusable.
     if (error instanceof FaultError && error.fault.kind === 'invalid') return false
     throw error
   }

@@ -23,7 +23,7 @@ const big = random.bytes(9_000_000)
 const text = Buffer.from('so far so good; '.repeat(30_000))
 const FUNCTIONS: readonly NodeFunction[] = ['sha256', 'sha1', 'md5', 'sha384', 'sha512']
 
-/** What every store of blobs promises, whatever it keeps them in. */
+/** The behaviour that every blob store has. */
 export function blobStoreContract(name: string, makeStore: () => BlobStore | Promise<BlobStore>): void {
   describe(`${name}: a store of blobs`, () => {
     describe('holds', () => presence(makeStore))

@@ -15,7 +15,7 @@ export function areHeld(list: DigestList, blobs: BlobStore): boolean | Promise<b
   return answered === undefined ? !absent.includes(1) : answered.then(() => !absent.includes(1))
 }
 
-/** Asks for every part, also after one with an absent blob: asking touches the blobs. */
+/** Queries all parts, also after an absent blob: the query touches the blobs. */
 async function areHeldInTurns(list: DigestList, blobs: BlobStore): Promise<boolean> {
   let held = true
   for (let at = 0; at < list.count; at += AT_A_TIME) {

@@ -9,7 +9,7 @@ import type { BlobStore } from './blob-store.ts'
 const MOST_TREE_BYTES = 64 * 1024 * 1024
 const MOST_KNOWN = 4096
 
-/** Trees that were checked, those checked last: what a digest names never changes. */
+/** A cache of trees that were checked recently: the content of a digest never changes. */
 export class KnownTrees {
   readonly #checked = new Map<string, CheckedTree>()
 

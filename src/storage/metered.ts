@@ -5,7 +5,7 @@ import type { BlobReader, BlobSink, BlobStore, BlobWriter } from './blob-store.t
 /** `find` asks what `missing` asks, whether a blob is held, and is counted with it. */
 export type StoreVerb = Exclude<keyof BlobStore, 'find'>
 
-/** What is counted of a store. */
+/** The counters of a store. */
 export interface StoreMeter {
   hits(verb: StoreVerb, blobs: number): void
   misses(verb: StoreVerb, blobs: number): void

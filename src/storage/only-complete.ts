@@ -6,7 +6,7 @@ import type { BlobStore } from './blob-store.ts'
 import { type CompletenessTools, isComplete } from './completeness.ts'
 import { KnownTrees } from './known-trees.ts'
 
-/** Answers only with successes whose outputs are all there: a client would believe the rest, and then stand without. */
+/** Returns only successful results whose outputs are all in the store: clients rely on that. */
 export const onlyComplete =
   (blobs: BlobStore, known = new KnownTrees()) =>
   (inner: ActionCache): ActionCache => ({

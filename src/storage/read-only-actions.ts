@@ -1,7 +1,7 @@
 import { FaultError } from '../base/fault.ts'
 import type { ActionCache } from './action-cache.ts'
 
-/** Lets nobody put a result: for instances whose results come from elsewhere. */
+/** Refuses to store results: for instances whose results come from elsewhere. */
 export const readOnlyActions = (inner: ActionCache): ActionCache => ({
   ...inner,
   async put(instance) {

@@ -35,7 +35,7 @@ export async function* decompressing(source: AsyncIterable<Uint8Array>): AsyncGe
 /** Cuts a stream of pieces into frames, each an iterable of its own, in order. */
 class FrameSource {
   readonly #source: AsyncIterator<Uint8Array>
-  /** What was cut but not yet asked for: bytes, or null where a frame ends. */
+  /** Output of the frame splitter: bytes, or null where a frame ends. */
   readonly #ready: (Uint8Array | null)[] = []
   readonly #walker = new ZstdFrames({
     // The decoder holds a piece longer than its source keeps it valid.

@@ -24,7 +24,7 @@ export interface ReapiRun {
   readonly instance: string
   readonly behaviours: readonly ReapiBehaviour[]
   readonly seed: string
-  /** What commands ask of a worker. */
+  /** Platform properties of all commands. */
   readonly platform?: readonly Platform_Property[]
   readonly clock: Clock
   /** For each check. */
@@ -35,7 +35,7 @@ export interface ReapiRun {
 }
 
 export interface ReapiReport {
-  /** `2.0 to 2.12`, as the server says. */
+  /** The server's API versions, for example `2.0 to 2.12`. */
   readonly versions: string
   readonly results: readonly Result[]
 }
@@ -59,7 +59,7 @@ export async function checkReapi(run: ReapiRun): Promise<ReapiReport> {
   return { versions: `${spelled(capabilities.lowApiVersion)} to ${spelled(capabilities.highApiVersion)}`, results }
 }
 
-/** Where commands are to be run, somebody must be there to run them. */
+/** For a server with execution, first test whether a worker runs commands. */
 async function withWorker(offer: ServerOffer, run: ReapiRun): Promise<ServerOffer> {
   const isAsked = run.behaviours.some(({ needs }) => needs.includes('worker'))
   if (!isAsked || offer.execution === undefined) return offer

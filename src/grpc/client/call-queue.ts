@@ -1,6 +1,6 @@
 /**
- * Calls that wait for room, first come first served. A Set would do, but taking its first element again and again
- * walks over the holes that earlier ones left; here leaving early leaves a hole, and holes are skipped once.
+ * Calls that wait for a free stream, first in, first out. Taking the first element of a Set again and again would walk
+ * over the holes of deleted elements; here each hole is skipped once.
  */
 export class CallQueue<Call> {
   #calls: (Call | undefined)[] = []

@@ -24,11 +24,13 @@ export interface ClientTls {
   readonly serverName?: string
 }
 
-/** Where gRPC is, for a channel whose address turns out to be one of HTTP. */
+/** Finds the gRPC address of a server whose HTTP address was given. */
 export interface Elsewhere {
   /** Never rejects. */
   ask(): Promise<ListenAddress | undefined>
-  /** Whether the server speaks TLS, for a connection without TLS that it closed unanswered. Never rejects. */
+  /**
+   * Whether the server speaks TLS; called when it closed a connection without TLS and without an answer. Never rejects.
+   */
   speaksTls(): Promise<boolean>
   /** Connect there; otherwise the error names it. */
   readonly follow: boolean
@@ -99,7 +101,7 @@ class Dialer {
     this.authority = options.authority ?? ('path' in address ? 'localhost' : hostAndPort(address))
   }
 
-  /** Starts the call on the connection when there is room, or keeps it until there is. */
+  /** Starts the call on the connection when a stream is free, or queues it. */
   submit(call: PendingCall): void {
     if (this.#isClosed) return call.fail(new GrpcError(STATUS.unavailable, 'the channel is closed'))
     if (this.#connection?.hasRoom === true && this.#waiting.size === 0) return call.start(this.#connection)
@@ -157,7 +159,7 @@ class Dialer {
       onChange: () => this.#serve(),
       onClosed: ({ reason, stranger }) => {
         if (this.#connection === connection) this.#connection = undefined
-        // One that never greeted us is no server of ours: that counts as a failed attempt.
+        // A peer that never sent SETTINGS is not a gRPC server: count a failed attempt.
         if (!connection.isGreeted) void this.#attemptFailed(dialProblem('', reason), stranger)
         else if (this.#waiting.size > 0) this.#dial()
       },
@@ -186,7 +188,7 @@ class Dialer {
     if (elsewhere !== undefined && !wasElsewhere && !this.#isClosed) {
       this.#isDialing = true
       const found = stranger === 'http' ? await elsewhere.ask() : undefined
-      // Many servers of TLS close a connection that does not speak it without a word.
+      // Many TLS servers close a plain connection without an alert.
       if (reason === CLOSED && tls === undefined && (await elsewhere.speaksTls())) stranger = 'tls'
       this.#isDialing = false
       if (found !== undefined && elsewhere.follow) return this.#redirect(found)
@@ -214,7 +216,7 @@ class Dialer {
   #serve(): void {
     if (this.#connection?.isGreeted === true) this.#failures = 0
     if (this.#connection?.isUsable === false) {
-      // It is going away: what runs on it may end, new calls need another one.
+      // The server sent GOAWAY: running calls may end, new calls need another connection.
       this.#connection = undefined
       if (this.#waiting.size > 0) this.#dial()
     }

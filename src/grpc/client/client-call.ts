@@ -30,14 +30,14 @@ export interface UnaryAnswer {
   readonly trailers: Metadata
 }
 
-/** What decides whether a call that was turned away may be tried again unseen. */
+/** Decides whether a call that the server refused unprocessed may be retried. */
 export type CallEnd = (error: GrpcError | undefined, wasProcessed: boolean) => void
 
 const COMPRESSED_ANSWER = new GrpcError(STATUS.internal, 'the server compressed its answer, which nobody asked for')
 const NO_FIELDS = new Metadata([])
 
 export interface ClientStreamOptions {
-  /** A second answer would be the server's mistake. */
+  /** A second response would violate the protocol. */
   readonly hasSoleAnswer: boolean
   readonly onEnd: CallEnd
 }

@@ -1,4 +1,4 @@
-/** Errors of a TLS handshake whose names say little to the person who has to act on them. */
+/** Clearer texts for TLS handshake errors. */
 const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT',

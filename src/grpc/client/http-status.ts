@@ -1,7 +1,7 @@
 import { CONNECTION_LOST, ERROR } from '../http2/wire-format.ts'
 import { STATUS, type StatusCode } from '../status.ts'
 
-/** What a client makes of an answer that is not gRPC's: from a proxy, say (the mapping gRPC itself prescribes). */
+/** The gRPC status for an HTTP status without one, for example from a proxy (the mapping that gRPC prescribes). */
 export function statusFromHttp(http: number): StatusCode {
   switch (http) {
     case 400:
@@ -22,7 +22,7 @@ export function statusFromHttp(http: number): StatusCode {
   }
 }
 
-/** What a client makes of a stream that ended without a status. */
+/** The gRPC status for a stream that ended without one. */
 export function statusFromReset(code: number): StatusCode {
   switch (code) {
     case CONNECTION_LOST:

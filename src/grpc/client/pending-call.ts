@@ -10,7 +10,7 @@ import type { ClientCall, ClientStream, UnaryAnswer } from './client-call.ts'
 import type { ClientConnection } from './client-connection.ts'
 
 export interface PendingCallOptions extends CallOptions {
-  /** The only message of a call that sends one: it can be sent again when a server turned the call away unseen. */
+  /** The only request message of the call: it can be sent again when a server refused the call unprocessed. */
   readonly message?: Uint8Array
   /** For a call with one answer: one promise is all that it costs its caller. */
   readonly answer?: PromiseWithResolvers<UnaryAnswer>
@@ -26,7 +26,7 @@ interface CallDialer {
   }
   readonly wheel: TimerWheel
   readonly authority: string
-  /** Starts the call on a connection, now or when there is one with room. */
+  /** Starts the call on a connection, now or when a stream is free. */
   submit(call: PendingCall): void
   withdraw(call: PendingCall): void
 }
@@ -34,8 +34,8 @@ interface CallDialer {
 const MAX_TRIES = 3
 
 /**
- * A call from the moment it is asked for: it waits for a connection, runs on it as a ClientStream, and moves to
- * another one when the first turned it away without having looked at it (REFUSED_STREAM, GOAWAY).
+ * A call from its creation: it waits for a connection, runs on it as a ClientStream, and moves to another connection
+ * when the server refused it unprocessed (REFUSED_STREAM, GOAWAY).
  */
 export class PendingCall implements ClientCall, Timed {
   readonly #dialer: CallDialer
@@ -43,7 +43,7 @@ export class PendingCall implements ClientCall, Timed {
   readonly #options: PendingCallOptions
   readonly #started = new Later<ClientStream>()
   #stream: ClientStream | undefined
-  /** What the caller said before there was a connection. */
+  /** Messages that the caller wrote before there was a connection. */
   #early: (Uint8Array | readonly Uint8Array[])[] = []
   #earlyFinish = false
   #tries = 0
@@ -65,7 +65,7 @@ export class PendingCall implements ClientCall, Timed {
     else this.#begin()
   }
 
-  /** Metadata that cannot be sent fails the call here, before anything of it is on its way. */
+  /** Invalid metadata fails the call here, before anything is sent. */
   #readMetadata(): HeaderPair[] {
     const { metadata } = this.#dialer.options
     return [...metadataPairs(metadata ?? {}), ...metadataPairs(this.#options.metadata ?? {})]

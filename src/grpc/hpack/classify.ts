@@ -32,12 +32,12 @@ const DIGITS = /^[0-9]+$/
 /** One class and nothing else: V8 runs through a value with this at ten characters a nanosecond. */
 const ILLEGAL_ANYWHERE = /[\0\r\n]/
 
-/** What the name says, whatever the value: `malformed` when no field of that name is legal. */
+/** The class by the name alone: `malformed` when no field of that name is legal. */
 export function kindOfName(name: string): FieldKind {
   return KNOWN_NAMES.get(name) ?? (LOWER_CASE_TOKEN.test(name) ? FIELD.regular : FIELD.malformed)
 }
 
-/** What the name and the value say together. */
+/** The class by name and value. */
 export function kindOfField(nameKind: FieldKind, value: string): FieldKind {
   if (!isLegalValue(value)) return FIELD.malformed
   if (nameKind === FIELD.te && value !== 'trailers') return FIELD.malformed

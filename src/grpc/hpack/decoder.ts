@@ -92,12 +92,12 @@ export class HpackDecoder {
     }
   }
 
-  /** The next field; undefined stands for a literal of `#literalBytes` that there is no room for. */
+  /** The next field; undefined for a literal of `#literalBytes` that exceeds the limit. */
   #field(first: number, room: number): TableField | undefined {
     if (first >= 0x80) return this.#indexed(cursor.integer(0x7f))
     if (first >= 0x40) return this.#literalToIndex(room)
     if (first >= 0x20) throw new HpackError('a table size update stands behind a field')
-    // Never-indexed (0x10) differs from not indexed only for those who pass fields on.
+    // Never-indexed (0x10) differs from not indexed only for intermediaries.
     return this.#literal(cursor.integer(0x0f), room)
   }
 

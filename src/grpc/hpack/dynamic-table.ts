@@ -7,7 +7,7 @@
 import { FIELD_OVERHEAD, type TableField } from './table-field.ts'
 
 export class DynamicTable {
-  /** Grows with every change, so that what was understood under an older table can be told apart. */
+  /** Incremented with every change, to invalidate blocks that were decoded with an older table. */
   generation = 0
   readonly #ring: (TableField | undefined)[]
   readonly #mask: number
@@ -48,7 +48,7 @@ export class DynamicTable {
     this.#bytes += field.bytes
   }
 
-  /** What inserting a field that is too large does, for a caller that did not care to build one. */
+  /** The effect of inserting a field that is too large, without building the field. */
   empty(): void {
     this.generation++
     this.#evictDownTo(0)

@@ -11,7 +11,7 @@ import { FIELD_OVERHEAD } from './table-field.ts'
 
 export type OutgoingField = readonly [name: string, value: string]
 
-/** Both what a peer allows until it says otherwise and the most that we ever use. */
+/** The protocol's default and the largest table that we use. */
 const MOST_TABLE_BYTES = 4096
 /** An integer below 2^28 behind its prefix. */
 const LONGEST_INTEGER = 5
@@ -55,9 +55,9 @@ export class HpackEncoder {
   #inserted = 0
   #bytes = 0
   #limitBytes = MOST_TABLE_BYTES
-  /** What the peer's decoder goes by until the next block tells it otherwise. */
+  /** The table size of the peer's decoder until the next block changes it. */
   #announcedBytes = MOST_TABLE_BYTES
-  /** The lowest limit since then: entries dropped there are gone, even if the limit rose again. */
+  /** The lowest limit since then: entries that were evicted there stay evicted, even if the limit rose again. */
   #lowestBytes = MOST_TABLE_BYTES
 
   /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
@@ -67,7 +67,7 @@ export class HpackEncoder {
     this.#evictDownTo(this.#limitBytes)
   }
 
-  /** Writes the block at `offset`, where there must be room for `encodedBound(fields)`; answers the offset after it. */
+  /** Writes the block at `offset`, where `encodedBound(fields)` bytes must be free; returns the offset after it. */
   encode(fields: readonly OutgoingField[], target: Uint8Array, offset: number): number {
     let at = this.#writeSizeUpdates(target, offset)
     for (const field of fields) at = this.#writeField(field, target, at)
@@ -126,7 +126,7 @@ export class HpackEncoder {
       this.#bytes -= bytes
       const places = this.#places.get(name) as Places
       places.byValue.delete(value)
-      if (places.any === number) this.#places.delete(name) // the newest of its name goes last
+      if (places.any === number) this.#places.delete(name) // the newest of its name comes last
     }
   }
 }

@@ -21,8 +21,8 @@ const END_MARK = 1 << 18
 const MAY_END = new Uint8Array(STATES)
 
 /**
- * Writes the text of bytes [start, end) of `source` to the beginning of `target`, and answers its length. There must be
- * room for two bytes a byte, and one more.
+ * Decodes bytes [start, end) of `source` to the beginning of `target` and returns the length. `target` must have two
+ * bytes per source byte, and one more.
  */
 export function decodeHuffman(source: Uint8Array, start: number, end: number, target: Uint8Array): number {
   let length = 0
@@ -86,7 +86,7 @@ function codeTree(): Int16Array {
   return children
 }
 
-/** Where four bits lead, by state and bits: the next state << 24, and below it what an entry of EMITTED says. */
+/** The transition for four bits, by state and bits: the next state << 24, and below it the format of EMITTED. */
 function halfSteps(children: Int16Array): Int32Array {
   const steps = new Int32Array(STATES * 16)
   for (let start = 0; start < STATES * 16; start++) {

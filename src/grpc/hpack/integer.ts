@@ -5,7 +5,7 @@ const LARGEST = 2 ** 28
 /** One byte with the prefix and four that carry seven bits each. */
 const MOST_CONTINUATIONS = 4
 
-/** A place in a header block, moved on by whoever reads there. */
+/** A position in a header block; readers advance it. */
 export class Cursor {
   block: Uint8Array = new Uint8Array(0)
   at = 0
@@ -48,7 +48,7 @@ export class Cursor {
   }
 }
 
-/** What stands before an integer in its first byte: the bits that say what it is, and how many are left for it. */
+/** The part before an integer in its first byte: the type bits, and the number of bits left for the integer. */
 export interface Prefix {
   readonly pattern: number
   readonly mask: number

@@ -35,7 +35,7 @@ const frame = ({ type, flags, stream, payload }: Frame): Buffer => {
   return Buffer.concat([head, payload])
 }
 
-/** One end of a connection that speaks through our codec. */
+/** One end of a connection that uses our codec. */
 class Wire {
   readonly #socket: net.Socket
   readonly #encoder = new HpackEncoder()

@@ -1,4 +1,4 @@
-/** What must hold for all input. A failure prints its seed; WINDLASS_SEED runs that one again. */
+/** Properties that hold for all input. A failure prints its seed; WINDLASS_SEED runs that one again. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { kindOfField, kindOfName } from './classify.ts'

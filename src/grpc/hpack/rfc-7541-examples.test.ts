@@ -12,7 +12,7 @@ const decode = (decoder: HpackDecoder, hex: string): OutgoingField[] => {
 
 const pair = ({ name, value }: HeaderField): OutgoingField => [name, value]
 
-/** What the dynamic table holds, newest first, seen through the indices that it answers to. */
+/** The dynamic table, newest first, read by its indices. */
 const tableOf = (decoder: HpackDecoder): OutgoingField[] => {
   const entries: OutgoingField[] = []
   for (;;) {

@@ -70,5 +70,5 @@ export const STATIC_FIELDS: readonly TableField[] = ENTRIES.map(([name, value = 
   tableField(toFieldName(name), value),
 )
 
-/** The dynamic table goes on from here (RFC 7541, section 2.3.3). */
+/** The dynamic table starts here (RFC 7541, section 2.3.3). */
 export const FIRST_DYNAMIC_INDEX = STATIC_FIELDS.length + 1

@@ -35,7 +35,7 @@ export class StringLiteral {
     return this.#bytes.toString('latin1', 0, this.length)
   }
 
-  /** Room for so many bytes, and for the one that the Huffman decoder may write behind its last. */
+  /** Capacity for this many bytes, and for the one that the Huffman decoder may write behind its last. */
   #reserve(bytes: number): void {
     if (bytes >= this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(2 * bytes)
   }

@@ -14,7 +14,7 @@ export interface TableField extends HeaderField {
   readonly bytes: number
 }
 
-/** What every field is charged beyond its name and value. */
+/** The overhead per field (RFC 7541, section 4.1). */
 export const FIELD_OVERHEAD = 32
 
 /** All table fields are made here, with their properties in one order: the decoder then meets one shape only. */

@@ -5,7 +5,7 @@ import type { Stranger } from './stranger.ts'
 import type { Http2Stream } from './stream.ts'
 import type { Timing } from './timing.ts'
 
-/** Who owns a connection: what it must know, and what it is told. */
+/** The owner of a connection: its settings and its callbacks. */
 export interface ConnectionHost {
   /** Bytes received by all connections and not yet taken, and the most allowed. */
   readonly budget: { used: number; readonly most: number }
@@ -17,11 +17,11 @@ export interface ConnectionHost {
   onGoaway(lastStream: number, code: number): void
   /** A stream has ended on both sides or was reset. */
   onStreamGone(stream: Http2Stream): void
-  /** Calls wait because too much output does; told when there is room again. */
+  /** Calls wait because too much output is queued; `onRoom` is called when it has drained. */
   readonly hasParked: boolean
   onRoom(): void
   onClosed(end: ConnectionEnd): void
-  /** Server: what a client that speaks HTTP/1.1 is sent before the connection ends. */
+  /** Server: the response to an HTTP/1.1 client before the connection is closed. */
   readonly http1Answer?: string | undefined
 }
 
@@ -39,6 +39,6 @@ export interface ConnectionEnd {
   readonly reason: string
   /** Set when the connection was cut for abuse: the name of the cap that it passed. */
   readonly flood?: string
-  /** Set when the peer speaks another protocol. */
+  /** Set when the peer uses another protocol. */
   readonly stranger?: Stranger
 }

@@ -30,7 +30,7 @@ const TRAILERS = literals([['grpc-status', '0']])
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Takes requests and does nothing with them but remember what it heard. */
+/** Accepts requests and records the callbacks. */
 class Keeper implements ConnectionHost {
   readonly budget = { used: 0, most: 1 << 30 }
   readonly hasParked = false
@@ -80,7 +80,7 @@ const request = (stream: number, endStream = true): Buffer =>
 
 const streamOf = (id: number): Http2Stream => host.streams.get(id) as Http2Stream
 
-/** A head, so many bytes and trailers. */
+/** A head, this many bytes and trailers. */
 function answer(id: number, bytes: number): void {
   connection.writeHeaderBlock(id, HEAD, false)
   const stream = streamOf(id)

@@ -35,7 +35,7 @@ import {
   readUint32,
 } from './wire-format.ts'
 
-/** The reason of an end that nobody gave a reason for. */
+/** The reason of a close without a reason. */
 export const CLOSED = 'the connection was closed'
 
 /**
@@ -61,7 +61,9 @@ export class Http2Connection implements Http2FrameSink {
   readonly turns: SendTurns
   /** Received by all streams and not yet taken by their readers. */
   bufferedBytes = 0
-  /** Handlers that still run for streams already gone; they count as streams, so that resets win nothing. */
+  /**
+   * Handlers that still run for closed streams; they count as streams, so that resets gain nothing (CVE-2023-44487).
+   */
   lingering = 0
   /** The time of the last turn: near enough for what only needs to know "about when". */
   turnAt: number
@@ -109,7 +111,7 @@ export class Http2Connection implements Http2FrameSink {
     this.#greet(role)
   }
 
-  /** The peer has told its limits. */
+  /** The peer has sent its SETTINGS. */
   get isGreeted(): boolean {
     return this.#settingsSeen
   }
@@ -129,7 +131,7 @@ export class Http2Connection implements Http2FrameSink {
     return this.#nextOwnStream > MAX_WINDOW - 2
   }
 
-  // --- What the layer above says ------------------------------------------------------------------------------------
+  // --- Calls of the layer above -------------------------------------------------------------------------------------
 
   /** Sends a head or trailers now. */
   writeHeaderBlock(stream: number, block: Uint8Array, endStream: boolean): void {
@@ -166,7 +168,7 @@ export class Http2Connection implements Http2FrameSink {
     this.#remove(stream)
   }
 
-  /** Our side of a stream is done: a server tells a peer that still sends that it may stop. */
+  /** Our side of a stream has ended: a server resets the stream with NO_ERROR if the peer still sends. */
   localSideEnded(stream: Http2Stream): void {
     if (stream.remoteClosed) this.#remove(stream)
     else if (this.#isServer) this.resetStream(stream, ERROR.none)
@@ -210,7 +212,7 @@ export class Http2Connection implements Http2FrameSink {
     this.#dropStreams(reason)
   }
 
-  // --- What the peer says -------------------------------------------------------------------------------------------
+  // --- Frames of the peer -------------------------------------------------------------------------------------------
 
   #onBytes(bytes: Buffer): void {
     if (this.#end !== undefined) return
@@ -358,7 +360,7 @@ export class Http2Connection implements Http2FrameSink {
     this.#checkControlBacklog()
   }
 
-  /** Nobody takes padding, so its share of the window is given back at once. */
+  /** Padding has no reader, so its share of the window is returned at once. */
   onPadding(bytes: number): void {
     this.#dataStream?.giveBack(bytes)
   }
@@ -463,7 +465,7 @@ export class Http2Connection implements Http2FrameSink {
     return this.#isServer ? id > this.#lastPeerStream : id >= this.#nextOwnStream
   }
 
-  /** The peer broke the rules on one stream: it ends, the connection goes on. */
+  /** A stream error: the stream ends, the connection continues. */
   #fault(stream: Http2Stream, code: number, reason: string): void {
     this.#gates.resets.pass()
     this.resetStream(stream, code)

@@ -46,7 +46,7 @@ export function putGoaway(outbox: Outbox, lastStream: number, code: number, reas
   outbox.end = at + debug.copy(outbox.buffer, at)
 }
 
-/** What either end says first: a client its preface, then both their settings. */
+/** The first bytes of a connection: the client's preface, then SETTINGS of both ends. */
 export function putGreeting(outbox: Outbox, role: 'server' | 'client', limits: Http2Limits): void {
   const settings: [number, number][] = [
     [SETTING.initialWindowSize, limits.initialWindowBytes],

@@ -25,7 +25,7 @@ test('after a burst as many pass as the rate allows', () => {
   const timing = manualTiming()
   const gate = new FloodGate('pings', { burst: 100, perSecond: 10 }, timing.now)
   timing.advance(3_600_000)
-  // It looks at the clock only when it is empty: a long rest is worth two bursts, and never more.
+  // It reads the clock only when it is empty: a long pause is worth two bursts, and never more.
   expect(passes(gate)).toBe(200)
   timing.advance(1000)
   expect(passes(gate)).toBe(10)

@@ -2,8 +2,8 @@ import type { EventRate, Http2Limits } from './limits.ts'
 import { ConnectionFault, ERROR } from './wire-format.ts'
 
 /**
- * A token bucket that asks for the time only when it has run dry, so that honest traffic never pays for the clock.
- * Passing it ends the connection with ENHANCE_YOUR_CALM.
+ * A token bucket that reads the clock only when it is empty, so that normal traffic does not pay for it. Exceeding it
+ * closes the connection with ENHANCE_YOUR_CALM.
  */
 export class FloodGate {
   readonly #name: string

@@ -5,7 +5,7 @@ import { ConnectionFault, ERROR, FLAG, FRAME_TYPE, PREFACE } from './wire-format
 
 const LARGEST = 100
 
-/** Writes down what it is told; the pieces of one DATA frame are joined, for where they are cut is up to the network. */
+/** Records the callbacks; the pieces of one DATA frame are joined, because the network decides where they are cut. */
 class Notes implements Http2FrameSink {
   readonly lines: string[] = []
   #body = ''

@@ -1,12 +1,12 @@
 import { ConnectionFault, ERROR, FLAG, FRAME_HEAD_BYTES, FRAME_TYPE, PREFACE, readUint32 } from './wire-format.ts'
 
-/** Who is told of the frames. Buffers are lent for the time of the call, except pieces of data, which may be kept. */
+/** Gets the frames. Buffers are valid during the call only, except pieces of data, which may be kept. */
 export interface Http2FrameSink {
   onFrame(type: number, flags: number, stream: number, buffer: Buffer, start: number, end: number): void
   /** A DATA frame of `length` bytes (padding included) begins. */
   onDataBegin(flags: number, stream: number, length: number): void
   onDataPiece(buffer: Buffer, start: number, end: number, isLast: boolean): void
-  /** Of the frame that has begun, so many bytes carry nothing. */
+  /** This many bytes of the open frame are padding. */
   onPadding(bytes: number): void
 }
 

@@ -13,19 +13,19 @@ export interface Http2Limits {
   readonly maxContinuationFrames: number
   /** The largest frame that we accept. */
   readonly maxFrameBytes: number
-  /** What a peer may send on a stream before we answer; grows to `streamWindowBytes` for streams that are read. */
+  /** The initial receive window of a stream; grows to `streamWindowBytes` for streams that are read. */
   readonly initialWindowBytes: number
   readonly streamWindowBytes: number
   readonly connectionWindowBytes: number
   /** Received and not yet taken by a handler, per connection and over all connections of a server. */
   readonly maxConnectionBufferedBytes: number
   readonly maxServerBufferedBytes: number
-  /** Sent by handlers and not yet taken by the peer: from here on `write` says "wait", and new calls are parked. */
+  /** Output of handlers that the peer has not read: above this, `write` returns "wait" and new calls are parked. */
   readonly streamPendingBytes: number
   readonly connectionPendingBytes: number
-  /** The same with what handlers that asked for room are about to say. */
+  /** The same, including responses that handlers have reserved space for. */
   readonly connectionRoomBytes: number
-  /** What may wait in a socket before data frames are held back. */
+  /** Bytes queued in a socket above which DATA frames are held back. */
   readonly socketBacklogBytes: number
   /** Control frames that the peer makes us send and does not read: past this it is cut off. */
   readonly maxControlBacklogBytes: number
@@ -40,7 +40,7 @@ export interface Http2Limits {
   /** Silence after which we ask whether the peer is still there, and how long it may take to answer. */
   readonly keepaliveMs: number
   readonly keepaliveTimeoutMs: number
-  /** A stream whose peer takes nothing of what is waiting for it is reset after this. */
+  /** A stream whose peer reads none of the queued output is reset after this. */
   readonly stallMs: number
 }
 

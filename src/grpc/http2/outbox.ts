@@ -34,7 +34,7 @@ export class Outbox {
     this.#socket = socket
   }
 
-  /** Makes room for `bytes` in one piece; `buffer` and `end` then say where. */
+  /** Reserves `bytes` in one piece; `buffer` and `end` then give its place. */
   reserve(bytes: number): void {
     if (this.end + bytes <= this.#slab.length) return
     this.flush()
@@ -59,7 +59,7 @@ export class Outbox {
     if (this.#socket.writableLength === 0) this.#release()
   }
 
-  /** Forgets everything, for a socket that is gone; the slabs are not reused, since it may still hold them. */
+  /** Drops everything, for a closed socket; the slabs are not reused, since the socket may still hold them. */
   abandon(): void {
     this.#slab = NO_SLAB
     this.#busy = []

@@ -25,7 +25,7 @@ export class Patrol {
   readonly #timing: Timing
   #cancel: () => void
   #pingedAt: number | undefined
-  /** When the peer was last heard of. */
+  /** The time of the last frame of the peer. */
   heardAt: number
 
   /** At first only the handshake is waited for. */

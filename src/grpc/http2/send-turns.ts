@@ -18,7 +18,7 @@ export class SendTurns {
   readonly #peer: PeerSettings
   readonly #ready: Http2Stream[] = []
   readonly #waiting = new Set<Http2Stream>()
-  /** What the peer allows us to send on the connection as a whole. */
+  /** The send window of the whole connection. */
   window = DEFAULT_WINDOW
   /** Data queued by all streams and not yet written. */
   pendingBytes = 0
@@ -29,7 +29,7 @@ export class SendTurns {
     this.#peer = peer
   }
 
-  /** Room for `dataBytes` of this stream now, in one frame, without waiting behind others. */
+  /** Whether `dataBytes` of this stream can be sent now, in one frame, without waiting behind other streams. */
   hasRoomFor(stream: Http2Stream, dataBytes: number): boolean {
     return (
       dataBytes <= this.#peer.maxFrameSize &&

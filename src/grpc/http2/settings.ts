@@ -8,7 +8,7 @@ import {
   SETTING,
 } from './wire-format.ts'
 
-/** What the peer has told us of itself; the protocol's defaults until it does. */
+/** The peer's SETTINGS; the protocol's defaults until they arrive. */
 export interface PeerSettings {
   headerTableSize: number
   maxConcurrentStreams: number

@@ -22,7 +22,7 @@ interface Reader {
 const readers = new WeakMap<Duplex, Reader>()
 let shared: Buffer | undefined
 
-/** What Node's own servers do with an accepted handle; not in the documentation, so everything is looked at first. */
+/** Node's own servers do this with an accepted handle; it is not documented, so every property is checked first. */
 interface Accepted {
   _handle?: { useUserBuffer?: unknown; reading?: boolean } | null
 }
@@ -48,7 +48,7 @@ export function readingShared(accepted: Socket): Socket {
   return socket
 }
 
-/** Tells of bytes as they come. They are lent: they are someone else's when `read` has returned. */
+/** Calls back with received bytes. They are valid until `read` returns. */
 export function onBytes(socket: Duplex, read: (bytes: Buffer) => void): void {
   const reader = readers.get(socket)
   if (reader === undefined) socket.on('data', read)

@@ -1,4 +1,4 @@
-/** A peer that speaks another protocol than HTTP/2, told by its first bytes. */
+/** The protocol of a peer that does not use HTTP/2, detected from its first bytes. */
 export type Stranger = 'http' | 'tls' | 'plain'
 
 export const STRANGER_REASON: Readonly<Record<Stranger, string>> = {
@@ -12,7 +12,7 @@ const TLS_ALERT = 0x15
 const TLS_HANDSHAKE = 0x16
 const TLS_MAJOR = 3
 
-/** What the first bytes on a connection show; undefined when they may be HTTP/2. */
+/** The protocol of the first bytes on a connection; undefined when they may be HTTP/2. */
 export function strangerIn(bytes: Buffer, { isServer }: { readonly isServer: boolean }): Stranger | undefined {
   const [type, major] = bytes
   if ((type === TLS_ALERT || type === TLS_HANDSHAKE) && major === TLS_MAJOR) return 'tls'

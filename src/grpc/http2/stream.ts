@@ -2,7 +2,7 @@ import type { HeaderList } from '../hpack/header-field.ts'
 import type { Outbox } from './outbox.ts'
 import { FRAME_TYPE, putFrameHeader } from './wire-format.ts'
 
-/** What the layer above hears about a stream. After `onReset`, and after both sides have ended, nothing more comes. */
+/** Callbacks to the layer above. After `onReset`, and after both sides have ended, there are no more. */
 export interface StreamReceiver {
   /** A response head (client) or trailers. */
   onHeaders(list: HeaderList, endStream: boolean): void
@@ -10,7 +10,7 @@ export interface StreamReceiver {
   onData(bytes: Uint8Array, endStream: boolean): void
   /** The stream ended before its time: the peer reset it, broke the rules, or the connection was lost. */
   onReset(code: number, reason: string): void
-  /** What waits to be sent has fallen below the mark again. */
+  /** The queued output has fallen below the mark again. */
   onDrained(): void
 }
 
@@ -30,8 +30,8 @@ export interface StreamConnection {
 }
 
 /**
- * One stream: its two windows, what waits to be sent, and who receives. The rules that need the whole connection
- * (order between streams, the shared window) are in `connection.ts`; a stream only keeps its own books.
+ * One stream: its two windows, its send queue and its receiver. Rules for the whole connection (order between streams,
+ * the shared window) are in `connection.ts`.
  */
 export class Http2Stream {
   readonly id: number
@@ -87,17 +87,17 @@ export class Http2Stream {
     this.connection.dataQueued(this, 0)
   }
 
-  /** True when the sender should wait; `onDrained` follows once there is room. */
+  /** True when the sender should wait; `onDrained` follows. */
   get isBehind(): boolean {
     return this.connection.turns.isBehind(this)
   }
 
-  /** Asks for `onDrained`, at the next flush at which little enough waits. */
+  /** Requests `onDrained` at the next flush after which little enough is queued. */
   awaitTurns(): void {
     this.connection.turns.awaits(this)
   }
 
-  /** The receiver has taken `bytes`: they stop counting as buffered, and the peer may send as many again. */
+  /** The receiver has consumed `bytes`: they no longer count as buffered, and the peer may send as many again. */
   consume(bytes: number): void {
     this.release(bytes)
     this.giveBack(bytes)
@@ -150,7 +150,7 @@ export class Http2Stream {
     return size
   }
 
-  /** Lets go of what waits to be sent; answers how much it was. */
+  /** Drops the send queue and returns its size. */
   dropPending(): number {
     const dropped = this.pendingBytes
     this.#parts = NOTHING as Uint8Array[]

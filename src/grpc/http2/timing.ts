@@ -1,4 +1,4 @@
-/** The only clock this engine knows; whoever opens a server or a channel brings it. */
+/** The clock of this engine; the caller that opens a server or a channel passes it in. */
 export interface Timing {
   /** Milliseconds on a monotonic clock. */
   now(): number

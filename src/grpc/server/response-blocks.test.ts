@@ -3,7 +3,7 @@ import { HpackDecoder } from '../hpack/decoder.ts'
 import { STATUS } from '../status.ts'
 import { errorTrailers, literals, ResponseBlocks } from './response-blocks.ts'
 
-/** What a client makes of the blocks, one after the other, with one table for all of them. */
+/** Decodes the blocks one after the other, with one table for all of them. */
 function client(maxTableBytes = 4096) {
   const decoder = new HpackDecoder({ maxTableBytes, maxListBytes: 1 << 20 })
   return (block: Uint8Array): string[] =>

@@ -62,7 +62,7 @@ export class ResponseBlocks {
     return Buffer.concat([this.ok(), more])
   }
 
-  /** The head and end in one of a call that failed before it said anything. */
+  /** Trailers-only: head and end in one, for a call that failed before it sent anything. */
   headAnd(trailers: Buffer): Buffer {
     return Buffer.concat([this.head(), trailers])
   }
@@ -72,7 +72,7 @@ export class ResponseBlocks {
     return this.#settled ? block : this.#prefixed(block)
   }
 
-  /** A peer that wants a smaller table than the usual gets none, and is told so in the next block. */
+  /** A peer that requests a smaller table than the default gets none; the next block says so. */
   peerTableBytes(bytes: number): void {
     if (bytes >= FULL_TABLE_BYTES || this.#isShut) return
     this.#isShut = true
@@ -89,10 +89,10 @@ export class ResponseBlocks {
   }
 }
 
-/** Said to a client that compressed its message. */
+/** Sent to a client that compressed its message. */
 export const ACCEPTED_ENCODINGS = literals([['grpc-accept-encoding', 'identity']])
 
-/** Trailers of a call that failed; `init` may bring details and trailers of its own. */
+/** Trailers of a failed call; `init` may add details and trailers. */
 export function errorTrailers(code: StatusCode, message: string, init: GrpcErrorInit): Buffer {
   const pairs: HeaderPair[] = [['grpc-status', String(code)]]
   if (message !== '') pairs.push(['grpc-message', shortMessage(message)])

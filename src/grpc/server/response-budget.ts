@@ -1,6 +1,6 @@
 import type { Http2Connection } from '../http2/connection.ts'
 
-/** A call that waits for room: to begin at all, or to make an answer of so many bytes. */
+/** A call that waits for budget: to begin at all, or for a response of this size. */
 export interface BudgetWaiter {
   /** 0 for one that waits to begin. */
   readonly wantedBytes: number
@@ -21,7 +21,7 @@ export class ResponseBudget {
     this.#http2 = http2
   }
 
-  /** True when the room is the seeker's at once; else it is told later. */
+  /** True when the budget is granted at once; otherwise `onRoom` is called later. */
   take(seeker: BudgetWaiter, bytes: number): boolean {
     if (this.#line.size === 0 && this.#fits(bytes)) {
       this.#promised += bytes
@@ -64,7 +64,7 @@ export class ResponseBudget {
     }
   }
 
-  /** An answer larger than all the room there is goes alone. */
+  /** A response larger than the whole budget is sent alone. */
   #fits(bytes: number): boolean {
     const { turns, outbox, limits } = this.#http2
     const held = this.#promised + turns.pendingBytes + outbox.backlog

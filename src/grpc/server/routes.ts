@@ -4,12 +4,12 @@ import type { Method, Service } from '../service.ts'
 /** Where a path leads: found once per header block that the peer repeats, and once per call otherwise. */
 export interface Route {
   readonly path: string
-  /** Undefined for a path that nobody serves. */
+  /** Undefined for an unknown path. */
   readonly method: Method | undefined
   readonly observer: MethodObserver
 }
 
-/** Enough to recognise it by; it came from the peer, and goes back to it. */
+/** Truncated: the path came from the peer and is returned to it. */
 const short = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name)
 
 export class Routes {
@@ -33,7 +33,7 @@ export class Routes {
     return this.#byPath.get(path) ?? { path, method: undefined, observer: this.#unknown }
   }
 
-  /** Tells a client whether it is the method or the whole service that is missing. */
+  /** Whether the method or the whole service is missing, for the error message. */
   explainMissing(path: string): string {
     const service = path.split('/')[1] ?? ''
     return this.#services.has(service) ? `unknown method ${short(path)}` : `unknown service ${short(service)}`

@@ -97,7 +97,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
   }
 
   setTrailers(metadata: MetadataInit): void {
-    // Looked at now: once they are on their way, nobody is there to hear that they cannot be sent.
+    // Validated now: after sending has started, errors can no longer be reported.
     metadataPairs(metadata)
     this.#trailers = { ...this.#trailers, ...metadata }
   }
@@ -143,7 +143,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     for (let message = await this.next(); message !== undefined; message = await this.next()) yield message
   }
 
-  // --- What the stream brings ---------------------------------------------------------------------------------------
+  // --- Callbacks of the stream --------------------------------------------------------------------------------------
 
   /** Checks the head, and starts what need not wait for the body. */
   begin(endStream: boolean): void {
@@ -295,7 +295,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     if (this.#stream.gone) this.#connection.http2.lingering--
   }
 
-  /** The stream is gone from the connection's books; a handler that still runs goes on counting. */
+  /** The connection has dropped the stream; a handler that still runs keeps counting. */
   onStreamGone(): void {
     if (this.#handlerRuns) this.#connection.http2.lingering++
     // After a failure someone may still be writing into it: then it is left to the garbage collector.
@@ -358,7 +358,9 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     this.#stream.finish(trailers === undefined ? () => blocks.ok() : () => blocks.okWith(trailers))
   }
 
-  /** Ends the call with a status; anything but a GrpcError is a bug of the handler and is told to nobody outside. */
+  /**
+   * Ends the call with a status. Any error but a GrpcError is a bug of the handler; its text is not sent to the client.
+   */
   fail(error: unknown): void {
     if (this.#over) return
     const failure = error instanceof GrpcError ? error : this.#reportBug(error)
@@ -377,7 +379,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
       const block = errorTrailers(failure.code, failure.message, { ...details, trailers })
       return failure === COMPRESSED ? Buffer.concat([block, ACCEPTED_ENCODINGS]) : block
     } catch (error) {
-      // Trailers that cannot be sent are the handler's bug; the status itself still goes out.
+      // Trailers that cannot be sent are a bug of the handler; the status is sent all the same.
       this.#reportBug(error)
       return errorTrailers(failure.code, failure.message, {})
     }
@@ -388,7 +390,7 @@ export class ActiveCall implements StreamReceiver, ServerCall, Outgoing, Incomin
     return new GrpcError(STATUS.internal, 'internal error')
   }
 
-  /** The call is over: counted once, its deadline let go, everyone who waits is told. */
+  /** The call has ended: count it once, remove its deadline, wake all waiters. */
   #end(code: StatusCode, failure: GrpcError | undefined): void {
     this.#over = true
     this.#failure = failure

@@ -66,7 +66,7 @@ export class ServerConnection implements ConnectionHost, CallConnection {
   }
 
   onGoaway(): void {
-    // The client opens no more streams; those under way go on, and it will close the connection.
+    // The client opens no more streams; running ones continue, then it closes the connection.
   }
 
   onStreamGone(stream: Http2Stream): void {

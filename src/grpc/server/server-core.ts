@@ -26,7 +26,7 @@ export interface CallConnection {
   readonly http2: Http2Connection
   readonly blocks: ResponseBlocks
   readonly room: ResponseBudget
-  /** So much output waits that new calls have to wait. */
+  /** So much output is queued that new calls have to wait. */
   readonly isCongested: boolean
   isWithinBudget(): boolean
 }

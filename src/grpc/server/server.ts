@@ -38,7 +38,7 @@ export interface GrpcServer {
   listen(address: ListenAddress): Promise<ListenAddress>
   /** Takes no new connections or calls, lets running ones end for `graceMs`, then closes what is left. */
   drain(graceMs: number): Promise<void>
-  /** New connections meet these certificates; open ones go on with theirs. Only for a server that was made with TLS. */
+  /** New connections use these certificates; open ones keep theirs. Only for a server that was created with TLS. */
   setTls(tls: ServerTls): void
   close(): void
 }

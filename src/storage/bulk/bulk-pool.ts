@@ -9,7 +9,7 @@ import type { StoredForm } from '../blob-store.ts'
 export const INLINE_BYTES = 64 * 1024
 
 export interface BulkPool {
-  /** Takes a blob in pieces, in the form that they have, to say what it really is. */
+  /** Takes a blob in pieces, compressed or not, and returns its real digest. */
   inspect(fn: DigestFunction, form: StoredForm, maxSize: number): Inspection
   close(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface Inspection {
   update(bytes: Uint8Array): void | Promise<void>
   /** The hash and size of the uncompressed blob; undefined when it is more than `maxSize`, or not zstd at all. */
   finish(): Promise<Inspected | undefined>
-  /** Lets go of it; harmless at any time. */
+  /** Discards it; may be called at any time. */
   cancel(): void
 }
 

@@ -52,7 +52,7 @@ function unpacking(
       try {
         yield next.bytes
       } finally {
-        next.used() // also when nobody asks for more
+        next.used() // also when no more bytes are requested
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Gathers what is said until `later` comes, and sends it as one list. */
+/** Collects messages until `later` runs, and sends them as one list. */
 export function inLists<T>(send: (list: readonly T[]) => void, later: (flush: () => void) => void): (word: T) => void {
   let list: T[] = []
   const flush = (): void => {

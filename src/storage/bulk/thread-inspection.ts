@@ -5,9 +5,9 @@ import type { ToBulkThread } from './thread-messages.ts'
 /** The slabs and the voice of the thread that an inspection is on. */
 interface Thread {
   say(message: ToBulkThread): void
-  /** -1 when there is none now; `onSlab` follows. */
+  /** Returns -1 when no slab is free; `onSlab` follows. */
   takeSlab(inspection: ThreadInspection): number
-  /** So few are left that none must be kept which is not full. */
+  /** Few slabs are free: partly filled ones must be sent. */
   readonly hasFewSlabs: boolean
   giveSlab(slab: number): void
   slab(number: number): Uint8Array
@@ -42,7 +42,7 @@ export class ThreadInspection implements Inspection {
     this.#keepNoneOfFew()
   }
 
-  /** There is one again, for whoever takes it first. */
+  /** A slab is free again; the first waiter takes it. */
   onSlab(): void {
     this.#wake?.()
   }

@@ -2,8 +2,8 @@ import type { DigestFunction } from '../../base/digest.ts'
 import type { StoredForm } from '../blob-store.ts'
 
 /**
- * What the main thread says to a bulk thread. Bytes lie in slabs of shared memory that are made known once. Both sides
- * speak in lists, all that they have to say in a turn at once: waking the other costs more than the words.
+ * Messages from the main thread to a bulk thread. Bytes are in slabs of shared memory that are announced once. Both
+ * sides send lists, one per turn, because waking a thread costs more than the messages.
  */
 export type ToBulkThread =
   | { readonly kind: 'slab'; readonly slab: number; readonly memory: SharedArrayBuffer }

@@ -7,9 +7,9 @@ import type { FromBulkThread, ToBulkThread } from './thread-messages.ts'
 
 /** Enough to overlap copying with hashing, and few hops. */
 const SLAB_BYTES = 256 * 1024
-/** Of one thread: however many uploads there are, they share these. */
+/** Slabs per thread, shared by all uploads. */
 const MOST_SLABS = 64
-/** With fewer left, nobody keeps one that is not full. */
+/** With fewer slabs free, partly filled ones are sent. */
 const FEW_SLABS = 16
 
 const SOURCE = new URL('./bulk-thread.ts', import.meta.url)
@@ -51,14 +51,14 @@ class BulkThread {
     const inspection = this.#inspections.get(id)
     this.#inspections.delete(id)
     if (inspection !== undefined) this.#waiting.delete(inspection)
-    // It may have been woken for a slab that it does not want any more.
+    // The upload may no longer need the slab that it waited for.
     this.#wakeWaiting()
     this.#keepAlive()
   }
 
   readonly say = inLists<ToBulkThread>((list) => this.#worker.postMessage(list), setImmediate)
 
-  /** A slab to fill, or -1: then it is told when there may be one. */
+  /** A slab to fill, or -1: then `onSlab` is called later. */
   takeSlab(inspection: ThreadInspection): number {
     const free = this.#free.pop()
     if (free !== undefined) return free

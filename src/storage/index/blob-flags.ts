@@ -1,4 +1,4 @@
-/** What a record's flags mean. The journal keeps the low four; the high four are about this opening of the store. */
+/** The flags of a record. The journal stores the low four; the high four are valid until the store is closed. */
 export const BLOB_FLAGS = {
   /** Stored as zstd, not as it is. */
   zstd: 0x01,

@@ -22,11 +22,11 @@ import { Records, WORD } from './records.ts'
 import { HashSlots } from './slots.ts'
 
 export interface BlobIndexOptions {
-  /** How many blobs there will be soon: room for them is made at once. */
+  /** The expected number of blobs, to allocate memory once. */
   readonly expected?: number
   /** Records that are allocated at a time: a power of two. */
   readonly segmentRecords?: number
-  /** Two 32-bit numbers that nobody outside this process may know; drawn at random when not given. */
+  /** Two secret 32-bit numbers of this process; random by default. */
   readonly seed?: readonly [number, number]
 }
 
@@ -137,8 +137,8 @@ export class BlobIndex {
   }
 
   /**
-   * Sets `absent[i]` to 1 for each digest that is not held, and to 0 for each that is, which also touches it.
-   * The tag says what function the digests are of, and in what space.
+   * Sets `absent[i]` to 1 for each digest that is not stored, and to 0 for each that is, which also touches it. The tag
+   * combines the digest function and the space.
    */
   missing(tag: number, list: DigestList, absent: Uint8Array, seconds: number): void {
     const words = wordsOf(list.hashes)

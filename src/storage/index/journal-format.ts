@@ -38,7 +38,7 @@ import type { BlobIndex } from './blob-index.ts'
 
 export const JOURNAL_VERSION = 1
 export const MAGIC = 0x58444957
-/** Of a header, and of an entry. */
+/** The size of a header and of an entry. */
 export const JOURNAL_UNIT_BYTES = 56
 /** The longest block is just under 56 KiB. */
 export const MOST_ENTRIES = 1023
@@ -76,7 +76,7 @@ export class JournalWriter {
     this.#sequence = sequence
   }
 
-  /** What `take` would answer now; 0 when there is nothing to write. */
+  /** The number of bytes that `take` would return now; 0 when there is nothing to write. */
   get bytes(): number {
     return this.#end
   }
@@ -119,7 +119,7 @@ export class JournalWriter {
     this.#add(KIND.closed)
   }
 
-  /** Whole blocks with all that was said since the last time; they are the caller's to keep. */
+  /** Complete blocks with all entries since the last call; the caller owns them. */
   take(): Uint8Array<ArrayBuffer> {
     this.#seal()
     const taken = this.#bytes.slice(0, this.#end)

@@ -1,4 +1,4 @@
-/** Reads an index journal into a blob index: journal-format.ts draws the file and says what may be counted on. */
+/** Reads an index journal into a blob index; journal-format.ts describes the format and its guarantees. */
 import { crc32 } from 'node:zlib'
 import { type BlobIndex, KEPT_HASH_BYTES } from './blob-index.ts'
 import { ENTRY, HEADER, JOURNAL_UNIT_BYTES, JOURNAL_VERSION, KIND, MAGIC, MOST_ENTRIES } from './journal-format.ts'
@@ -10,15 +10,15 @@ export interface JournalEnd {
   /** Bytes behind them. */
   readonly tornBytes: number
   /**
-   * Whole blocks lie behind the cut: more went bad than the tail, and what the index says now may be long out of date.
-   * Only the packs know better.
+   * Complete blocks follow the cut: more than the tail is corrupt, and the index may be out of date. Only the packs are
+   * correct.
    */
   readonly damaged: boolean
   /** The store was closed in order, and not opened since. */
   readonly closed: boolean
   /** For the writer that continues the file. */
   readonly nextSequence: number
-  /** By pack number; packs that are gone are not among them. */
+  /** By pack number; without deleted packs. */
   readonly packs: ReadonlyMap<number, PackMarks>
 }
 
@@ -26,7 +26,7 @@ export interface JournalEnd {
 export interface PackMarks {
   /** All before it is on disk. */
   readonly synced: number
-  /** Where the last blob begins of those that any entry put or moved here; -1 when there is none. */
+  /** The offset of the last blob that an entry put or moved here; -1 when there is none. */
   readonly last: number
 }
 
@@ -36,7 +36,7 @@ export class JournalLoader {
   readonly #packs = new Map<number, { synced: number; last: number }>()
   readonly #gone = new Set<number>()
   readonly #location = { pack: 0, offset: 0, storedBytes: 0, flags: 0 }
-  /** The beginning of a block whose end is still to come. */
+  /** The beginning of an incomplete block. */
   #held: Uint8Array = new Uint8Array(0)
   #readBytes = 0
   #wholeBytes = 0
@@ -45,11 +45,11 @@ export class JournalLoader {
   #closed = false
   #cut = false
   #damaged = false
-  /** Of the entry that was applied last: many in a row are of one pack. */
+  /** The pack of the last entry: many entries in a row have the same pack. */
   #marks: { synced: number; last: number } | undefined
   #marksOf = -1
 
-  /** All blobs count as touched at `touch`, in seconds. Make the index with room for what the file may hold. */
+  /** All blobs count as touched at `touch`, in seconds. The index must have capacity for all entries of the file. */
   constructor(index: BlobIndex, touch: number) {
     this.#index = index
     this.#touch = touch
@@ -70,7 +70,7 @@ export class JournalLoader {
     this.#held = new Uint8Array(bytes.subarray(at))
   }
 
-  /** Removes what lay in packs that are gone, and says how the journal ended. */
+  /** Removes records of deleted packs, and reports how the journal ended. */
   end(): JournalEnd {
     if (this.#gone.size > 0) {
       this.#index.iterate(0, Number.POSITIVE_INFINITY, (record) => {
@@ -181,7 +181,7 @@ export class JournalLoader {
     return marks
   }
 
-  /** Blocks begin at multiples of the unit, so that those behind a bad one can be found. */
+  /** Blocks begin at multiples of the unit, so that the blocks behind a corrupt one can be found. */
   #searchBehindCut(bytes: Uint8Array, view: DataView, from: number): number {
     let at = from
     for (; at + JOURNAL_UNIT_BYTES <= bytes.length; at += JOURNAL_UNIT_BYTES) {

@@ -16,7 +16,7 @@
  * first. Removal shifts entries back instead of leaving marks, so that a page depends on what it holds, not on its past.
  */
 
-/** What is asked of the records (records.ts). */
+/** The functions of the records (records.ts) that the slots use. */
 interface KeyedRecords {
   warmth: number
   hash(record: number): number
@@ -28,7 +28,7 @@ interface KeyedRecords {
 const PAGE_SHIFT = 9
 const PAGE_SLOTS = 1 << PAGE_SHIFT
 const PAGE_MASK = PAGE_SLOTS - 1
-/** Pages are allocated so many at a time: one mebibyte. */
+/** Pages are allocated in groups of one mebibyte. */
 const SEGMENT_SHIFT = 9
 const SEGMENT_MASK = (1 << SEGMENT_SHIFT) - 1
 const SEGMENT_SLOT_MASK = (1 << (SEGMENT_SHIFT + PAGE_SHIFT)) - 1
@@ -62,7 +62,7 @@ const spread = (hash: number): number => Math.imul(hash, 0x9e3779b1)
 const homeOf = (mixed: number): number => (mixed >>> 18) & PAGE_MASK
 
 export class HashSlots {
-  /** Of all shared buffers. */
+  /** The bytes of all shared buffers. */
   bytes = 0
   readonly #records: KeyedRecords
   readonly #segments: Int32Array[] = []
@@ -73,13 +73,13 @@ export class HashSlots {
   #scales: Float64Array = new Float64Array(0)
   #groups = 0
   #directory: Uint32Array
-  /** What a hash is shifted by to find its place in the directory. */
+  /** The shift that maps a hash to its place in the directory. */
   #shift: number
   /** Entries of the group that is being spread. */
   readonly #gathered = new Int32Array(MOST_PAGES * PAGE_SLOTS)
   readonly #hashes = new Uint32Array(MOST_PAGES * PAGE_SLOTS)
 
-  /** Makes room for as many entries as are expected, so that they need not be spread again and again as they come. */
+  /** Allocates capacity for the expected entries, so that they are not rehashed again and again. */
   constructor(records: KeyedRecords, expected: number) {
     this.#records = records
     const halvings = FIRST_LENGTHS.map((length) => halvingsFor((expected * length) / FIRST_PLACES))
@@ -95,7 +95,7 @@ export class HashSlots {
     }
   }
 
-  /** The record that has the key at `keys[from]`, whose hash is given, or -1. */
+  /** Finds the record with the key at `keys[from]`, whose hash is given, or -1. */
   find(keys: Uint32Array, from: number, hash: number): number {
     const page = this.#pageOf(hash)
     const slots = this.#segments[page >>> SEGMENT_SHIFT] as Int32Array
@@ -112,10 +112,7 @@ export class HashSlots {
     return -1
   }
 
-  /**
-   * Of the records whose keys differ from this one at most in the size, the one that is found as number `nth` (0 is the
-   * first), or -1 when there are not so many.
-   */
+  /** Among the records whose keys differ at most in the size, the record number `nth` (0 is the first), or -1. */
   findNamed(key: Uint32Array, hash: number, nth: number): number {
     const page = this.#pageOf(hash)
     const slots = this.#segments[page >>> SEGMENT_SHIFT] as Int32Array
@@ -134,8 +131,8 @@ export class HashSlots {
   }
 
   /**
-   * For each hash the first record that may be the one, or 0 when there is none: what `find` would look at, for many
-   * at once, each step for all of them before the next, so that the waits for memory overlap.
+   * For each hash the first candidate record, or 0. The same steps as `find`, but each step runs for all hashes before
+   * the next, so that the waits for memory overlap.
    */
   likely(hashes: Uint32Array, count: number, into: Int32Array): void {
     let sum = 0
@@ -163,7 +160,7 @@ export class HashSlots {
     return 0
   }
 
-  /** Adds a record whose key is not there yet. */
+  /** Adds a record whose key is not in the table yet. */
   add(record: number, hash: number): void {
     let row = this.#groupOf(hash) * ROW
     if ((this.#rows[row + ENTRIES] as number) >= PER_PAGE * (this.#rows[row + PAGES] as number)) {
@@ -189,7 +186,7 @@ export class HashSlots {
     for (let i = 0, at = hole; i < run; i++) {
       at = (at + 1) & PAGE_MASK
       const home = homeOf(spread(this.#records.hash(this.#gathered[i] as number)))
-      if (((at - home) & PAGE_MASK) < ((at - hole) & PAGE_MASK)) continue // it would be before its home there
+      if (((at - home) & PAGE_MASK) < ((at - hole) & PAGE_MASK)) continue // there it would be before its home slot
       slots[base + hole] = slots[base + at] as number
       hole = at
     }
@@ -310,7 +307,7 @@ export class HashSlots {
     }
   }
 
-  /** Gives an empty group so many pages. */
+  /** Gives an empty group this many pages. */
   #resize(group: number, pages: number): void {
     const row = group * ROW
     let has = this.#rows[row + PAGES] as number

@@ -25,7 +25,7 @@ import {
 import { Roots } from './roots.ts'
 
 const { zstd: ZSTD, checked: CHECKED } = BLOB_FLAGS
-/** Must not be evicted; for this opening only, as roots are told anew each time. */
+/** Pinned blobs must not be evicted; valid until the store is closed, because roots are set again at each start. */
 const ROOT = 0x40
 
 const WIDTHS: number[] = []
@@ -107,7 +107,7 @@ export class Catalogue {
     return (this.index.flags(record) & ROOT) !== 0
   }
 
-  /** Takes note of a record whose header stands in `stage`. */
+  /** Registers a record whose header is in `stage`. */
   admit(stage: Buffer, at: number, place: RecordPlace, intent: Intent): void {
     fillHeader(this.#header, stage, at)
     this.admitHeader(this.#header, place, intent)
@@ -126,7 +126,7 @@ export class Catalogue {
     } else if (intent.from !== undefined && this.isAt(known, intent.from)) this.#move(known, place)
   }
 
-  /** What is dropped is absent from now on. */
+  /** Removes a record: its blob is absent from now on. */
   drop(record: number): void {
     this.#leave(record)
     this.#journal.drop(this.index, record)
@@ -170,7 +170,7 @@ export class Catalogue {
     this.#journal.move(this.index, record)
   }
 
-  /** Goes through all records, so many at a time before others have their turn. */
+  /** Visits all records, in slices, and yields to the event loop between slices. */
   async eachRecord(slice: number, visit: (record: number) => void): Promise<void> {
     for (let from = 0; from !== -1; ) {
       from = this.index.iterate(from, slice, visit)
@@ -186,7 +186,7 @@ export class Catalogue {
     return found
   }
 
-  /** Counts a record that the journal told of. */
+  /** Counts a record that was read from the journal. */
   enter(record: number): void {
     this.#enter(record)
   }

@@ -3,8 +3,8 @@ import { FaultError } from '../../base/fault.ts'
 const RETRY_AFTER_MS = 10_000
 
 /**
- * Whether there is space for more. Writers who find none wait until reclaiming has made some; when reclaiming finds that
- * only roots are left, they are sent away with a time to come back. Reads never ask.
+ * Limits the disk space of the store. Writers wait while reclaiming frees space; when only pinned blobs are left, their
+ * writes fail with a retry time. Reads never wait.
  */
 export class DiskSpace {
   readonly #limit: number
@@ -17,7 +17,7 @@ export class DiskSpace {
   #stuckAt: number | undefined
   readonly #stepBytes: number
 
-  /** After it got stuck, reclaiming is tried again when `stepBytes` more have come in, or a root has gone. */
+  /** After reclaiming freed nothing, it is retried when `stepBytes` more were written, or when a root was released. */
   constructor(limit: number, stepBytes: number, used: () => number) {
     this.#limit = limit
     this.#stepBytes = stepBytes
@@ -36,12 +36,12 @@ export class DiskSpace {
     return this.#waiting.length
   }
 
-  /** Throws when so much would not fit if all else went. */
+  /** Throws when this many bytes exceed the limit even in an empty store. */
   mayEverHold(bytes: number): void {
     if (bytes > this.#limit) throw this.#fault()
   }
 
-  /** Resolves when so many bytes may be written. */
+  /** Resolves when this many bytes may be written. */
   wait(bytes: number): void | Promise<void> {
     if (this.bytes + bytes <= this.#limit) return
     this.mayEverHold(bytes)
@@ -63,7 +63,7 @@ export class DiskSpace {
     if (bytes > 0) this.freed()
   }
 
-  /** There is more room now, or there may be. */
+  /** Space was freed, or may have been. */
   freed(): void {
     this.#stuckAt = undefined
     while (this.#waiting.length > 0) {
@@ -74,7 +74,7 @@ export class DiskSpace {
     }
   }
 
-  /** Nothing more can go: whoever waits, waits in vain. */
+  /** Nothing more can be evicted: all waiting writes fail. */
   stuck(): void {
     this.#stuckAt = this.bytes
     for (const { reject } of this.#waiting.splice(0)) reject(this.#fault())

@@ -6,7 +6,10 @@
  * trip through libuv's pool costs 10 to 40. Everything that may wait for a disk is asynchronous.
  */
 export interface FileLayer {
-  /** Refuses, with the holder's process id, when another process has this folder; the answer lets go of it. */
+  /**
+   * Throws, with the process ID of the holder, when another process has locked this folder; the returned function
+   * unlocks it.
+   */
   lock(): () => void
   /** Opens for reading and writing; a new file must not exist yet. */
   open(path: string, mode: 'existing' | 'new'): DataFile

@@ -22,7 +22,7 @@ export function holdFolder(folder: string, pid: number): () => void {
   try {
     writeFileSync(names, `${pid}\n`)
   } catch (error) {
-    // It only informs people: a full disk must not keep the server from starting.
+    // For information only: a full disk must not prevent the start of the server.
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
   }
   return () => lock.close()

@@ -12,11 +12,11 @@ export interface ForgetfulFiles extends FileLayer {
   readonly writes: number
   /** Lets the power fail at that write: it and everything after it throws. */
   cutAtWrite(number: number): void
-  /** What the next start finds. */
+  /** The files after a power cut. */
   afterCut(random: Random): ForgetfulFiles
-  /** What the next start of the process finds when only the process died. */
+  /** The files after a crash of the process only. */
   afterKill(): ForgetfulFiles
-  /** From now on writes past so many bytes in all files throw this error, after writing what fits. */
+  /** From now on, writes beyond this total size throw this error, after writing the part that fits. */
   limit(bytes: number, code?: 'ENOSPC' | 'EIO'): void
   /** Makes syncs fail while true. */
   failSyncs: boolean
@@ -175,7 +175,7 @@ export function forgetfulFiles(start: Map<string, Content> = new Map()): Forgetf
   return layer
 }
 
-/** What a disk may hold of a file: each write since the last sync whole, in part, or not at all. */
+/** The content that a disk may have after a power cut: each write since the last sync whole, in part, or not at all. */
 function remains({ synced, pending }: Content, random: Random): Content {
   let bytes = Buffer.from(synced)
   for (const { at, bytes: written } of pending) {

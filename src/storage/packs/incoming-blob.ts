@@ -25,7 +25,7 @@ import {
 
 const BUFFER_BYTES = 1024 * 1024
 const SPARE_BUFFERS = 16
-/** What is gathered lies in blocks that are used again: fresh memory for every upload keeps the collector busy. */
+/** The blocks in memory are reused: new memory for every upload would load the garbage collector. */
 const FIRST_BLOCK_BYTES = 64 * 1024
 const BLOCK_BYTES = 256 * 1024
 const SPARE_BLOCKS = 64
@@ -42,11 +42,11 @@ export interface IncomingTools {
   /** A file of its own is in place. */
   admitSolo(header: RecordHeader, number: number, bytes: number): void
   readonly gathering: Gathering
-  /** So many bytes are on their way to disk. */
+  /** Bytes that are being written to disk. */
   wrote(bytes: number): void
 }
 
-/** What all uploads together hold in memory. */
+/** The memory of all uploads together. */
 export class Gathering {
   readonly #maxBytes: number
   #bytes = 0
@@ -57,7 +57,7 @@ export class Gathering {
     this.#maxBytes = maxBytes
   }
 
-  /** Another block for an upload that has so many; undefined when all uploads together hold enough. */
+  /** Another block for an upload; undefined when all uploads together have reached the limit. */
   takeBlock(had: number): Buffer | undefined {
     const size = had === 0 ? FIRST_BLOCK_BYTES : BLOCK_BYTES
     if (this.#bytes + size > this.#maxBytes) return undefined
@@ -130,7 +130,7 @@ export class IncomingBlob implements BlobWriter {
     this.#solo = undefined
   }
 
-  /** Answers how much of it there was room for. */
+  /** Returns how many bytes fit. */
   #gather(bytes: Uint8Array): number {
     for (let at = 0; at < bytes.length; ) {
       const last = this.#blocks.at(-1)
@@ -240,7 +240,7 @@ class SoloFile {
         this.#end()
         return this.#tools.files.unlink(incomingPath(this.#number))
       })
-      .catch(() => {}) // what is left in incoming/ goes at the next start
+      .catch(() => {}) // the next start deletes the files left in incoming/
   }
 
   async #writeMore(bytes: Uint8Array): Promise<void> {
@@ -272,7 +272,7 @@ class SoloFile {
         throw writeFault(error)
       })
       .finally(() => this.#giveBuffer(full))
-    this.#running.catch(() => {}) // whoever comes next hears of it
+    this.#running.catch(() => {}) // the next write reports the error
   }
 
   #end(): void {

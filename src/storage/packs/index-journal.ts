@@ -20,7 +20,7 @@ const NAME = 'journal'
 const NEXT = 'journal.next'
 const CHUNK_BYTES = 1024 * 1024
 const SLICE_RECORDS = 16_384
-/** Appended when so much has gathered, without waiting for the next tick. */
+/** Entries are appended at this size, without waiting for the next tick. */
 const APPEND_BYTES = 256 * 1024
 /** Rewritten when it is this many times as long as it need be, and not small anyway. */
 const EXCESS = 3
@@ -83,7 +83,7 @@ export class IndexJournal {
     this.#failed = failed
   }
 
-  /** How many entries the file may hold, to make room for them in the index. */
+  /** The largest number of entries in the file, to allocate the index. */
   entries(): number {
     if (!this.#files.list(INDEX).includes(NAME)) return 0
     const file = this.#files.open(`${INDEX}/${NAME}`, 'existing')
@@ -92,7 +92,7 @@ export class IndexJournal {
     return entries
   }
 
-  /** Fills the index with what the file says, and goes on where it ends. */
+  /** Loads the file into the index, and appends behind its last valid block. */
   async load(index: BlobIndex, seconds: number): Promise<JournalEnd> {
     const names = this.#files.list(INDEX)
     if (names.includes(NEXT)) await this.#files.unlink(`${INDEX}/${NEXT}`)
@@ -188,7 +188,7 @@ export class IndexJournal {
     }
   }
 
-  /** Says that all is well, and that nothing need be looked at when the store is opened again. */
+  /** Marks a clean close, so that the next start verifies nothing. */
   async close(): Promise<void> {
     await this.append() // so that the last word has a block of its own, and can be taken back
     this.#current?.writer.closed()
@@ -196,7 +196,7 @@ export class IndexJournal {
     this.#current?.close()
   }
 
-  /** Lets go of the file without a word. */
+  /** Closes the file without marking a clean close. */
   abandon(): void {
     this.#current?.close()
   }
@@ -213,8 +213,8 @@ export class IndexJournal {
 }
 
 /**
- * From here on the close before this one counts for nothing. It is cut off rather than overruled by what is appended:
- * that takes no space, and a full disk has none. False when it shares its block with other entries.
+ * Removes the mark of the last clean close. It is truncated and not overwritten by an entry: that needs no space on a
+ * full disk. Returns false when other entries are in the same block.
  */
 async function takeBackClose(file: DataFile, end: number): Promise<boolean> {
   const header = Buffer.alloc(ENTRY_BYTES)

@@ -70,7 +70,7 @@ const writeOnce = (fd: number, pieces: Uint8Array[], position: number): Promise<
     fs.writev(fd, pieces, position, (error, bytes) => (error === null ? resolve(bytes) : reject(error)))
   })
 
-/** What is left after a short write, as comes before a full disk says that it is full. */
+/** Writes the rest after a short write, which precedes ENOSPC. */
 function withoutFirst(pieces: Uint8Array[], bytes: number): Uint8Array[] {
   let skip = bytes
   let index = 0

@@ -1,10 +1,10 @@
 import type { ReclaimEvent } from './reclaim.ts'
 import type { RecoveryReport, TruncationReport } from './recovery.ts'
 
-/** What happens behind the store's port, for logs and metrics. */
+/** Events of the pack store, for logs and metrics. */
 export interface PackEvents {
   recovered(report: RecoveryReport): void
-  /** A file of the store is shorter than the index says, or gone: its last blobs are absent now. */
+  /** A file of the store is shorter than in the index, or missing: its last blobs are absent now. */
   truncated(report: TruncationReport): void
   reclaimed(event: ReclaimEvent): void
   /** Blobs went bad on disk and are absent now. */

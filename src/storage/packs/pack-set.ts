@@ -76,7 +76,7 @@ export class PackSet {
     return ++this.#last
   }
 
-  /** Numbers that were ever used are not used again: a journal may still speak of them. */
+  /** Numbers are never reused: a journal may still refer to them. */
   skipTo(number: number): void {
     this.#last = Math.max(this.#last, number)
   }
@@ -105,7 +105,7 @@ export class PackSet {
     this.#bytes += bytes
   }
 
-  /** Opened when it is not; a file that has gone or cannot be opened is the caller's to deal with. */
+  /** Opens the file when it is not open; the caller handles a missing or unreadable file. */
   fileOf(pack: Pack): DataFile {
     pack.usedAt = ++this.#uses
     if (pack.file !== undefined) return pack.file

@@ -16,7 +16,7 @@ export interface SpaceTools {
   readonly writer: PackWriter
   readonly room: DiskSpace
   readonly incoming: IncomingTools
-  /** Blobs of so many bytes are on their way to a pack. */
+  /** Bytes of blobs that are being written to a pack. */
   wrote(bytes: number): void
 }
 

@@ -6,7 +6,7 @@ import { type PackStore, type PackStoreOptions, packStore } from './pack-store.t
 export interface Opened {
   readonly store: PackStore
   readonly clock: ManualClock
-  /** What was heard of, by name, in order. */
+  /** The recorded events, by name, in order. */
   readonly heard: string[]
 }
 

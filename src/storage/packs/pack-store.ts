@@ -48,7 +48,7 @@ export interface PackStoreOptions {
   readonly packBytes?: number
   /** Blobs over this size have files of their own. */
   readonly soloBytes?: number
-  /** What all uploads together may hold in memory before they go to files. */
+  /** The memory of all uploads together; above it they continue in files. */
   readonly gatherBytes?: number
   /** How much may be written, and how long it may lie, before it is synced under `process`. */
   readonly syncEveryBytes?: number
@@ -61,7 +61,7 @@ export interface PackStoreOptions {
 export interface PackStore {
   /** The blobs of one space, 0 to 254. */
   space(number: number): BlobStore
-  /** What is stored under names that are not hashes of it. */
+  /** Values, whose names are not their hashes. */
   values(): ValueStore
   /** Keeps a blob from being evicted, whether it is there already or comes later, until it is unpinned as often. */
   pin(digest: Digest, space?: number): void
@@ -69,7 +69,7 @@ export interface PackStore {
   /** Resolves when everything that was acknowledged before survives a loss of power. */
   makeDurable(): Promise<void>
   figures(): PackFigures
-  /** For whoever looks after the store. */
+  /** For operators. */
   readonly admin: PackAdmin
   close(): Promise<void>
 }
@@ -180,10 +180,10 @@ class OpenStore {
       pack.synced = pack.end
       this.#journal.packSynced(pack)
     }
-    // From here on the close before this one counts for nothing, and a loss of power must not bring it back.
+    // From here on the last clean close is no longer valid, also after a power cut.
     this.#journal.opened()
     await this.#journal.sync().catch((error: unknown) => {
-      // A full disk must not keep us from serving what we have: the journal is told as soon as there is space.
+      // A full disk must not prevent reads: the journal is written as soon as there is space.
       if (!isFullDisk(error)) throw error
       events.failed(error, 'journal')
     })
@@ -264,7 +264,7 @@ class OpenStore {
     const pack = this.#packs.add(number, true, bytes)
     this.#catalogue.admitHeader(header, { pack: number, unit: 0 }, PUT)
     if (pack.live === 0) {
-      this.#packs.remove(pack).catch((error) => this.#options.events.failed(error, 'write')) // somebody was faster
+      this.#packs.remove(pack).catch((error) => this.#options.events.failed(error, 'write')) // another write was faster
       return
     }
     if (this.#options.durability === 'power') {

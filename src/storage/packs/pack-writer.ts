@@ -43,7 +43,7 @@ export interface RecordPlace {
   readonly unit: number
 }
 
-/** What is to be done once the record is there. */
+/** The change of the index when the record is written. */
 export interface Intent {
   readonly kind: 'put' | 'replace' | 'copy'
   /** Copies only: where the index must still point, and the record's first place. */
@@ -59,9 +59,12 @@ export interface PackWriterOptions {
   readonly packBytes: number
   /** Under `process`, how much may be written before a sync is started. */
   readonly syncEveryBytes: number
-  /** Told of each record when it may be read; `header` is where its header stands in the stage. Keeps nothing of it. */
+  /**
+   * Called for each record when it can be read; `header` is the offset of its header in the stage, valid during the
+   * call.
+   */
   admit(stage: Buffer, header: number, place: RecordPlace, intent: Intent): void
-  /** Told that a pack is safe up to its `synced`. */
+  /** Called when a pack is synced up to its `synced`. */
   synced(pack: Pack): void
   failed(error: unknown, what: 'write' | 'sync'): void
 }
@@ -89,7 +92,7 @@ export class Batch {
       this.resolve = resolve
       this.reject = reject
     })
-    this.done.catch(() => {}) // a copy's batch may have nobody waiting
+    this.done.catch(() => {}) // the batch of a copy may have no waiter
   }
 
   cut(): void {
@@ -126,7 +129,7 @@ export class PackWriter {
     return this.#current
   }
 
-  /** Goes on writing at the end of a pack that an earlier run began. */
+  /** Continues at the end of a pack of an earlier run. */
   resume(pack: Pack): void {
     this.#packs.hold(pack)
     this.#current = pack
@@ -140,8 +143,8 @@ export class PackWriter {
   }
 
   /**
-   * Puts one record on its way; its batch tells when it is there. The payload's bytes must not change until then. This
-   * is the hot path: nothing is allocated for a small blob.
+   * Queues one record; its batch resolves when it is written. The payload must not change until then. This is the hot
+   * path: nothing is allocated for a small blob.
    */
   add(key: Key, form: StoredForm, payload: Uint8Array, intent: Intent): Batch {
     const stored = payload.length
@@ -276,7 +279,7 @@ export class PackWriter {
     return next
   }
 
-  /** Headers say where they stand, and that is known only now. */
+  /** Headers contain their offset, which is known only now. */
   #seal(batch: Batch, pack: Pack): void {
     batch.cut()
     for (let i = 0; i < batch.headers.length; i++) {
@@ -304,7 +307,7 @@ export class PackWriter {
     const { pack, start } = batch
     if (pack === undefined) return
     if (!isFullDisk(error)) this.#abandon(pack)
-    // Only to give the space back: what lies behind a pack's end is not there for anybody.
+    // Only frees the space: bytes behind the end of a pack are never read.
     await pack.file?.truncate(start).catch(() => this.#abandon(pack))
   }
 
@@ -349,7 +352,7 @@ export class PackWriter {
         batch.reject(new FaultError({ kind: 'unavailable', what: 'the disk could not make the blobs safe' }))
       }
     }
-    // Only now: the journal must not say that a pack is safe up to here before it has told what is in it.
+    // Only now: the journal must contain the records before it marks them as synced.
     for (const { pack, end } of dirty) {
       this.#packs.release(pack)
       if (this.#poisoned.has(pack)) continue
@@ -377,7 +380,7 @@ const codeOf = (error: unknown): string =>
 
 export const isFullDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
 
-/** How a failed write is told to callers. */
+/** The fault that callers get for a failed write. */
 export function writeFault(error: unknown): FaultError {
   if (error instanceof FaultError) return error
   if (isFullDisk(error))

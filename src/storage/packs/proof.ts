@@ -6,12 +6,12 @@ import { functionNumberOf, type RecordHeader, spaceOf } from './record-format.ts
 
 /** The space of values: what is stored under a name that is not its hash, as the action cache does. */
 export const VALUE_SPACE = 255
-/** A value's own SHA-256 stands before it: there is no other way to tell whether it is whole. */
+/** The SHA-256 of a value is stored before it: there is no other way to verify it. */
 export const VALUE_PROOF_BYTES = 32
 
 const isValue = ({ tag }: RecordHeader): boolean => spaceOf(tag) === VALUE_SPACE
 
-/** Whether a payload is what its header says, by the whole hash: CRCs are for decay, not for proof. */
+/** Verifies a payload against its header by the whole hash. CRCs detect corruption only. */
 export function isProven(header: RecordHeader, payload: Uint8Array): boolean {
   if (isValue(header)) {
     const value = payload.subarray(VALUE_PROOF_BYTES)

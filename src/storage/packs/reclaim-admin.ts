@@ -1,4 +1,4 @@
-/** What the pack store offers to whoever looks after it: figures, and space when they ask for it. */
+/** The operator's functions of the pack store: figures, and reclaiming on request. */
 import type { Clock } from '../../base/clock.ts'
 import { invalid } from '../../base/fault.ts'
 import type { ReclaimProgress, ReclaimRequest, StorageFigures } from '../../model/storage-figures.ts'
@@ -6,7 +6,7 @@ import type { Reclaimer, ReclaimListener, ReclaimTools } from './reclaim.ts'
 import { estimate } from './reclaim-estimate.ts'
 
 const SLICE_RECORDS = 16_384
-/** Finding the oldest touch goes through all blobs, and anybody may ask as often as they like. */
+/** Finding the oldest touch scans all blobs, so its result is cached. */
 const OLDEST_HOLDS_MS = 10_000
 
 export interface PackFigures {
@@ -19,7 +19,7 @@ export interface PackFigures {
 
 export interface PackAdmin {
   figures(): Promise<StorageFigures>
-  /** One at a time; throws `exists` when somebody else's is under way, and `cancelled` when the caller leaves. */
+  /** One at a time; throws `exists` while another reclaim runs, and `cancelled` when the caller disconnects. */
   reclaim(wish: ReclaimRequest, listener: ReclaimListener): Promise<ReclaimProgress>
 }
 

@@ -1,4 +1,6 @@
-/** What a reclaim would free, without freeing it. About: packs are rewritten whole, and blobs are touched meanwhile. */
+/**
+ * Estimates how much a reclaim would free. It is not exact: packs are rewritten whole, and blobs are touched meanwhile.
+ */
 import type { ReclaimGoal, ReclaimProgress } from '../../model/storage-figures.ts'
 import { type ReclaimTools, WORTHWHILE } from './reclaim.ts'
 import { bucketOf, Survey } from './survey.ts'
@@ -14,7 +16,7 @@ export async function estimate(tools: ReclaimTools, goal: ReclaimGoal, now: numb
   await catalogue.eachRecord(SLICE_RECORDS, (record) => {
     if (catalogue.isRoot(record) || !goes(now - catalogue.index.touch(record))) return
     const pack = catalogue.index.pack(record)
-    // Evicting for space spares what is in the newest pack: it would give none.
+    // Evicting for space skips the newest pack: it would free nothing.
     if (goal.kind === 'size' && pack === writer.current?.number) return
     evictedBlobs++
     going.set(pack, (going.get(pack) ?? 0) + catalogue.bytesOf(record))
@@ -29,7 +31,7 @@ export async function estimate(tools: ReclaimTools, goal: ReclaimGoal, now: numb
   return { diskBytes: room.bytes, freedBytes, copiedBytes: 0, evictedBlobs, ...left, isDone: true }
 }
 
-/** Whether a blob of that age goes. */
+/** Whether a blob of this age is evicted. */
 type Goes = (ageSeconds: number) => boolean
 
 const olderThan =

@@ -30,7 +30,7 @@ const COPY_FLOOR_BYTES_PER_SECOND = 32 * 1024 * 1024
 const BURST_BYTES = 4 * 1024 * 1024
 const COPIES_IN_FLIGHT_BYTES = 1024 * 1024
 const PAUSE_MS = 50
-const STEP = 2 // buckets by which the age comes down when no pack is far enough gone
+const STEP = 2 // buckets by which the age threshold decreases when no pack is worth rewriting
 const LAST_RESORT = 1 / 16
 const SLICE_RECORDS = 16_384
 /** No blob is that old. */
@@ -64,7 +64,7 @@ export interface ReclaimTools {
   readonly room: DiskSpace
 }
 
-/** How somebody who asks for space hears how far it is, and turns away. */
+/** Gets the progress of a reclaim on request, and can cancel it. */
 export interface ReclaimListener {
   readonly signal: AbortSignal
   progress(progress: ReclaimProgress): void
@@ -94,7 +94,7 @@ export class Reclaimer {
   #freedBytes = 0
   #copiedBytes = 0
   #evictedBlobs = 0
-  /** Who asked for space and has not been answered, and whose wish is being worked at. */
+  /** Requests that wait, and the request that is being processed. */
   #asked: Asked | undefined
   #serving: Asked | undefined
   #wake: (() => void) | undefined
@@ -120,7 +120,7 @@ export class Reclaimer {
     return { freedBytes: this.#freedBytes, copiedBytes: this.#copiedBytes, evictedBlobs: this.#evictedBlobs }
   }
 
-  /** Makes space because somebody asks, until the goal is reached, nothing more can go, or they turn away. */
+  /** Reclaims on request, until the goal is reached, nothing more can be evicted, or the caller cancels. */
   async now(goal: ReclaimGoal, listener: ReclaimListener): Promise<ReclaimProgress> {
     if (this.#isClosed) throw new FaultError({ kind: 'unavailable', what: 'the store is closing' })
     if (this.#asked !== undefined)
@@ -164,7 +164,7 @@ export class Reclaimer {
     return room.waiting > 0 || (room.bytes > this.#options.startBytes && !room.isStuck)
   }
 
-  /** Time to leave off: the store closes, or whoever asked has gone. */
+  /** Whether to stop: the store closes, or the caller has cancelled. */
   get #isOver(): boolean {
     return this.#isClosed || this.#serving?.signal.aborted === true
   }
@@ -183,7 +183,7 @@ export class Reclaimer {
     }
   }
 
-  /** What ages are counted from: for who asks, the end of the second in which they did. */
+  /** The time from which ages are computed: for a request, the end of the second in which it was made. */
   #seconds(): number {
     return this.#serving === undefined ? this.#options.seconds() : this.#serving.fromSeconds + 1
   }
@@ -212,11 +212,11 @@ export class Reclaimer {
     this.#tell()
   }
 
-  /** Rewrites what has enough room in it that no blob uses; evicts nothing. */
+  /** Rewrites packs with enough unused space; evicts nothing. */
   async #giveBackWaste(): Promise<void> {
     this.#startPacing()
     await this.#removeDeadSolos()
-    const then = new Set(this.#tools.packs.all()) // those that come while this runs are for the next time
+    const then = new Set(this.#tools.packs.all()) // packs that are created meanwhile are left for the next run
     while (!this.#isOver) {
       if (this.#isNeeded) await this.#needFirst()
       const pack = this.#mostToReclaim(undefined, NEVER, WORTHWHILE, then)
@@ -225,7 +225,7 @@ export class Reclaimer {
     }
   }
 
-  /** What the store needs itself does not depend on whether somebody who asked for more is still there. */
+  /** The store's own need for space does not depend on whether a request is still active. */
   async #needFirst(): Promise<void> {
     const serving = this.#serving
     this.#serving = undefined
@@ -353,7 +353,8 @@ export class Reclaimer {
 
   async #rewriteOne(pack: Pack, bucket: number): Promise<void> {
     const { catalogue, writer } = this.#tools
-    // Under `power` a blob is not in the index before it is synced: one that is on its way must not go with its pack.
+    // With `power`, a blob enters the index only after its sync: a blob that is being written must not be lost with its
+    // pack.
     if (pack.synced < pack.end) await writer.flush()
     const tally = await this.#copyWanted(pack, bucket)
     if (this.#isOver) return

@@ -26,7 +26,7 @@ import {
 
 const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 512 * 1024
-/** What is a little more than a piece in all comes as one: a short tail would cost as much as a whole piece. */
+/** A size a little above one piece is read as one piece: a short tail would cost as much as a whole piece. */
 const ONLY_PIECE_BYTES = PIECE_BYTES + PIECE_BYTES / 4
 const SPARE_BUFFERS = 32
 const SPARE_LONG_BUFFERS = 8
@@ -35,7 +35,7 @@ export type VerifyReads = 'first' | 'always'
 
 export interface ReaderOptions {
   readonly verifyReads: VerifyReads
-  /** Told of each record that was dropped because its bytes went bad. */
+  /** Called for each record that was dropped because its bytes are corrupt. */
   lost(key: Key): void
 }
 
@@ -104,7 +104,7 @@ export class RecordReader {
     return pieces && gathered(pieces, key.size)
   }
 
-  /** What is stored, whatever its size, as one piece. */
+  /** The stored bytes as one piece, whatever their size. */
   async payloadWhole(record: number, key: Key): Promise<Uint8Array | undefined> {
     const stored = this.#catalogue.index.storedBytes(record)
     if (stored <= SMALL_BYTES) return copied(this.payloadNow(record, key))
@@ -246,7 +246,7 @@ export class RecordReader {
     if (at < end) throw lossOf(key)
   }
 
-  /** Checks the header and reads the CRCs; undefined when the record is not what the index says. */
+  /** Checks the header and reads the CRCs; undefined when the record differs from the index. */
   #open(record: number, key: Key, always = this.#options.verifyReads === 'always'): Open | undefined {
     const pack = this.#catalogue.packOf(record)
     if (pack === undefined) return undefined
@@ -323,7 +323,7 @@ export class RecordReader {
   }
 }
 
-/** Before anybody waits: by then another read may have used the scratch. */
+/** Before the first await: later, another read may have overwritten the scratch buffer. */
 const copied = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes && Buffer.from(bytes)
 
 async function gathered(pieces: AsyncIterable<Uint8Array>, bytes: number): Promise<Uint8Array | undefined> {
@@ -341,7 +341,7 @@ async function gathered(pieces: AsyncIterable<Uint8Array>, bytes: number): Promi
   return whole
 }
 
-/** A file that is gone or a disk that cannot read it has lost it; anything else (too many open files) passes. */
+/** A missing file and an I/O error lose the blob; other errors (too many open files) are temporary. */
 function lostBy(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'EIO') return undefined

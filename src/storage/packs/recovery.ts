@@ -36,14 +36,14 @@ const SEARCH_BYTES = 64 * 1024
 
 export interface TruncationReport {
   readonly pack: number
-  /** Undefined when the file is gone. */
+  /** Undefined when the file is missing. */
   readonly fileBytes: number | undefined
   readonly indexedBytes: number
   readonly lostBlobs: number
 }
 
 export interface RecoveryReport {
-  /** What was hashed again. */
+  /** Bytes that were hashed again. */
   provenBytes: number
   foundBlobs: number
   droppedBlobs: number
@@ -69,13 +69,13 @@ export async function findPacks({ files, packs }: Pick<RecoveryTools, 'files' | 
   const add = (name: string, isSolo: boolean): void => {
     const number = Number.parseInt(name, 16)
     const path = packPath(number, isSolo)
-    if (path.endsWith(`/${name}`)) packs.add(number, isSolo, files.sizeOf(path)) // else it is not a name of ours
+    if (path.endsWith(`/${name}`)) packs.add(number, isSolo, files.sizeOf(path)) // otherwise it is not one of our file names
   }
   for (const name of files.list(PACKS)) add(name, false)
   for (const folder of files.list(SOLO)) for (const name of files.list(`${SOLO}/${folder}`)) add(name, true)
 }
 
-/** Drops what the journal says but no file holds, and answers with the files that are too short for it, or gone. */
+/** Drops journal entries without a file, and returns the files that are too short or missing. */
 export async function settle({ catalogue, packs }: RecoveryTools): Promise<TruncationReport[]> {
   const astray: number[] = []
   const short = new Map<number, TruncationReport>()
@@ -177,7 +177,7 @@ class PackProof {
     const place = { pack: this.#pack.number, unit: position / UNIT_BYTES }
     const known = catalogue.find(header)
     const isHere = known !== NONE && catalogue.isAt(known, place)
-    if (!isHere && !isNew && !isFound) return NONE // it was there once, and then it was not
+    if (!isHere && !isNew && !isFound) return NONE // it existed once and was deleted later
     const isValue = spaceOf(header.tag) === VALUE_SPACE
     if (!isHere && isValue && isFound) return NONE
     const start = headerBytes(header.width)
@@ -233,7 +233,7 @@ class PackProof {
     return this.#pack.end
   }
 
-  /** What lies behind the last whole record is not there, and the next one must begin right behind it. */
+  /** Truncates behind the last complete record, because the next record must follow it directly. */
   async #cut(end: number): Promise<void> {
     const torn = this.#pack.end - end
     if (torn <= 0) return

@@ -1,6 +1,6 @@
 /**
- * Reads everything again, over and over and at a modest rate, and drops what has gone bad: better to miss a blob while
- * its maker is still around than to find out when it is needed.
+ * Reads all blobs again and again, at a limited rate, and drops corrupt ones: they are found while a client can still
+ * upload them again.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -15,7 +15,7 @@ export interface ScrubOptions {
   readonly clock: Clock
   readonly bytesPerSecond: number
   lost(blobs: number, pack: number): void
-  /** Told after each time round. */
+  /** Called after each pass. */
   done(bytes: number): void
   failed(error: unknown): void
 }
@@ -90,7 +90,7 @@ async function scrubPack(tools: ScrubTools, pack: Pack, { pace, isStopped, lost 
   }
   if (pack.isSolo) {
     if (await reader.isSoloRight(pack, took, isStopped)) return read
-    const left = await catalogue.recordsIn(pack.number) // its header is so bad that nobody knows what it was
+    const left = await catalogue.recordsIn(pack.number) // its header is corrupt, so its digest is unknown
     for (const record of left) catalogue.drop(record)
     if (left.length > 0) lost(left.length, pack.number)
     return read

@@ -25,7 +25,7 @@ export class Survey {
   readonly solos: SoloAge[] = []
   rootBytes = 0
 
-  /** The youngest age at which everything that old, or older, makes up so many bytes. */
+  /** The smallest age at which all blobs of that age or older have this total size. */
   bucketFor(bytes: number): number {
     let sum = 0
     for (let bucket = BUCKETS - 1; bucket > 0; bucket--) {

@@ -6,11 +6,11 @@ const AROUND_BYTES = 40
 /** A message of a few hundred KiB, however small the blobs are. */
 const MOST_BLOBS = 4000
 
-/** What a blob takes in a batch. */
+/** The size of a blob in a batch. */
 const batchedBytes = (list: DigestList, index: number): number =>
   (list.sizes[index] as number) + list.width * 2 + AROUND_BYTES
 
-/** Cuts what is `wanted` of a list into batches of at most `maxBytes` each; what is larger by itself comes in `large`. */
+/** Divides the `wanted` digests of a list into batches of at most `maxBytes`; larger blobs are in `large`. */
 export function digestBatches(
   list: DigestList,
   wanted: Iterable<number>,

@@ -25,14 +25,14 @@ export interface FillOptions {
   /** The same for what follows the first bytes, for a reader that can have it from nowhere else. */
   readonly openRest: (offset: number, signal: AbortSignal | undefined) => Promise<BlobReader | undefined>
   readonly notKept: (error: unknown) => void
-  /** It broke off after it had begun. */
+  /** The download failed after it had begun. */
   readonly brokeOff: (error: unknown) => void
 }
 
 const WINDOW_BYTES = 1024 * 1024
 const WINDOW_PIECES = 1024
 const PATIENCE_MS = 2000
-/** A blob up to this is fetched to its end, whoever leaves. */
+/** A blob up to this size is downloaded to its end, even when all readers have left. */
 const WORTH_FINISHING_BYTES = 64 * 1024 * 1024
 
 const UNWANTED = upstreamUnavailable('nobody wants it any more')
@@ -67,12 +67,12 @@ export class Fill {
     this.over = reader.then((found) => this.#run(found)).catch((error: unknown) => this.#end(error))
   }
 
-  /** Whoever comes now still finds the first piece, or will find all in the local store. */
+  /** A reader that starts now still gets the first piece, or reads all of the blob from the local store. */
   get isJoinable(): boolean {
     return !this.#isOver && !this.#stop.signal.aborted && (this.#isKeeping || this.#first === 0)
   }
 
-  /** Counts as a reader until the pieces are gone through or `signal` says that nobody wants them. */
+  /** Counts as a reader until all pieces were read or `signal` aborts. */
   join(signal: AbortSignal | undefined): Reading {
     this.#readers++
     let isHere = true
@@ -117,7 +117,7 @@ export class Fill {
     }
   }
 
-  /** A store that fails is left out from then on; the readers never hear of it. */
+  /** A local store that fails is skipped from then on; readers are not affected. */
   async #keep(
     writer: BlobWriter | undefined,
     step: (writer: BlobWriter) => void | Promise<void>,
@@ -153,7 +153,7 @@ export class Fill {
     this.#noteChange()
   }
 
-  /** Until the fastest reader has half a window or less before it, or nobody moves. */
+  /** Waits until the fastest reader has half a window or less ahead of it, or no reader moves. */
   async #keepPace(): Promise<void> {
     const isFarAhead = (): boolean => this.#cameBytes - this.#readBytes > WINDOW_BYTES / 2
     while (this.#readers > 0 && (this.#isPaced || !this.#isKeeping) && isFarAhead()) {
@@ -220,7 +220,7 @@ export class Fill {
     const isZstd = (await this.opened) === 'zstd'
     const held = await local.read(digest, isZstd ? { offset: 0, acceptZstd: true } : { offset: have }, signal)
     const reader = held ?? (isZstd ? undefined : await openRest(have, signal))
-    // It is gone again, or somebody else kept it in another form: in the middle of a blob there is no way back.
+    // The blob was evicted, or is stored in another form: reading cannot continue in the middle.
     if (reader === undefined || (reader.form === 'zstd') !== isZstd)
       throw upstreamUnavailable('the rest of the blob is not here')
     let skip = isZstd ? have : 0
@@ -238,7 +238,7 @@ export interface Reading {
 
 const turnedAway = (): FaultError => new FaultError({ kind: 'cancelled', what: 'the reader turned away' })
 
-/** What many wait for goes on; only this one stops waiting. */
+/** The shared download continues; only this reader stops waiting. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise
   if (signal.aborted) throw turnedAway()

@@ -1,4 +1,4 @@
-/** Lets so many pieces of work go on at once; the others wait in line. */
+/** Limits the number of concurrent operations; further ones are queued. */
 export interface Lanes {
   run<T>(work: () => Promise<T>): Promise<T>
 }
@@ -13,7 +13,7 @@ export function lanes(count: number): Lanes {
       try {
         return await work()
       } finally {
-        // The lane goes straight to whoever is next, so nobody slips in between.
+        // The place passes directly to the next waiter, so that no new operation overtakes it.
         const next = waiting.shift()
         if (next === undefined) free++
         else next()

@@ -2,7 +2,7 @@ import { FaultError } from '../../base/fault.ts'
 import { capabilitiesFromProto, capabilitiesRequestToProto } from '../../wire/reapi/capabilities.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What an upstream says of itself, as far as it changes how we speak to it. */
+/** The capabilities of an upstream that change our requests. */
 export interface Offers {
   readonly zstd: boolean
   /** For blobs in one batch with all that is around them. */
@@ -10,9 +10,9 @@ export interface Offers {
 }
 
 const PATH = '/build.bazel.remote.execution.v2.Capabilities/GetCapabilities'
-/** gRPC takes 4 MiB in one message unless told otherwise. */
+/** The default message limit of gRPC is 4 MiB. */
 const MOST_BATCH_BYTES = 4 * 1024 * 1024 - 128 * 1024
-/** Of a server that does not say. */
+/** For a server that does not advertise it. */
 const UNSAID: Offers = { zstd: false, maxBatchBytes: MOST_BATCH_BYTES }
 
 /** Asked for when it is first needed, and once it was answered never again. */

@@ -1,27 +1,30 @@
 import type { Clock } from '../../base/clock.ts'
 import { type Fault, FaultError } from '../../base/fault.ts'
 
-/** What a store that leans on an upstream has to tell. */
+/** Events of a store with an upstream. */
 export interface UpstreamEvents {
-  /** The upstream could not do something; callers were served without it, or told so. */
+  /** A call to the upstream failed; callers were served without it, or got a fault. */
   failed(doing: string, error: unknown): void
-  /** It is not asked for a while, and why. */
+  /** The upstream is not called for a while, and the reason. */
   resting(ms: number, error: unknown): void
-  /** It answers again. */
+  /** The upstream answers again. */
   back(): void
-  /** A blob that came from the upstream could not be kept here. Whoever asked for it has it all the same. */
+  /** A blob from the upstream could not be stored locally. The reader got it all the same. */
   notKept(error: unknown): void
 }
 
 export const silentUpstream: UpstreamEvents = { failed() {}, resting() {}, back() {}, notKept() {} }
 
-/** What misses are while the upstream cannot be asked: absent, so that builds go on; or a fault, so that they stop. */
+/**
+ * The answer to misses while the upstream is unavailable: absent, so that builds continue; or a fault, so that they
+ * stop.
+ */
 export type WhenDown = 'absent' | 'unavailable'
 
 export interface GuardedUpstream {
-  /** The upstream's answer; while there is none, `otherwise` or a fault, as configured. */
+  /** The answer of the upstream; while it is unavailable, `otherwise` or a fault, as configured. */
   ask<T>(doing: string, question: () => Promise<T>, otherwise: T): Promise<T>
-  /** Writes what nobody waits to hear of: never rejects. */
+  /** Writes in the background: never rejects. */
   attempt(doing: string, work: () => Promise<void>): Promise<void>
   /** For what broke off after it had begun well. */
   failed(doing: string, error: unknown): void
@@ -37,8 +40,8 @@ const FIRST_REST_MS = 1000
 const LONGEST_REST_MS = 30_000
 
 /**
- * Spares everybody the wait for an upstream that is away: after a failure it is left alone for a second, then two, up
- * to half a minute, and every miss in between is answered at once. All parts that lean on one upstream share this.
+ * Avoids waiting for an unavailable upstream: after a failure it is not called for one second, then two, up to half a
+ * minute, and misses are answered at once. All components of one upstream share this state.
  */
 export function guardedUpstream({ clock, events, whenDown }: GuardOptions): GuardedUpstream {
   let restsUntil = 0
@@ -92,7 +95,10 @@ export function guardedUpstream({ clock, events, whenDown }: GuardOptions): Guar
 
 const isCancelled = (error: unknown): boolean => error instanceof FaultError && error.fault.kind === 'cancelled'
 
-/** As opposed to being there, and not liking this one question or holding bad bytes for it: anybody can ask those. */
+/**
+ * Kinds that mean an unavailable upstream, as opposed to one that refuses this request or has corrupt bytes for it: any
+ * client can cause those.
+ */
 const AWAY: ReadonlySet<Fault['kind']> = new Set(['unavailable', 'exhausted', 'denied'])
 /** One that is full, or takes nothing from us, can still be read from. */
 const AWAY_FOR_WRITES: ReadonlySet<Fault['kind']> = new Set(['unavailable'])

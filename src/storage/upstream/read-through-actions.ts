@@ -22,7 +22,7 @@ export const readThroughActions =
       return came
     },
     async put(instance, action, result) {
-      // The upstream takes it after us: should it look for the blobs, those that came with it are there by now.
+      // The upstream is written after the local cache, so that the blobs of the result are there when it checks them.
       await local.put(instance, action, result)
       if (writeThrough && action.size !== undefined)
         await asking.attempt('store a result', () => upstream.put(instance, action, result))

@@ -13,7 +13,7 @@ export interface Setting {
   readonly events?: Partial<UpstreamEvents>
 }
 
-/** A store that reads through, on memory and with a clock that stands still unless told otherwise. */
+/** A read-through store in memory, with a clock that advances only on request. */
 export function through(setting: Setting = {}): BlobStore {
   const { local = memoryStore(), upstream = memoryStore(), writeThrough = false, whenDown = 'absent' } = setting
   const clock = setting.clock ?? manualClock()

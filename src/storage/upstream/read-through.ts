@@ -9,12 +9,12 @@ import { sharedReads } from './shared-reads.ts'
 import { bothWriter } from './write-through.ts'
 
 export interface ReadThroughOptions {
-  /** What it hands out whole is kept as it is: an upstream of other people checks that itself, as `upstreamStore` does. */
+  /** Whole blobs of the upstream are stored unverified: `upstreamStore` verifies them itself. */
   readonly upstream: BlobStore
   readonly asking: GuardedUpstream
   readonly events: UpstreamEvents
   readonly clock: Pick<Clock, 'after'>
-  /** Whether what is written goes to the upstream too. */
+  /** Whether writes go to the upstream too. */
   readonly writeThrough: boolean
 }
 
@@ -22,8 +22,8 @@ export interface ReadThroughOptions {
 const MOST_FILLS = 64
 
 /**
- * Answers from the local store, and where that has nothing from an upstream, keeping what comes. Nothing that goes
- * wrong between the two reaches a caller who could be served by one of them.
+ * Reads from the local store and, on a miss, from an upstream, and stores the result locally. A failure of one does not
+ * reach callers that the other can serve.
  */
 export const readThrough =
   (options: ReadThroughOptions) =>

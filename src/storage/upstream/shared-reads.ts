@@ -15,7 +15,7 @@ const MOST_BYTES = 8 * 1024 * 1024
 
 type Bytes = Uint8Array | undefined
 
-/** Some blobs of a list from the upstream: tells `into` of each. */
+/** Reads some blobs of a list from the upstream: calls `into` for each. */
 export type SharedReads = (list: DigestList, wanted: readonly number[], into: BlobSink) => Promise<void>
 
 /**
@@ -66,7 +66,7 @@ export function sharedReads(local: BlobStore, { upstream, asking, events }: Shar
       if (bytes === undefined) into.absent(index)
       else into.found(index, bytes)
     }
-    // What came is here now too; a caller who asks next finds it, and memory holds no more than one answer of each.
+    // The blobs are stored locally now; later callers find them there, and memory holds at most one copy of each.
     await fetched
   }
   return async (list, wanted, into) => {

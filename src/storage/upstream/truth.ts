@@ -8,8 +8,8 @@ import { decompressedNow } from '../zstd.ts'
 import { untrue } from './upstream-fault.ts'
 
 /**
- * Whether bytes are what their digest says. Nothing whole leaves an upstream without having been asked this: what it
- * sends is kept here and handed to others, and one server that lies or decays must not make all that read from it lie.
+ * Verifies that bytes match their digest. All whole blobs of an upstream pass through this: they are stored and served
+ * to others, so one corrupt server must not spread its data.
  */
 export async function isTrue(bulk: BulkPool, digest: Digest, bytes: Uint8Array): Promise<boolean> {
   if (bytes.length !== digest.size) return false
@@ -20,8 +20,8 @@ export async function isTrue(bulk: BulkPool, digest: Digest, bytes: Uint8Array):
 }
 
 /**
- * A whole blob as it goes by. One that is not true ends with a fault in the place of its last piece or, where the end
- * cannot be foreseen, after it: never with an end that looks well.
+ * Verifies a whole blob while it streams. A blob that does not match ends with a fault in place of its last piece or,
+ * if the end is not known in advance, after it: never with a regular end.
  */
 export function trueReader(bulk: BulkPool, digest: Digest, reader: BlobReader): BlobReader {
   return { form: reader.form, pieces: truePieces(bulk, digest, reader) }
@@ -71,7 +71,7 @@ function smallPlain(fn: DigestFunction) {
   }
 }
 
-/** How much there may be is bounded by whoever reads the stream. */
+/** The reader of the stream limits the size. */
 function smallZstd(fn: DigestFunction, size: number) {
   const pieces: Uint8Array[] = []
   return {

@@ -9,7 +9,7 @@ import { understood } from './upstream-fault.ts'
 
 export interface UpstreamActionCacheOptions {
   readonly upstream: Upstream
-  /** What the upstream calls one of our instances. */
+  /** The upstream's name of one of our instances. */
   readonly instanceThere: (instance: string) => string
 }
 

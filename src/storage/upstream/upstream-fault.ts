@@ -2,7 +2,7 @@ import { type Fault, FaultError } from '../../base/fault.ts'
 import { GrpcError, STATUS, STATUS_NAMES, type StatusCode } from '../../grpc/status.ts'
 import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
 
-/** How long to stay away from an upstream that is full, when it does not say. */
+/** The retry time for an upstream that is full and sends none. */
 const RETRY_AFTER_MS = 1000
 
 /**
@@ -20,7 +20,7 @@ export function upstreamFault(error: unknown, signal?: AbortSignal): FaultError 
 /** The same of one blob in a batch. */
 export const batchFault = (status: StatusReport): FaultError => new FaultError(faultOf(status))
 
-/** What an upstream sends is for it to get right: a message that cannot be read is no fault of our caller's. */
+/** A message that cannot be decoded is an error of the upstream, not of our caller. */
 export function understood<T>(read: () => T): T {
   try {
     return read()

@@ -24,12 +24,12 @@ export interface ReadsOptions {
 }
 
 const PATH = '/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs'
-/** Of one blob that must be in memory as a whole; larger ones are for `read`. */
+/** The limit for one blob in memory; larger ones need `read`. */
 const MOST_WHOLE_BYTES = 256 * 1024 * 1024
 
 /**
- * Whole blobs by BatchReadBlobs, the large ones by ByteStream.Read, one after the other. What can be had is handed on
- * even when something else fails; the first failure is told at the end.
+ * Reads whole blobs by BatchReadBlobs, and large ones by ByteStream.Read, one after the other. Blobs that arrive are
+ * passed on even when another one fails; the first failure is thrown at the end.
  */
 export const upstreamReads =
   (options: ReadsOptions): BlobStore['readMany'] =>
@@ -49,7 +49,7 @@ export const upstreamReads =
     if (failures.length > 0) throw failures[0]
   }
 
-/** Where each blob is wanted: asked for twice, it travels once. */
+/** The positions of each blob in the list: a blob that is requested twice is transferred once. */
 type Places = ReadonlyMap<BlobKey, readonly number[]>
 
 interface Target {
@@ -117,7 +117,7 @@ async function readLarge(options: ReadsOptions, indexes: readonly number[], targ
   if (failure !== undefined) throw failure
 }
 
-/** Takes memory for what came, not for what a digest says: anybody can write a large number. */
+/** Allocates for the received bytes, not for the size in the digest, which the client chose. */
 async function wholeOf(
   { upstream, instance, bulk }: ReadsOptions,
   list: DigestList,

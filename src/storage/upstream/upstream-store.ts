@@ -64,7 +64,7 @@ export function upstreamStore({ upstream, instance, bulk }: UpstreamStoreOptions
 const isWhole = ({ size }: Digest, { offset, limit }: ReadRange): boolean =>
   offset === 0 && (limit === undefined || limit >= size)
 
-/** Nothing of a blob is wanted, only whether it is there: the protocol has no word for a read of no bytes. */
+/** A read of no bytes only tests for existence: the protocol has no such read, so use FindMissingBlobs. */
 async function emptyReader(
   digest: Digest,
   missing: (list: DigestList, absent: Uint8Array) => Promise<void>,

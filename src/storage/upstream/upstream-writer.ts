@@ -69,7 +69,7 @@ export function streamedUpload(upstream: Upstream, target: UploadTarget): BlobWr
 
 const isThereAlready = (error: unknown): boolean => error instanceof GrpcError && error.code === STATUS.alreadyExists
 
-/** Of a compressed upload some say what came, some the size of the blob, and some -1 because they had it. */
+/** For a compressed upload, servers report the received bytes, the size of the blob, or -1 because they had it. */
 const isWhole = (committed: number, { digest, form }: UploadTarget, sent: number): boolean =>
   committed === digest.size || (form === 'zstd' && (committed === sent || committed === -1))
 
@@ -101,7 +101,7 @@ export function unpackingUpload(inner: BlobWriter, { size }: Digest): BlobWriter
   }
 }
 
-/** From who has pieces to who asks for them, one at a time. */
+/** Passes pieces from the producer to the consumer, one at a time. */
 function handover() {
   let waiting: { piece: Uint8Array | undefined; taken: () => void } | undefined
   let came = Promise.withResolvers<void>()

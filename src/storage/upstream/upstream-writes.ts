@@ -26,7 +26,7 @@ interface Order {
   readonly done: PromiseWithResolvers<void>
 }
 
-/** One blob, and everyone who ordered it. */
+/** One blob, and the calls that wait for it. */
 interface Parcel {
   readonly list: DigestList
   readonly index: number
@@ -35,8 +35,8 @@ interface Parcel {
 }
 
 /**
- * Whole blobs by BatchUpdateBlobs. The calls of one turn travel together, and a blob that several brought travels
- * once; one that is too large for a batch is streamed. Each call hears how its own blobs fared.
+ * Writes whole blobs by BatchUpdateBlobs. The calls of one turn share batches, and a blob of several calls is sent
+ * once; a blob that is too large for a batch is streamed. Each call gets the outcome of its own blobs.
  */
 export function upstreamWrites(options: WritesOptions): BlobStore['writeMany'] {
   let parcels = new Map<string, Parcel>()
@@ -83,7 +83,7 @@ async function send(options: WritesOptions, fn: DigestFunction, parcels: readonl
   }
 }
 
-/** Never rejects: the parcels are told. */
+/** Never rejects: the outcome goes to the waiting calls. */
 async function sendBatch(
   { upstream, instance }: WritesOptions,
   parcels: readonly Parcel[],

@@ -9,11 +9,11 @@ export interface UpstreamOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   /** For a whole call with one answer, tries that failed included; in a stream, for each next piece. */
   readonly timeoutMs: number
-  /** A name for each upload that nobody else gives. */
+  /** A unique name for each upload. */
   readonly newId: () => string
   /** Further tries after UNAVAILABLE. */
   readonly retries?: number
-  /** The pause before the first of those; it doubles from there, with up to a half taken off at random. */
+  /** The pause before the first retry; it doubles, with up to a half subtracted at random. */
   readonly backoffMs?: number
   readonly random?: () => number
 }
@@ -28,7 +28,7 @@ export interface Upstream {
   ask<T>(path: string, message: Uint8Array, read: (answer: Uint8Array) => T): Promise<T>
   /** Does it again while it fails with UNAVAILABLE; `leftMs` is what remains of the timeout. */
   retrying<T>(attempt: (leftMs: number) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Waits for the next sign of life in a call, and cancels the call when there is none for too long. */
+  /** Waits for the next message of a call, and cancels the call after the idle timeout. */
   within<T>(call: ClientCall, sign: Promise<T>): Promise<T>
 }
 
@@ -75,7 +75,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   }
 }
 
-/** Ends early, and without a word, when nobody waits any more. */
+/** Ends early, without an error, when no caller waits any more. */
 const pausing = (clock: Pick<Clock, 'after'>, ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {

@@ -15,7 +15,7 @@ import { decompressedNow } from '../zstd.ts'
  */
 const HASHED_AS_IT_COMES_BYTES = 2 * 1024 * 1024
 
-/** Lets nothing in whose bytes do not match its digest: the store behind it never sees such a commit. */
+/** Rejects writes whose bytes do not match the digest: the store behind it never gets the commit. */
 export const verifying =
   (bulk: BulkPool) =>
   (inner: BlobStore): BlobStore => ({
@@ -39,7 +39,7 @@ export const verifying =
 const mismatch = (digest: Digest, what: string): FaultError =>
   invalid(`the bytes do not match the digest ${formatDigest(digest)}: ${what}`)
 
-/** Sizes of all, hashes of those that are small. */
+/** Checks all sizes, and the hashes of small blobs. */
 function firstWrong(list: DigestList, blobs: readonly Uint8Array[]): FaultError | undefined {
   for (let i = 0; i < list.count; i++) {
     const bytes = blobs[i] as Uint8Array

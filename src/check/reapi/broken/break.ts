@@ -5,7 +5,7 @@ import type { Honest } from './honest.ts'
 import type { Methods } from './methods.ts'
 import { type ResourceName, uploadOf } from './resource-name.ts'
 
-/** One mistake: the methods that a server gets wrong. */
+/** One defect: replacements for the methods that behave wrongly. */
 export type Break = (honest: Honest) => Partial<Methods>
 
 type Name = Exclude<keyof Methods, 'write' | 'below'>
@@ -77,7 +77,7 @@ export const whenReceived =
     },
   })
 
-/** Uploads whose first message is of one kind are answered in the wrong way, at once. */
+/** Answers uploads whose first message matches wrongly, without reading the rest. */
 export const whenOpened =
   (
     isSo: (first: WriteRequest, honest: Honest) => boolean,

@@ -12,7 +12,7 @@ import { storeKey } from './store.ts'
 const INVALID = STATUS.invalidArgument
 const WRONG = Buffer.from('not what was stored')
 
-/** Serves a result of one kind although the honest server would not. */
+/** Returns results that match although the correct server would not. */
 const servesAnyway =
   (isSo: (result: ActionResult, honest: Honest) => boolean): Break =>
   (honest) => {

@@ -64,7 +64,7 @@ export const findMissingBreaks = {
   })),
   'find-missing.none': when('findMissingBlobs', ({ blobDigests }) => blobDigests.length === 0, fail(INVALID)),
   'find-missing.many': when('findMissingBlobs', ({ blobDigests }) => blobDigests.length > 5_000, fail(INVALID)),
-  // Half of what is said to be there is not.
+  // Reports half of the missing blobs as present.
   'find-missing.truthful': when(
     'read',
     ({ resourceName }) =>

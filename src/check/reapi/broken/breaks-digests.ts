@@ -23,7 +23,7 @@ const allOk = ({ requests }: BatchUpdateBlobsRequest) => ({
   responses: requests.map(({ digest }) => ({ digest, status: OK })),
 })
 
-/** What one digest function stores comes back wrong. */
+/** Returns wrong bytes for blobs of one digest function. */
 const spoils = (name: string): Break =>
   after('batchReadBlobs', ({ responses }, { digestFunction }) => ({
     responses: responses.map((each) =>
@@ -35,7 +35,7 @@ const spoils = (name: string): Break =>
 
 export const digestBreaks = {
   'digests.bytes-as-sent': after('read', (pieces) =>
-    // What decoding and encoding would drop: the unknown field at the front.
+    // Drops the unknown field at the front, as decoding and encoding would.
     pieces[0]?.[0] === 0xc2 && pieces[0][1] === 0x3e ? [pieces[0].subarray(6)] : pieces,
   ),
   'digests.inferred': when('findMissingBlobs', ({ digestFunction }) => digestFunction === 0, fail(INVALID)),

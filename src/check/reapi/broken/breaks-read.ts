@@ -128,7 +128,7 @@ export const readBreaks = {
   'bytestream.read.cancelled': forgetsWhatWasLeft,
   'bytestream.read.zstd': when('read', isPackedAs('zstd'), (request, honest) => [plainBytes(request, honest)]),
   'bytestream.read.deflate': when('read', isPackedAs('deflate'), (request, honest) => [
-    // With a zlib header, as many libraries do unless told otherwise.
+    // With a zlib header, the default of many libraries.
     deflateSync(plainBytes(request, honest)),
   ]),
   'bytestream.read.brotli': when('read', isPackedAs('brotli'), (request, honest) => [plainBytes(request, honest)]),

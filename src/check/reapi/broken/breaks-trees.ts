@@ -54,7 +54,7 @@ export const treeBreaks = {
   })),
 } satisfies Partial<Record<BehaviourId, Break>>
 
-/** Says that it used the function that was asked for, and gives the blob as one chunk. */
+/** Reports the requested chunking function and returns the blob as one chunk. */
 const inOneChunk = (chunkingFunction: number): Break =>
   when(
     'splitBlob',

@@ -9,7 +9,7 @@ const accepted = ({ bytes }: Received) => ({ committedSize: bytes.length })
 
 const startsAsZstd = ({ bytes }: Received): boolean => Buffer.from(bytes.subarray(0, 4)).equals(ZSTD_MAGIC)
 
-/** What an upload unpacks to; undefined when it does not. */
+/** The decompressed bytes of an upload; undefined when it cannot be decompressed. */
 function unpacked({ compressor, bytes }: Received): Uint8Array | undefined {
   try {
     return compressor?.decompress(bytes)

@@ -14,7 +14,7 @@ const isPlain = ({ compressor }: Received): boolean => compressor === undefined
 const isRight = ({ key, bytes }: Received): boolean => key.fn.hash(bytes) === key.digest.hash
 const isNew = ({ key }: Received, { store }: Honest): boolean => !store.has(key)
 
-/** Each message, with what came before it; the stream goes on as it is. */
+/** Calls back with each message and the bytes before it; passes the stream on unchanged. */
 const watching =
   (look: (message: WriteRequest, index: number, first: WriteRequest, honest: Honest) => void): Break =>
   (honest) => ({

@@ -12,7 +12,7 @@ import { spliceBreaks, splitBreaks, treeBreaks } from './breaks-trees.ts'
 import { queryBreaks, writeBreaks } from './breaks-write.ts'
 import { compressedWriteBreaks } from './breaks-write-compressed.ts'
 
-/** One mistake for every behaviour of a cache: proof that its check can fail. */
+/** One defect for every behaviour of a cache: it proves that the check can fail. */
 export const BREAKS: Readonly<Record<CacheId, Break>> = {
   ...capabilitiesBreaks,
   ...digestBreaks,

@@ -22,7 +22,7 @@ const idsOf = (results: readonly Result[], kind: Result['outcome']['kind']): str
 
 const isAboutReading = ({ id }: ReapiBehaviour): boolean => /read\.|read-compressed|compressors-work/.test(id)
 
-/** No mistake: the format allows frames one after another, and skippable ones among them. */
+/** Not a defect: the format allows several frames in a row, and skippable frames among them. */
 const inFrames: Break = after('read', (pieces, { resourceName }) => {
   if (!resourceName.includes('/zstd/')) return pieces
   const skippable = Buffer.from('502a4d18020000006869', 'hex')
@@ -68,12 +68,12 @@ test.each([
   expect(idsOf(results, 'not offered')).toEqual(expect.arrayContaining(needing))
 })
 
-/** Checks that move megabytes; they are tried with their own mistake only. */
+/** Checks that transfer megabytes run only against their own defect. */
 const HEAVY =
   /large|slow-reader|message-size|concurrent|deep|many|bounded|existing|cancelled|too-long|at-limit|over-limit/
 
 describe('a server that breaks one behaviour', () => {
-  /** What else a mistake trips among the behaviours of the same service, for people to judge. */
+  /** Prints the other behaviours of the same service that a defect breaks, for review. */
   const alsoFailed: string[] = []
   afterAll(() => console.log(`One mistake and what else of the service it trips:\n${alsoFailed.sort().join('\n')}`))
 

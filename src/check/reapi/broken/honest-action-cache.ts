@@ -30,7 +30,7 @@ function references(store: Store, result: ActionResult, digestFunction: number):
   return [...plain.filter((digest) => digest !== undefined), ...trees, ...inTrees]
 }
 
-/** What was asked for, while there is room. */
+/** Inlines the requested outputs up to the size limit. */
 function inlining(store: Store, request: GetActionResultRequest, result: ActionResult): ActionResult {
   let room = INLINE_BYTES
   const content = (digest: Digest | undefined, isWanted: boolean): Uint8Array => {

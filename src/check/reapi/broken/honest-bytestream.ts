@@ -24,7 +24,7 @@ function cut(bytes: Uint8Array): Uint8Array[] {
 }
 
 export function honestByteStream(store: Store): ByteStreamMethods {
-  /** What came of uploads that broke off, by name. */
+  /** The bytes of interrupted uploads, by resource name. */
   const partials = new Map<string, Uint8Array>()
   return {
     read({ resourceName, readOffset, readLimit }, call) {

@@ -2,7 +2,7 @@ import type { ServerCall } from '../../../grpc/service.ts'
 import type * as re from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import type * as bs from '../../../wire/gen/google/bytestream/bytestream.ts'
 
-/** The service of a cache, on decoded messages. What goes wrong is a GrpcError. */
+/** The services of a cache, on decoded messages. Errors are GrpcErrors. */
 export interface Methods {
   getCapabilities(request: re.GetCapabilitiesRequest, call: ServerCall): re.ServerCapabilities
   findMissingBlobs(request: re.FindMissingBlobsRequest): re.FindMissingBlobsResponse

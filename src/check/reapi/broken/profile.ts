@@ -4,7 +4,7 @@ import {
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { DIGEST_FNS } from '../probe/digest-functions.ts'
 
-/** What the reference server offers: everything, unless it is told otherwise. */
+/** The capabilities of the reference server; by default all. */
 export interface Profile {
   readonly update: boolean
   readonly split: boolean

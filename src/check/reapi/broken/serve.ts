@@ -118,7 +118,7 @@ const byteStream = ({ read, write, queryWriteStatus, below }: Methods): Service 
 
 export interface ScriptedServer {
   readonly timing: Timing
-  /** A free port of this machine, unless told otherwise. */
+  /** By default a free port on localhost. */
   readonly address?: ListenAddress
   readonly tls?: ServerTls
 }

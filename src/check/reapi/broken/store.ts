@@ -12,7 +12,7 @@ export interface StoreKey {
   readonly text: string
 }
 
-/** The function that is named, or the one that the length tells. */
+/** The named digest function, or the one that the length of the hash implies. */
 export function storeKey(digest: Digest | undefined, functionNumber = 0): StoreKey {
   if (digest === undefined) throw invalidArgument('a digest is not set')
   const { hash, sizeBytes } = digest
@@ -30,9 +30,9 @@ export function storeKey(digest: Digest | undefined, functionNumber = 0): StoreK
 export interface Store {
   has(key: StoreKey): boolean
   get(key: StoreKey): Uint8Array | undefined
-  /** Throws when the bytes are not what the digest says. */
+  /** Throws when the bytes do not match the digest. */
   put(key: StoreKey, bytes: Uint8Array): void
-  /** Whatever they are: for servers that are wrong on purpose. */
+  /** Stores any bytes under the digest, for defects. */
   force(key: StoreKey, bytes: Uint8Array): void
   /** A blob with this hash, whatever its size: for the same. */
   sameHash(key: StoreKey): Uint8Array | undefined

@@ -18,7 +18,7 @@ export interface ServerTrial {
 /** Long, for machines with much to do: nothing here waits for it. */
 const DEADLINE_MS = 10_000
 
-/** Runs checks against a server of our own that makes one mistake at most. */
+/** Runs checks against the reference server with at most one defect. */
 export async function tryServer({
   behaviours,
   clock,

@@ -7,7 +7,7 @@ import type { BehaviourId } from '../table/behaviours.ts'
 
 const MiB = 1024 * 1024
 
-/** A server may refuse to store a result whose outputs are not there; that keeps the promise as well. */
+/** A server may refuse to store a result whose outputs are missing; that is correct as well. */
 const missesWithout =
   (resultFor: (probe: Probe) => Promise<Parameters<typeof resultFrom>[0]>): Check =>
   async (probe) => {

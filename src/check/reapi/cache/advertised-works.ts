@@ -6,7 +6,7 @@ import { digestWith } from '../probe/digest-functions.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
-/** Whatever is advertised has to exist. */
+/** Everything that is advertised must exist. */
 export const advertisedWorksChecks = {
   async 'capabilities.digest-functions-work'({ api, offer, random }) {
     for (const fn of offer.functions) {
@@ -56,7 +56,7 @@ export const advertisedWorksChecks = {
   },
 } satisfies Partial<Record<BehaviourId, Check>>
 
-/** Whether it also does what it should is for others to say. */
+/** Other behaviours check whether it works correctly. */
 async function implemented(what: string, call: Promise<unknown>): Promise<void> {
   try {
     await call

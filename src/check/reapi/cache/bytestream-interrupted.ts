@@ -4,7 +4,7 @@ import { implemented } from '../probe/implemented.ts'
 import type { Check } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
-/** How far an upload got, by the server's account; 0 where it knows nothing. */
+/** The committed size that the server reports; 0 when it does not know the upload. */
 const committed = async (query: Promise<{ readonly committedSize: number }>): Promise<number> =>
   query.then(
     ({ committedSize }) => committedSize,
@@ -14,7 +14,7 @@ const committed = async (query: Promise<{ readonly committedSize: number }>): Pr
     },
   )
 
-/** Uploads that do not come to their end. */
+/** Interrupted uploads. */
 export const interruptedChecks = {
   async 'bytestream.write.unfinished'({ bytestream, names, blob, isMissing }) {
     const { bytes, digest } = blob()

@@ -9,7 +9,7 @@ import type { BehaviourId } from '../table/behaviours.ts'
 const MiB = 1024 * 1024
 const INVALID = STATUS.invalidArgument
 
-/** That it is there, and nothing else is. */
+/** Expects exactly these bytes under the digest. */
 async function stored({ bytestream, names }: Probe, { bytes, digest }: Blob): Promise<void> {
   sameBytes('the blob', await bytestream.read(names.read(digest)), bytes)
 }

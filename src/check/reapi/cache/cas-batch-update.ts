@@ -7,7 +7,7 @@ import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
 const INVALID = STATUS.invalidArgument
-/** What this suite is ready to send in one message. */
+/** The largest message that this suite sends. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 const upload = ({ bytes, digest }: Blob) => ({ digest, data: bytes })
@@ -18,7 +18,7 @@ function batchLimit({ offer }: Probe): number {
   return limit
 }
 
-/** Blobs that are so many bytes together. */
+/** Blobs with this total size. */
 export const blobsOf = (total: number, { blob }: Probe): Blob[] => {
   const piece = Math.ceil(total / 4)
   return [0, 1, 2, 3].map((index) => blob(Math.max(0, Math.min(piece, total - index * piece))))

@@ -24,7 +24,7 @@ async function refusedInBatch(what: string, codes: readonly StatusCode[], batch:
 
 type Item = { readonly status: { readonly code: number } | undefined }
 
-/** Content whose hash has a letter, so that capitals make a difference. */
+/** Content whose hash contains a letter, so that upper case differs. */
 function lettered({ blob }: Probe) {
   for (;;) {
     const candidate = blob()

@@ -4,7 +4,7 @@ import type { Check, Probe } from '../probe/probe.ts'
 import type { BehaviourId } from '../table/behaviours.ts'
 
 const INVALID = STATUS.invalidArgument
-/** A server may also say that it has no such thing, or does not know how. */
+/** NOT_FOUND and UNIMPLEMENTED are accepted as well. */
 const REFUSALS = [STATUS.invalidArgument, STATUS.unimplemented, STATUS.notFound] as const
 const HEADER = 'build.bazel.remote.execution.v2.resource-name'
 

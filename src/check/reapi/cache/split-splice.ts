@@ -20,8 +20,8 @@ async function threeChunks({ blob, blobOf, put }: Probe): Promise<{ whole: Blob;
 const digests = (blobs: readonly Blob[]) => blobs.map(({ digest }) => digest)
 
 /**
- * Splits a blob that is there. A server may know only how blobs that were spliced fall apart, and says NOT_FOUND for
- * others; then one is spliced.
+ * Splits a stored blob. A server that can only split spliced blobs answers NOT_FOUND for others; then the check splices
+ * one first.
  */
 async function split(probe: Probe, size = 200_000, chunkingFunction: ChunkingFunction_Value = 0) {
   const blob = await probe.put(probe.blob(size))

@@ -138,7 +138,7 @@ const bulkyLink = ({ random }: Probe) => ({
 const pageBytes = ({ directories }: GetTreeResponse): number =>
   directories.reduce((sum, each) => sum + encodedDirectory(each).length, 0)
 
-/** As many requests as it takes: a server may end its stream with a token for more. */
+/** Repeats the request while the server returns a next-page token. */
 async function wholeTree({ api }: Probe, root: Blob, more: Partial<GetTreeRequest> = {}): Promise<GetTreeResponse[]> {
   const pages = await api.getTree(root.digest, more)
   for (let requests = 1; (pages.at(-1)?.nextPageToken ?? '') !== ''; requests++) {

@@ -10,7 +10,7 @@ import { endsWith, putText, runForStdout } from './read-result.ts'
 const AWKWARD = ['two words', '', "it's", '"$HOME"', 'line\nbreak', 'ünï', '*', '--', '\\']
 const UNKNOWN = (probe: Probe) => ({ properties: [{ name: `check-${probe.random.word()}`, value: 'x' }] })
 
-/** A program in the directory `sub`, that says where it was started. */
+/** A program in the directory `sub` that prints its working directory. */
 async function withProgram(probe: Probe) {
   const program = await putText(probe, '#!/bin/sh\nprintf started\n')
   const sub = encodedDirectory({ files: [{ name: 'tool', digest: program.digest, isExecutable: true }] })

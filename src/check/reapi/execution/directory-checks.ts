@@ -65,7 +65,7 @@ async function count(probe: Probe, digest: DirectoryNode['digest']): Promise<num
   return below
 }
 
-/** The bytes of a Tree that says that it is sorted. */
+/** An encoded Tree that claims to be sorted. */
 async function sortedBytes(probe: Probe): Promise<Uint8Array> {
   const { isTopologicallySorted, treeDigest } = findOutputDirectory(await made(probe), 'out')
   if (!isTopologicallySorted || treeDigest === undefined) throw new NotOffered('the server gives no sorted Tree')

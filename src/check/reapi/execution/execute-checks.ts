@@ -14,7 +14,7 @@ const HEADER = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 
 const all = async ({ executions }: Probe): Promise<readonly OperationMessage[]> => (await executions.run({})).all
 
-/** Where there are none at all, that is one failure, and told elsewhere. */
+/** If there are no messages at all, another behaviour reports that failure. */
 function withMetadata(told: readonly OperationMessage[]): readonly OperationMessage[] {
   if (told.every(({ metadataType }) => metadataType === '')) throw new NotOffered('the server sends no metadata')
   return told
@@ -26,7 +26,7 @@ const differing = (one: string, other: string): number =>
 
 const stageOf = ({ metadata }: OperationMessage): string => STAGE_NAMES[metadata.stage] ?? `${metadata.stage}`
 
-/** What the command wrote, whatever bytes they are: 0 and 255 among them, and no line end after the last. */
+/** Output with arbitrary bytes: 0 and 255 among them, and no line end after the last. */
 const BYTES = Buffer.from([0, 255, 10, 97, 13, 0, 98])
 const WRITE_BYTES = String.raw`printf '\000\377\na\r\000b'`
 
@@ -109,7 +109,7 @@ export const executeChecks = {
     sameBytes('stderr', await stderrOf(probe, result), BYTES)
   },
   async 'execute.large-stdout'(probe) {
-    // 6 MiB of lines that tell one place from another.
+    // 6 MiB of distinct lines, so that a missing part is noticed.
     const script = `i=0; while [ $i -lt 96 ]; do printf '%065535d\\n' $i; i=$((i+1)); done`
     const { result } = await probe.executions.run({ script }, { inlineStdout: true })
     const out = Buffer.from(await stdoutOf(probe, result))

@@ -77,7 +77,7 @@ export const inputChecks = {
   },
   async 'inputs.mtime'(probe) {
     const { digest } = await putText(probe, 'content')
-    // Neither the order of names nor that of making them is that of the times.
+    // The order of the times differs from the order of the names and of creation.
     const names = ['c', 'a', 'd', 'b']
     const files = names.map((name, index) => ({
       name,

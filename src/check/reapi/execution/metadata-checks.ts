@@ -21,7 +21,7 @@ const TIMES = [
 
 const secondsOf = ({ seconds, nanos }: Timestamp): number => seconds + nanos / 1e9
 
-/** Clocks of two machines are never quite the same: what the server says may be that much after what the worker says. */
+/** Tolerance between the clocks of the server and of the worker. */
 const SKEW_S = 1
 
 async function metadataOf({ executions }: Probe): Promise<ExecutedActionMetadata> {
@@ -58,7 +58,7 @@ export const metadataChecks = {
     if (executionStartTimestamp === undefined || executionCompletedTimestamp === undefined) return
     const run = secondsOf(executionCompletedTimestamp) - secondsOf(executionStartTimestamp)
     const seconds = virtualExecutionDuration.seconds + virtualExecutionDuration.nanos / 1e9
-    // Two clocks, one that goes on and one that is set, may differ a little.
+    // Tolerance between a monotonic clock and a wall clock.
     ensure(seconds > 0 && seconds <= run + 0.1, `between 0 and ${run} s`, `${seconds} s`)
   },
   'exec-metadata.partial': patiently(async ({ executions }, seconds) => {

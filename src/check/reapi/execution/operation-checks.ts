@@ -89,7 +89,7 @@ export const operationChecks = {
     for (let count = 0; count < 3; count++) await probe.executions.run({})
     const seen = new Set<string>()
     let token = ''
-    // Others may start and end while we look: none of theirs or ours is on two pages all the same.
+    // Other operations may start and end meanwhile; no operation may be on two pages all the same.
     for (let page = 0; page < 20; page++) {
       const { operations, nextPageToken } = await probe.operations.list(probe.offer.instance, { size: 1, token })
       if (page === 0 && operations.length === 0) throw new NotOffered('the server lists nothing that has ended')

@@ -7,7 +7,7 @@ import { endsWith, findOutputDirectory, findOutputFile, listed, read, runForStdo
 
 const ALLOWED = 2
 
-/** What clients say that know newer and older servers. */
+/** Both fields, as clients send them that support old and new servers. */
 const paths = (...outputPaths: string[]) => ({ outputPaths })
 
 const resultOf = async (
@@ -108,7 +108,7 @@ export const outputChecks = {
     const command = { ...paths('out'), outputNodeProperties: ['mtime'] }
     const result = await resultOf(probe, 'printf x > out; touch -t 200102030405.06 out', command)
     const seconds = findOutputFile(result, 'out').nodeProperties?.mtime?.seconds ?? 0
-    // A day to either side: who knows what time it is where the worker is.
+    // A day of tolerance: the time zone of the worker is unknown.
     ensure(Math.abs(seconds - 981_173_106) < 86_400, 'mtime 981173106, give or take a day', `${seconds}`)
   },
   async 'outputs.unknown-property'({ executions, random }) {

@@ -1,11 +1,11 @@
 import { Unmet } from '../../unmet.ts'
 import type { Check, Probe } from '../probe/probe.ts'
 
-/** How long a command takes that has to be seen running: a second is enough, unless somebody has much else to do. */
+/** Durations of a command that the check must observe while it runs: one second is enough, except on a busy server. */
 const SECONDS = 1
 const MORE_SECONDS = 4
 
-/** What has to be seen while a command runs is looked for again while one runs for longer, before it is missed. */
+/** Repeats a check that must observe a running command with a longer command before it fails. */
 export const patiently =
   (check: (probe: Probe, seconds: number) => Promise<void>): Check =>
   async (probe) => {

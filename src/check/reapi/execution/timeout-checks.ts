@@ -8,7 +8,7 @@ import { endsWith, runForStdout, stdoutText } from './read-result.ts'
 const within = (seconds: number) => ({ timeout: { seconds } })
 const TEN_YEARS_S = 10 * 365 * 24 * 3600
 
-/** It counts for ten seconds in the background, in a session of its own where there is such a thing. */
+/** Counts for ten seconds in the background, in its own session where setsid exists. */
 const COUNTS = `
 count() { i=0; while [ $i -lt 10 ]; do echo x >> "$1"; sleep 1; i=$((i+1)); done; }
 if [ "$2" = count ]; then count "$1"; exit; fi
@@ -50,7 +50,7 @@ export const timeoutChecks = {
   },
   async 'timeout.tree-killed'(probe) {
     const first = await leftRunning(probe, 1)
-    // It may not have come to anything in one second.
+    // After one second it may not have written anything.
     const seen = first === 'unseen' ? await leftRunning(probe, 4) : first
     if (seen === 'unseen') throw new NotOffered('commands of this server do not share a /tmp')
     same('what the command left is', seen, 'still')

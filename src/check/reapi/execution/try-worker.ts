@@ -3,12 +3,12 @@ import { GrpcError } from '../../../grpc/status.ts'
 import { statusText, Unmet } from '../../unmet.ts'
 import type { Probe } from '../probe/probe.ts'
 
-/** Long enough for a worker that has to be woken; a server where nobody works would let every check wait for as long. */
+/** Long enough for a worker that has to be started; on a server without workers every check would wait this long. */
 const LONGEST_WAIT_MS = 15_000
 
 /**
- * Whether anybody runs commands at all: undefined, or why not. Asked once, before the checks: that there is no worker
- * is one thing to be told, and not a hundred.
+ * Returns undefined when a worker runs commands, else the reason. Tested once, before the checks, so that a missing
+ * worker is one finding and not a hundred.
  */
 export async function whyNothingRuns(
   { executions }: Probe,

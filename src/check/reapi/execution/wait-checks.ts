@@ -8,7 +8,7 @@ import { stdoutText } from './read-result.ts'
 
 export const sleepScript = (seconds: number): string => `sleep ${seconds}; printf ended`
 
-/** An execution of its own that takes a second, and is let go of by its client. */
+/** Starts an execution that takes a second, without following it to its end. */
 export async function startedExecution({ executions }: Probe, script = sleepScript(1)) {
   const stream = executions.open(await executions.store({ script }))
   const name = (await stream.next())?.name ?? ''
@@ -18,7 +18,7 @@ export async function startedExecution({ executions }: Probe, script = sleepScri
 const endsAs = async (probe: Probe, stream: OperationStream): Promise<void> =>
   same('stdout', await stdoutText(probe, (await completed(stream)).result), 'ended')
 
-/** A name as the server makes them, and of nobody: its last letters are others. */
+/** An operation name in the server's format that does not exist: its last letters are changed. */
 export const unknownOperation = (name: string): string =>
   `${name.slice(0, -6)}${name.slice(-6).replace(/[0-9a-zA-Z]/g, (letter) => (letter === '0' ? '1' : '0'))}`
 

@@ -9,7 +9,7 @@ import {
 import type { Blob } from './blob.ts'
 import type { Probe } from './probe.ts'
 
-/** An action of its own, with its command in the CAS, as the specification asks of whoever stores a result. */
+/** A new action with its command in the CAS, which the specification requires before a result is stored. */
 export async function storedAction({ random, blobOf, put }: Probe): Promise<{ action: Blob; command: Blob }> {
   const command = await put(blobOf(commandBytes({ arguments: ['true', random.word()] })))
   const root = await put(blobOf(encodedDirectory({ files: [{ name: random.word(), digest: command.digest }] })))

@@ -8,7 +8,7 @@ export interface TestedCompressor {
   readonly name: 'zstd' | 'deflate' | 'brotli'
   readonly number: 1 | 2 | 3
   compress(bytes: Uint8Array): Uint8Array
-  /** Tells what it saw when the bytes are no such thing. */
+  /** Throws with the reason when the bytes cannot be decompressed. */
   decompress(bytes: Uint8Array): Uint8Array
 }
 
@@ -46,10 +46,10 @@ export const compressorNumbered = (number: number): TestedCompressor | undefined
 export const compressorNamed = (name: string): TestedCompressor | undefined =>
   COMPRESSORS.find((each) => each.name === name)
 
-/** Those of compressed-blobs names. */
+/** Compressors for compressed-blobs resource names. */
 export const advertised = (cache: CacheCapabilities): TestedCompressor[] =>
   COMPRESSORS.filter(({ number }) => cache.supportedCompressors.includes(number))
 
-/** Those of BatchUpdateBlobs. */
+/** Compressors for BatchUpdateBlobs. */
 export const advertisedForBatches = (cache: CacheCapabilities): TestedCompressor[] =>
   COMPRESSORS.filter(({ number }) => cache.supportedBatchUpdateCompressors.includes(number))

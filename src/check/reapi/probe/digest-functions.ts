@@ -11,7 +11,7 @@ export interface DigestFn {
   readonly name: string
   readonly number: DigestFunction_Value
   readonly hexLength: number
-  /** Its part of a resource name, with the slash; empty for those that are told by the length of their hashes. */
+  /** Its segment of a resource name, with the slash; empty for functions that the length of the hash identifies. */
   readonly segment: string
   hash(bytes: Uint8Array): string
 }
@@ -24,7 +24,7 @@ const plain = (name: string, number: DigestFunction_Value, hexLength: number): D
   hash: (bytes) => createHash(name).update(bytes).digest('hex'),
 })
 
-/** Its hashes are as long as those of another, so that requests have to name it. */
+/** Its hashes have the length of another function's, so that requests must name it. */
 const named = (name: string, number: DigestFunction_Value, fn: DigestFunction): DigestFn => ({
   name,
   number,
@@ -53,7 +53,7 @@ export const DIGEST_FNS: readonly DigestFn[] = [
   gitSha1,
 ]
 
-/** What a request says in its digest_function field: nothing, for functions that are told by their length. */
+/** The value of digest_function in requests: unset for functions that the length of the hash identifies. */
 export const fieldOf = ({ number, segment }: DigestFn): DigestFunction_Value => (segment === '' ? 0 : number)
 
 export const digestWith = (fn: DigestFn, bytes: Uint8Array): Digest => ({

@@ -28,11 +28,11 @@ export interface OperationStream {
   next(): Promise<OperationMessage | undefined>
   /** All that is still to come. */
   rest(): Promise<OperationMessage[]>
-  /** The client goes away. */
+  /** Cancels the call, as a client does that disconnects. */
   close(): void
 }
 
-/** How an execution ended, in whichever way the server said so. */
+/** The end of an execution, reported by the call's status or by the response. */
 export interface ExecutionEnd {
   readonly code: StatusCode
   readonly message: string
@@ -59,7 +59,7 @@ export interface Executions {
   end(following: OperationStream): Promise<ExecutionEnd>
   /** Executes an action, or the action of this digest, to its result; anything else is a failure. */
   run(action: TestAction | re.Digest, request?: ExecuteOptions, options?: CallOptions): Promise<CompletedExecution>
-  /** Uploads, executes, and tells how it ended. */
+  /** Uploads and executes the action, and returns how it ended. */
   try(action: TestAction | re.Digest, request?: ExecuteOptions): Promise<ExecutionEnd>
 }
 

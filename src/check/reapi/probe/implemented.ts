@@ -2,8 +2,8 @@ import { GrpcError, STATUS } from '../../../grpc/status.ts'
 import { ensure, NotOffered } from '../../unmet.ts'
 
 /**
- * A method that the server does not have is one failure, told by the behaviour about that method; to all others it is
- * not offered.
+ * A missing method is one failure, of the behaviour about that method; all other behaviours that need it are not
+ * offered.
  */
 export async function ifImplemented<T>(method: string, call: Promise<T>): Promise<T> {
   try {

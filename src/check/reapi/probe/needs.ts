@@ -3,10 +3,10 @@ import { isRealLimit } from '../../../wire/messages/within-count.ts'
 import type { ServerOffer } from './offer.ts'
 
 interface Terms {
-  /** What the server has to say for itself; reads after "needs". */
+  /** The requirement in words; follows "needs". */
   readonly says: string
   readonly isMet: (cache: CacheCapabilities, offer: ServerOffer) => boolean
-  /** It came with a later version of the API than 2.0: advertising it says that the server knows that version. */
+  /** A feature of an API version later than 2.0: a server that advertises it supports that version. */
   readonly isLater?: true
 }
 
@@ -37,7 +37,7 @@ const nodeProperty = (name: string): Terms => ({
     true,
 })
 
-/** What a behaviour can depend on. Where the server does not advertise it, the behaviour is not offered. */
+/** Requirements of behaviours. If the server does not advertise one, the behaviour is not offered. */
 const TERMS = {
   compressor: { says: 'a compressor', isMet: (cache) => cache.supportedCompressors.some(isPacking) },
   zstd: compressor('zstd', 1),

@@ -5,7 +5,7 @@ import {
 } from '../../../wire/gen/build/bazel/remote/execution/v2/remote_execution.ts'
 import { DIGEST_FNS, type DigestFn } from './digest-functions.ts'
 
-/** What the server says it can do, for one instance. */
+/** The capabilities that the server advertises for one instance. */
 export interface ServerOffer {
   readonly instance: string
   readonly capabilities: ServerCapabilities

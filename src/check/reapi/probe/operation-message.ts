@@ -6,7 +6,7 @@ import { Operation } from '../../../wire/gen/google/longrunning/operations.ts'
 
 const V2 = 'type.googleapis.com/build.bazel.remote.execution.v2'
 
-/** What clients look for, letter by letter. */
+/** Type URLs that clients compare literally. */
 export const METADATA_TYPE = `${V2}.ExecuteOperationMetadata`
 export const RESPONSE_TYPE = `${V2}.ExecuteResponse`
 
@@ -14,7 +14,7 @@ export const RESPONSE_TYPE = `${V2}.ExecuteResponse`
 export const STAGE = { cacheCheck: 1, queued: 2, executing: 3, completed: 4 } as const
 export const STAGE_NAMES: readonly string[] = ['UNKNOWN', 'CACHE_CHECK', 'QUEUED', 'EXECUTING', 'COMPLETED']
 
-/** What a server tells of an execution: an Operation, with what is packed in it. */
+/** An Operation message with its metadata and response decoded. */
 export interface OperationMessage extends Omit<Operation, 'metadata' | 'response'> {
   readonly metadataType: string
   readonly metadata: ExecuteOperationMetadata

@@ -15,7 +15,7 @@ import { type OperationCalls, operationCalls } from './operation-calls.ts'
 import { type Streams, streams } from './streams.ts'
 import { uploadAction } from './upload-action.ts'
 
-/** What one check works with: a server, and content of its own. */
+/** The environment of one check: a server and new random content. */
 export interface Probe {
   readonly offer: ServerOffer
   readonly fn: DigestFn
@@ -39,7 +39,7 @@ export interface Probe {
   /** The same server, spoken to with digests of another function. */
   under(fn: DigestFn): Probe
   pause(ms: number): Promise<void>
-  /** What the promise gives, or undefined when it takes a quarter of the deadline. */
+  /** Resolves with the promise, or with undefined after a quarter of the deadline. */
   soon<T>(promise: Promise<T>): Promise<T | undefined>
 }
 
@@ -53,7 +53,7 @@ export interface ProbeOptions {
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly deadlineMs: number
-  /** What commands ask of a worker. */
+  /** Platform properties of all commands. */
   readonly platform?: readonly Platform_Property[]
 }
 

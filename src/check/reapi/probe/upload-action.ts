@@ -15,7 +15,7 @@ export interface UploadTools {
   readonly random: Random
   readonly blobOf: (bytes: Uint8Array) => Blob
   readonly put: (blob: Blob) => Promise<Blob>
-  /** What every command says, so that the server's workers take it. */
+  /** Platform properties of all commands, so that the server's workers accept them. */
   readonly platform: readonly Platform_Property[]
 }
 
@@ -31,7 +31,7 @@ const ordered = (properties: readonly Platform_Property[]): Platform => ({
 
 const compare = (one: string, other: string): number => Number(one > other) - Number(one < other)
 
-/** Uploads a command, its inputs and the action; the salt makes it one that nobody has run. */
+/** Uploads a command, its inputs and the action; the random salt makes the action new. */
 export const uploadAction =
   ({ random, blobOf, put, platform }: UploadTools) =>
   async ({ script = ':', args = [], command, action, root }: TestAction): Promise<Digest> => {

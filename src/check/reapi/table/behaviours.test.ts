@@ -67,7 +67,7 @@ test('but a server that advertises it speaks for itself', () => {
 })
 
 test('a limit for blobs that is beyond counting is none: what is over it cannot be asked for', () => {
-  // What bazel-remote 2.6.2 answers; its limit is the largest int64.
+  // The answer of bazel-remote 2.6.2; its limit is the largest int64.
   const answer = '0a1f0a0101120208011a020a0028023201013a010140ffffffffffffffff7f5001220208022a0408021003'
   const server = serverOffer(RPC.getCapabilities.decode(Buffer.from(answer, 'hex')), '')
   expect(server.cache).toMatchObject({ digestFunctions: [1], supportedCompressors: [1], spliceBlobSupport: true })

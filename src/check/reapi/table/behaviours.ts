@@ -11,8 +11,8 @@ import { OPERATIONS } from './operations.ts'
 import type { BehaviourRow, BehaviourTable } from './row.ts'
 
 /**
- * What the Remote Execution API asks of a server, one sentence at a time. Everything else about these behaviours (the
- * checks, the documentation, the reports) hangs on their ids, which therefore never change their meaning.
+ * The requirements of the Remote Execution API, one sentence each. Checks, documentation and reports refer to the IDs,
+ * which therefore never change their meaning.
  */
 const CACHE_TABLE = { ...CAPABILITIES, ...DIGESTS, ...BYTESTREAM, ...CAS, ...ACTION_CACHE }
 const EXECUTION_TABLE = { ...EXECUTION, ...EXECUTION_FILES, ...OPERATIONS }
@@ -38,10 +38,10 @@ const listOf = <Id extends BehaviourId>(table: BehaviourTable): readonly (ReapiB
     })),
   )
 
-/** Of a server that stores. */
+/** Behaviours of a cache. */
 export const CACHE_BEHAVIOURS = listOf<CacheId>(CACHE_TABLE)
 
-/** Of one that runs commands as well. */
+/** Behaviours of a server that also executes actions. */
 export const EXECUTION_BEHAVIOURS = listOf<ExecutionId>(EXECUTION_TABLE)
 
 export const BEHAVIOURS: readonly ReapiBehaviour[] = [...CACHE_BEHAVIOURS, ...EXECUTION_BEHAVIOURS]

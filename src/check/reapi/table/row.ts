@@ -5,7 +5,7 @@ import type { Need } from '../probe/needs.ts'
 export interface BehaviourRow {
   readonly level: BehaviourLevel
   readonly sentence: string
-  /** 2.0 where nothing is said. */
+  /** Default: 2.0. */
   readonly since?: string
   readonly needs?: readonly Need[]
   readonly note?: string

@@ -32,7 +32,7 @@ export const cachingEveryResult: Detour = ({ methods }) => {
   }
 }
 
-/** The first answer to an action is the answer for ever, or, when `isShared`, for those who come while it is made. */
+/** Caches the first answer to an action for ever or, when `isShared`, only while it runs. */
 const answeringOnce =
   (isShared: boolean): Detour =>
   ({ methods }) => {
@@ -48,7 +48,7 @@ const answeringOnce =
     }
   }
 
-/** Whoever cancels one, cancels all of the same action. */
+/** Cancelling one operation cancels all operations of the same action. */
 const cancellingAll: Detour = ({ methods }) => {
   const names = new Set<string>()
   return {

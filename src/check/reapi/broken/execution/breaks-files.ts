@@ -123,7 +123,7 @@ const directing = (change: (directory: OutputDirectory) => Partial<OutputDirecto
 
 const treeBytes = (tree: Tree): Uint8Array => Tree.encode(tree).finish()
 
-/** Something goes on in the outputs before they are collected. */
+/** Changes the outputs before they are collected. */
 const afterwards = (script: string): Detour => wrapped(`"$@"; [ ! -d out ] || ${script}`)
 
 export const outputBreaks = {

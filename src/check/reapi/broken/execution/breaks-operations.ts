@@ -30,7 +30,7 @@ export const metadataBreaks = {
   })),
 } satisfies Partial<Record<ExecutionId, Detour>>
 
-/** Whoever leaves, cancels. */
+/** A client that disconnects cancels the operation. */
 const leavingCancels = (name: 'execute' | 'waitExecution'): Detour =>
   streaming(name, async function* (request, call, { methods }) {
     let last: OperationMessage | undefined

@@ -8,7 +8,7 @@ import { changingAction, type Detour, executing, fails, readStoredAction, recode
 
 type Details = Status['details']
 
-/** A refusal is told with other details. */
+/** Changes the details of a refusal. */
 const detailing = (change: (details: Details) => Details): Detour =>
   executing(async function* (request, call, { methods }) {
     try {
@@ -31,7 +31,7 @@ const violating = (change: (violations: readonly Violation[]) => readonly Violat
     }),
   )
 
-/** What was refused once stays refused. */
+/** Repeats the first refusal for ever. */
 const unforgiving: Detour = ({ methods }) => {
   const refused = new Map<string, unknown>()
   return {
@@ -48,7 +48,7 @@ const unforgiving: Detour = ({ methods }) => {
   }
 }
 
-/** Goes by the hash alone. */
+/** Identifies blobs by hash only. */
 const sizeless = executing(async function* (request, call, { methods }) {
   try {
     yield* methods.execute(request, call)

@@ -3,7 +3,7 @@ import { type OperationMessage, RESPONSE_TYPE, STAGE } from '../../probe/operati
 import type { ExecutionId } from '../../table/behaviours.ts'
 import { alter, changingAction, changingResponse, type Detour, executing, readStoredAction, recoded } from './detour.ts'
 
-/** What has run out of time does not end before the client leaves. */
+/** A command over its timeout runs until the client disconnects. */
 const neverEnding = executing(async function* (request, call, { methods }) {
   for await (const told of methods.execute(request, call)) {
     if (told.response?.status?.code === STATUS.deadlineExceeded) await new Promise(() => {})
@@ -11,7 +11,7 @@ const neverEnding = executing(async function* (request, call, { methods }) {
   }
 })
 
-/** The client is told that its command has run out of time, and the command goes on. */
+/** Reports the timeout to the client while the command keeps running. */
 const leavingItRunning = executing(async function* (request, call, right) {
   const work = await readStoredAction(request, right)
   const isTimed = work.action.timeout !== undefined
@@ -38,7 +38,7 @@ const expired = (told: OperationMessage): OperationMessage => ({
   },
 })
 
-/** Whatever has a limit is over it. */
+/** Every command with a timeout is reported as over it. */
 const alwaysLate = executing(async function* (request, call, right) {
   const { action } = await readStoredAction(request, right)
   for await (const told of right.methods.execute(request, call)) {

@@ -12,7 +12,7 @@ import { Status } from '../../../../wire/gen/google/rpc/status.ts'
 import type { OperationMessage } from '../../probe/operation-message.ts'
 import type { ProxyMethods, UpstreamServer } from './proxy.ts'
 
-/** One mistake: the methods that do not pass on what they should. */
+/** One defect: replacements for the methods that do not forward correctly. */
 export type Detour = (right: UpstreamServer) => Partial<ProxyMethods>
 
 export const brokenOnPurpose = (code: StatusCode): GrpcError => new GrpcError(code, 'broken on purpose')
@@ -58,7 +58,7 @@ export const changingMessages = (
     for await (const told of methods[name](request as never, call)) yield change(told, index++)
   })
 
-/** What it ends with is spoilt. */
+/** Changes the final response. */
 export const changingResponse = (change: Change<ExecuteResponse>): Detour =>
   changingMessages((told, index) => (told.response ? { ...told, response: change(told.response, told, index) } : told))
 
@@ -81,7 +81,7 @@ export const recoded = (from: StatusCode, to: StatusCode, name: Streaming = 'exe
     }
   })
 
-/** What an action consists of. */
+/** An action with its command and input root. */
 export interface StoredAction {
   readonly action: Action
   readonly command: Command
@@ -90,7 +90,7 @@ export interface StoredAction {
 
 type Misled = (work: StoredAction, count: number) => Partial<StoredAction>
 
-/** Something else is run than the client asked for, and told as if it were that. */
+/** Runs another action than the requested one and reports it as the requested one. */
 export const changingAction = (change: Misled): Detour => {
   let count = 0
   return executing(async function* (request, call, right) {
@@ -131,7 +131,7 @@ export const changingRoot = (change: (root: Directory) => Partial<Directory>): D
 export const wrapped = (script: string): Detour =>
   changingCommand(({ arguments: argv }) => ({ arguments: ['/bin/sh', '-c', script, 'sh', ...argv] }))
 
-/** The end of an execution, once all of it was heard. */
+/** Reads the stream of an execution to its end. */
 export async function allMessages(stream: AsyncIterable<OperationMessage>): Promise<OperationMessage[]> {
   const all: OperationMessage[] = []
   for await (const told of stream) all.push(told)

@@ -7,7 +7,7 @@ import { refusalBreaks } from './breaks-refusals.ts'
 import { timeoutBreaks } from './breaks-timeouts.ts'
 import type { Detour } from './detour.ts'
 
-/** One mistake for every behaviour of execution: proof that its check can fail. */
+/** One defect for every behaviour of execution: it proves that the check can fail. */
 export const EXECUTION_BREAKS: Readonly<Record<ExecutionId, Detour>> = {
   ...executeBreaks,
   ...cacheBreaks,

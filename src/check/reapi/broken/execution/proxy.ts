@@ -1,6 +1,6 @@
 /**
- * Execution cannot be small and right at once, so the server that is broken here is a real one with another before it:
- * everything is passed on to the one behind, except for one mistake on the way there or back.
+ * A small server cannot implement execution correctly, so the broken server is a proxy before a real one: it forwards
+ * everything except for one defect in the requests or responses.
  */
 import type { Clock } from '../../../../base/clock.ts'
 import { allMessagesOf, rpcClient } from '../../../../client/connection/rpc.ts'
@@ -16,7 +16,7 @@ import { EXECUTION_RPC, type OperationListing } from '../../probe/execution-rpcs
 import type { OperationMessage } from '../../probe/operation-message.ts'
 import { RPC } from '../../probe/rpcs.ts'
 
-/** The methods that can go wrong, on decoded messages. What goes wrong is a GrpcError. */
+/** The methods that a defect can replace, on decoded messages. Errors are GrpcErrors. */
 export interface ProxyMethods {
   execute(request: re.ExecuteRequest, call: ServerCall): AsyncIterable<OperationMessage>
   waitExecution(request: re.WaitExecutionRequest, call: ServerCall): AsyncIterable<OperationMessage>
@@ -28,14 +28,14 @@ export interface ProxyMethods {
   getActionResult(request: re.GetActionResultRequest): Promise<re.ActionResult>
   findMissingBlobs(request: re.FindMissingBlobsRequest): Promise<re.FindMissingBlobsResponse>
   read(request: bs.ReadRequest, call: ServerCall): AsyncIterable<bs.ReadResponse>
-  /** A mistake below the messages: refuses those with fields that it does not know. */
+  /** A defect below the messages: refuses messages with unknown fields. */
   readonly refusesUnknownFields?: true
 }
 
 /** The server behind. */
 export interface UpstreamServer {
   readonly methods: ProxyMethods
-  /** Empty, where there is none. */
+  /** Empty when there is no such blob. */
   blob(digest: re.Digest | undefined): Promise<Uint8Array>
   store(bytes: Uint8Array): Promise<re.Digest>
   pause(ms: number): Promise<void>

@@ -23,7 +23,7 @@ export interface ExecutionTrial {
 /** Long, for machines with much to do: nothing here waits for it. */
 const DEADLINE_MS = 20_000
 
-/** Runs checks against a server that makes one mistake at most, and has another behind it that makes none. */
+/** Runs checks against a proxy with at most one defect before a correct server. */
 export async function tryExecution(trial: ExecutionTrial): Promise<ReapiReport> {
   const { behaviours, clock, behind, seed, mistake, deadlineMs = DEADLINE_MS, platform = [] } = trial
   const right = upstreamServer(behind, clock)
