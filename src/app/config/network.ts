@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reachProblem } from '../../base/address-rules.ts'
-import { grantProblem } from '../../model/network-grants.ts'
+import { grantProblem } from '../../model/properties/network-grants.ts'
 import { configField } from './field.ts'
 
 /** A text that passes the check. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
-import type { NetworkGrants } from '../../model/network-grants.ts'
+import type { NetworkGrants } from '../../model/properties/network-grants.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { Instances } from '../instances/instances.ts'
 import type { RecentTrees } from './recent-trees.ts'

@@ -9,10 +9,10 @@ import {
   isInteractive,
   PLACES_PROPERTY,
 } from '../../model/command-task.ts'
-import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
-import { NETWORK_PROPERTY } from '../../model/network-grants.ts'
-import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
+import { IMAGE_PROPERTY, IMAGELESS_PROPERTY } from '../../model/properties/image-need.ts'
+import { NETWORK_PROPERTY } from '../../model/properties/network-grants.ts'
+import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/properties/task-form.ts'
 import { isAboutNetwork } from '../../wire/reapi/execution-command.ts'
 import { actionKeyOf } from '../../wire/tasks/action-key.ts'
 import { commandKeyOf } from '../../wire/tasks/command-key.ts'

@@ -1,4 +1,4 @@
-import { type NetworkDoor, type NetworkGrants, networkRefusal } from '../../model/network-grants.ts'
+import { type NetworkDoor, type NetworkGrants, networkRefusal } from '../../model/properties/network-grants.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
 import type { SnippetService } from './snippet-service.ts'

@@ -1,10 +1,10 @@
 import { invalid } from '../../base/fault.ts'
 import type { WorkerDescription } from '../../engine/worker-session.ts'
-import { IMAGELESS_PROPERTY } from '../../model/image-need.ts'
 import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
 import { LANGUAGE_PROPERTY, TESTING_PROPERTY } from '../../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'
-import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/task-form.ts'
+import { IMAGELESS_PROPERTY } from '../../model/properties/image-need.ts'
+import { TASK_FORM_PROPERTY, type TaskForm } from '../../model/properties/task-form.ts'
 import type { NamedValue, WorkerRegistration } from '../../wire/workers/registration.ts'
 
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */

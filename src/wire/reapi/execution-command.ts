@@ -1,7 +1,7 @@
 import type { Digest } from '../../base/digest.ts'
 import type { PlatformProperty } from '../../model/command.ts'
 import type { CommandTask } from '../../model/command-task.ts'
-import { IMAGE_PROPERTY } from '../../model/image-need.ts'
+import { IMAGE_PROPERTY } from '../../model/properties/image-need.ts'
 import type { Action, ActionCommand } from './execution-action.ts'
 
 export interface ActionMessages {

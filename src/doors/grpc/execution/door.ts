@@ -1,5 +1,5 @@
 import type { Service } from '../../../grpc/service.ts'
-import { noNetwork } from '../../../model/network-grants.ts'
+import { noNetwork } from '../../../model/properties/network-grants.ts'
 import {
   DEFAULT_EXECUTION_LIMITS,
   type ExecutionDoorOptions,

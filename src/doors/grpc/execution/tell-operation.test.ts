@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openGrid, turns, until } from '../../../engine/grid.fixture.ts'
-import { noNetwork } from '../../../model/network-grants.ts'
+import { noNetwork } from '../../../model/properties/network-grants.ts'
 import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'
 import { recentTreesOf } from '../../../services/execution/recent-trees.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'

@@ -1,7 +1,7 @@
 import type { WorkerDescription, WorkerPulse } from '../../../engine/worker-session.ts'
-import { IMAGELESS_PROPERTY } from '../../../model/image-need.ts'
 import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
-import { TASK_FORM_PROPERTY } from '../../../model/task-form.ts'
+import { IMAGELESS_PROPERTY } from '../../../model/properties/image-need.ts'
+import { TASK_FORM_PROPERTY } from '../../../model/properties/task-form.ts'
 import type { SocketHeartbeat } from './request.ts'
 
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */

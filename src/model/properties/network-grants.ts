@@ -1,4 +1,4 @@
-import type { InstanceName } from './instance-name.ts'
+import type { InstanceName } from '../instance-name.ts'
 
 /** Property of workers that can give a room a network; required for tasks that use one. */
 export const NETWORK_PROPERTY = 'network-access'
