@@ -1,6 +1,6 @@
 import { invalid } from '../base/fault.ts'
 import { type Fencing, parseAttemptId, sameFencing } from '../model/fencing.ts'
-import type { Attempt, AttemptEnd } from '../scheduler/model/events.ts'
+import type { AttemptEnd, AttemptRef } from '../scheduler/model/events.ts'
 import type { EngineState } from './engine-state.ts'
 import { absent, exhausted, shortened, unavailable } from './faults.ts'
 import type { LiveTask, Report } from './live-task.ts'
@@ -47,7 +47,7 @@ function refuseWrong({ limits }: EngineState, { worker, properties }: WorkerDesc
   }
 }
 
-function attemptsOf(ids: readonly string[]): Attempt[] {
+function attemptsOf(ids: readonly string[]): AttemptRef[] {
   if (ids.length > MOST_ATTEMPTS_LISTED) throw invalid('a worker lists too many attempts', 'range')
   return ids.map(parseAttemptId)
 }
@@ -157,7 +157,7 @@ function boundedOutcome({ limits }: EngineState, { outcome, result }: AttemptRep
 }
 
 interface Stale extends WorkersWord {
-  readonly attempt: Attempt
+  readonly attempt: AttemptRef
   readonly task: LiveTask | undefined
 }
 
@@ -176,7 +176,11 @@ function supersede(engine: EngineState, { worker, attemptId, attempt, task }: St
 }
 
 /** The task, if this is the attempt that counts. */
-export function currentTask(engine: EngineState, worker: string, { task: id, fencing }: Attempt): LiveTask | undefined {
+export function currentTask(
+  engine: EngineState,
+  worker: string,
+  { task: id, fencing }: AttemptRef,
+): LiveTask | undefined {
   const task = engine.registry.tasks.get(id)
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
 }

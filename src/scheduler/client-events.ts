@@ -1,6 +1,6 @@
 import type { GridState } from './grid.ts'
 import { finishTask } from './leases/finish-task.ts'
-import { leaseOf } from './leases/lease-state.ts'
+import { currentLease } from './leases/lease-state.ts'
 import { amountsProblem, demandedAmounts } from './model/amounts.ts'
 import type { RefusalWhy } from './model/effects.ts'
 import type { Submit, Waiter } from './model/events.ts'
@@ -65,12 +65,12 @@ export function joinTask(grid: GridState, { task: id, waiter }: { task: string; 
 
 export function leaveTask(grid: GridState, { task: id, waiter }: { task: string; waiter: Waiter }): void {
   const task = grid.tasks.get(id)
-  if (task !== undefined && removeWaiter(task, waiter)) cancelTask(grid, task, 'no client waits for it')
+  if (task !== undefined && removeWaiter(task, waiter)) requestCancel(grid, task, 'no client waits for it')
 }
 
 /** Cancels a task: without a lease at once, otherwise its worker stops it first, and it can only end as cancelled. */
-export function cancelTask(grid: GridState, task: Task, what: string): void {
-  const lease = leaseOf(grid, task)
+export function requestCancel(grid: GridState, task: Task, what: string): void {
+  const lease = currentLease(grid, task)
   if (task.state === 'stopping') return
   if (lease === undefined) {
     finishTask(grid, task, { move: 'cancel', why: 'cancelled', what })

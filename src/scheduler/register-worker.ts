@@ -1,12 +1,12 @@
 import type { GridState } from './grid.ts'
 import { attachLease, detachLease } from './leases/grant-lease.ts'
 import { leaseEndsAt } from './leases/lease-deadlines.ts'
-import { heldTasks, leaseOf } from './leases/lease-state.ts'
+import { currentLease, heldTasks } from './leases/lease-state.ts'
 import { failAttempt, yieldTask } from './leases/retry.ts'
 import { addUnconfirmed } from './leases/unconfirmed-ends.ts'
 import { admit, removeWorker } from './live-workers.ts'
 import { offeredAmounts } from './model/amounts.ts'
-import type { Attempt, Register } from './model/events.ts'
+import type { AttemptRef, Register } from './model/events.ts'
 import { classFor } from './queue/matchmaking.ts'
 import type { Task } from './queue/records.ts'
 import { stopUnknownAttempts } from './worker-events.ts'
@@ -21,7 +21,7 @@ export function registerWorker(grid: GridState, event: Register): void {
   const before = grid.workers.get(event.worker)
   const had = before === undefined ? [] : heldTasks(grid, before)
   if (before !== undefined) {
-    for (const task of had) detachLease(grid, task, leaseOf(grid, task))
+    for (const task of had) detachLease(grid, task, currentLease(grid, task))
     removeWorker(grid, before, 'it registered again')
   }
   const awaited = [...(grid.awaited.get(event.worker) ?? [])]
@@ -31,7 +31,7 @@ export function registerWorker(grid: GridState, event: Register): void {
   for (const task of [...had, ...awaited]) {
     if (keeps(grid, worker, { task, listed })) continue
     const what = `worker ${worker.id} reconnected without the task`
-    if (leaseOf(grid, task)?.staged || awaited.includes(task)) yieldTask(grid, task, what)
+    if (currentLease(grid, task)?.staged || awaited.includes(task)) yieldTask(grid, task, what)
     else failAttempt(grid, task, { what, lostWorker: worker.id })
   }
   // Unknown attempts occupy slots until the worker has ended them.
@@ -42,12 +42,12 @@ export function registerWorker(grid: GridState, event: Register): void {
 
 interface Claim {
   readonly task: Task
-  readonly listed: Map<string, Attempt>
+  readonly listed: Map<string, AttemptRef>
 }
 
 /** Whether the worker still runs the task under its current lease. If so, the lease is renewed. */
 function keeps(grid: GridState, worker: Worker, { task, listed }: Claim): boolean {
-  const lease = leaseOf(grid, task)
+  const lease = currentLease(grid, task)
   const claimed = listed.get(task.id)
   if (lease === undefined || claimed === undefined || !lease.isUnder(claimed.fencing)) return false
   listed.delete(task.id)

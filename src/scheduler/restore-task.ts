@@ -1,7 +1,7 @@
-import { cancelTask } from './client-events.ts'
+import { requestCancel } from './client-events.ts'
 import type { GridState } from './grid.ts'
 import { setLease } from './leases/grant-lease.ts'
-import { leaseOf } from './leases/lease-state.ts'
+import { currentLease } from './leases/lease-state.ts'
 import { failAttempt, retryAt, yieldTask } from './leases/retry.ts'
 import type { Restore } from './model/events.ts'
 import { instanceNamed } from './queue/instances.ts'
@@ -30,7 +30,7 @@ export function restoreTask(grid: GridState, event: Restore): void {
     moveTask(grid, task, 'lapse')
     retryAt(grid, task, grid.now + event.retryInMs)
   } else if (!event.stopping) grid.toPlace.push(task)
-  if (event.stopping) cancelTask(grid, task, 'cancelled')
+  if (event.stopping) requestCancel(grid, task, 'cancelled')
 }
 
 function awaitWorker(grid: GridState, task: Task, { worker, fencing, started }: NonNullable<Restore['lease']>): void {
@@ -55,7 +55,7 @@ function awaitWorker(grid: GridState, task: Task, { worker, fencing, started }: 
 /** Queues the tasks of a worker again that did not register within `reconnectGraceMs` after the restart. */
 export function expireAwaited(grid: GridState, workerId: string): void {
   for (const task of [...(grid.awaited.get(workerId) ?? [])]) {
-    const lease = leaseOf(grid, task)
+    const lease = currentLease(grid, task)
     if (lease === undefined || lease.renewedAt + grid.options.reconnectGraceMs > grid.now) continue
     const what = `worker ${workerId} did not reconnect after the restart`
     if (task.interactive) failAttempt(grid, task, { what })

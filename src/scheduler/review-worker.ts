@@ -1,7 +1,7 @@
 import type { GridState } from './grid.ts'
 import type { AttemptLease } from './leases/lease.ts'
 import { leaseEndsAt, timeoutAt } from './leases/lease-deadlines.ts'
-import { heldTasks, leaseOf } from './leases/lease-state.ts'
+import { currentLease, heldTasks } from './leases/lease-state.ts'
 import { failAttempt } from './leases/retry.ts'
 import { awaitConfirmation, nextUnconfirmedAt } from './leases/unconfirmed-ends.ts'
 import type { Task } from './queue/records.ts'
@@ -31,7 +31,7 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 /** Ends the worker's expired leases. Called in a tick only. */
 export function expireLeases(grid: GridState, worker: Worker): void {
   for (const task of heldTasks(grid, worker)) {
-    const lease = leaseOf(grid, task)
+    const lease = currentLease(grid, task)
     if (lease !== undefined && leaseEndsAt(grid, task, lease) <= grid.now) expireLease(grid, task, lease)
   }
 }
@@ -64,7 +64,7 @@ export function watchAgain(grid: GridState, worker: Worker): void {
   if (unhealthyAt > grid.now && unhealthyAt < next) next = unhealthyAt
   if (worker.unconfirmed.size > 0) next = Math.min(next, nextUnconfirmedAt(worker))
   for (const task of heldTasks(grid, worker)) {
-    const lease = leaseOf(grid, task)
+    const lease = currentLease(grid, task)
     if (lease !== undefined) next = Math.min(next, leaseEndsAt(grid, task, lease))
   }
   watchWorker(grid, worker, next)

@@ -1,5 +1,5 @@
 import type { TaskState } from '../model/task-state.ts'
-import { cancelTask, joinTask, leaveTask, submitTask } from './client-events.ts'
+import { joinTask, leaveTask, requestCancel, submitTask } from './client-events.ts'
 import { type Figures, readFigures } from './figures.ts'
 import { type GridState, makeGridState } from './grid.ts'
 import { clearRefusals } from './leases/unconfirmed-ends.ts'
@@ -135,5 +135,5 @@ function drainBy(grid: GridState, worker: Worker, shutdown: boolean): void {
 
 function cancel(grid: GridState, { task: id, what = 'cancelled' }: { task: string; what?: string }): void {
   const task = grid.tasks.get(id)
-  if (task !== undefined) cancelTask(grid, task, what)
+  if (task !== undefined) requestCancel(grid, task, what)
 }

@@ -1,6 +1,6 @@
 import type { GridState } from './grid.ts'
 import type { AttemptLease } from './leases/lease.ts'
-import { leaseOf } from './leases/lease-state.ts'
+import { currentLease } from './leases/lease-state.ts'
 import { fitsWithin } from './model/amounts.ts'
 import type { Instant } from './model/events.ts'
 import { noWorkerDeadline } from './queue/no-worker-grace.ts'
@@ -13,7 +13,7 @@ import { takesTasks, type Worker } from './workers/worker.ts'
 export function explainTask(grid: GridState, id: string, now: Instant): string[] {
   const task = grid.tasks.get(id)
   if (task === undefined) return []
-  const lease = leaseOf(grid, task)
+  const lease = currentLease(grid, task)
   const reasons = lease === undefined ? waiting(grid, task, now) : onWorker(grid, { state: task.state, lease }, now)
   if (task.faults > 0) reasons.push(`${count(task.faults, 'earlier attempt')} failed by faults of the grid`)
   if (task.lostWorkers.length > 0) reasons.push(`lost with ${task.lostWorkers.join(', ')}`)

@@ -1,6 +1,6 @@
 import { fencingText, sameFencing } from '../model/fencing.ts'
 import type { Effect } from './model/effects.ts'
-import type { Attempt, GridEvent, Register, Submit } from './model/events.ts'
+import type { AttemptRef, GridEvent, Register, Submit } from './model/events.ts'
 import { DEFAULT_OPTIONS } from './model/options.ts'
 
 type Leased = Extract<Effect, { kind: 'leased' }>
@@ -27,7 +27,7 @@ export class Witness {
   readonly tasks = new Map<string, Account>()
   readonly workers = new Map<string, Register>()
   /** All attempts so far, for late reports. */
-  readonly attempts: (Attempt & { worker: string })[] = []
+  readonly attempts: (AttemptRef & { worker: string })[] = []
   readonly #fencings = new Set<string>()
   #lastCounter = 0
   #coming: Register | undefined
@@ -56,7 +56,7 @@ export class Witness {
   }
 
   /** Checks that a report with an old fencing number does not change the task. */
-  reports({ task, fencing }: Attempt, happens: () => void): void {
+  reports({ task, fencing }: AttemptRef, happens: () => void): void {
     const account = this.tasks.get(task)
     const before = account?.lease
     happens()

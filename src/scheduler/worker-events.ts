@@ -1,9 +1,9 @@
 import type { GridState } from './grid.ts'
-import { heldTasks, leaseOf } from './leases/lease-state.ts'
+import { currentLease, heldTasks } from './leases/lease-state.ts'
 import { failAttempt, yieldTask } from './leases/retry.ts'
 import { awaitConfirmation, clearRefusals, confirmUnlisted } from './leases/unconfirmed-ends.ts'
 import { admit, becomeLive, ceaseLive, isLive, removeWorker } from './live-workers.ts'
-import type { Attempt, Heartbeat } from './model/events.ts'
+import type { AttemptRef, Heartbeat } from './model/events.ts'
 import { reviewWorker } from './review-worker.ts'
 import type { Worker } from './workers/worker.ts'
 import { freeWorker, moveWorker } from './workers/workers-state.ts'
@@ -13,7 +13,7 @@ export function loseWorker(grid: GridState, worker: Worker, what: string): void 
   const tasks = heldTasks(grid, worker)
   removeWorker(grid, worker, what)
   for (const task of tasks) {
-    if (leaseOf(grid, task)?.staged) yieldTask(grid, task, what)
+    if (currentLease(grid, task)?.staged) yieldTask(grid, task, what)
     else failAttempt(grid, task, { what: `lost worker ${worker.id}: ${what}`, lostWorker: worker.id })
   }
 }
@@ -38,10 +38,10 @@ export function recordHeartbeat(grid: GridState, worker: Worker, { holds, load, 
   freeWorker(grid, worker)
 }
 
-function renew(grid: GridState, worker: Worker, holds: readonly Attempt[] | undefined): void {
+function renew(grid: GridState, worker: Worker, holds: readonly AttemptRef[] | undefined): void {
   const listed = holds === undefined ? undefined : new Map(holds.map((attempt) => [attempt.task, attempt]))
   for (const task of heldTasks(grid, worker)) {
-    const lease = leaseOf(grid, task)
+    const lease = currentLease(grid, task)
     if (lease === undefined) continue
     const claimed = listed?.get(task.id)
     const held = listed === undefined || (claimed !== undefined && lease.isUnder(claimed.fencing))
@@ -59,7 +59,7 @@ export function drainWorker(grid: GridState, worker: Worker): void {
   if (isLive(worker)) ceaseLive(grid, worker)
   moveWorker(grid, worker, { move: 'drain', what: 'draining' })
   for (const task of heldTasks(grid, worker)) {
-    const lease = leaseOf(grid, task)
+    const lease = currentLease(grid, task)
     if (!lease?.staged) continue
     const { fencing } = lease
     awaitConfirmation(grid, lease)
@@ -80,7 +80,7 @@ export function resumeWorker(grid: GridState, worker: Worker): void {
 export function stopUnknownAttempts(
   grid: GridState,
   { id: worker }: Worker,
-  listed: ReadonlyMap<string, Attempt>,
+  listed: ReadonlyMap<string, AttemptRef>,
 ): void {
   for (const { task, fencing } of listed.values())
     grid.effects.push({ kind: 'stop', task, worker, fencing, why: 'superseded' })

@@ -6,7 +6,7 @@ import { timeoutAt } from './leases/lease-deadlines.ts'
 import { preloadTask } from './leases/preload-task.ts'
 import { failAttempt, undoAttempt, yieldTask } from './leases/retry.ts'
 import { clearRefusals, confirmEnd } from './leases/unconfirmed-ends.ts'
-import type { Attempt, FinishedReport, ReturnedReport } from './model/events.ts'
+import type { AttemptRef, FinishedReport, ReturnedReport } from './model/events.ts'
 import { moveTask } from './queue/queue-state.ts'
 import type { Task } from './queue/records.ts'
 import { learnDuration } from './queue/requirement-group.ts'
@@ -18,7 +18,7 @@ import { watchWorker } from './workers/worker-watch.ts'
 /** A returned task is not a fault, but more returns than this count as one. */
 const MOST_RETURNS = 32
 
-interface Report extends Attempt {
+interface Report extends AttemptRef {
   readonly worker: string
 }
 

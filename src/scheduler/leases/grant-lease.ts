@@ -2,14 +2,14 @@ import { dequeue } from '../queue/enqueue.ts'
 import { moveTask } from '../queue/queue-state.ts'
 import { NO_LEASE, type Task } from '../queue/records.ts'
 import { estimatedMs } from '../queue/requirement-group.ts'
-import { charge, correctCharge, usageOf } from '../shares/shares.ts'
+import { accountUsage, charge, correctCharge } from '../shares/shares.ts'
 import { noteInputs } from '../workers/affinity.ts'
 import { linkLease, moveToSlot, unlinkLease } from '../workers/held-leases.ts'
 import { returnAmounts, takeAmounts, type Worker } from '../workers/worker.ts'
 import { quietUntil, watchWorker } from '../workers/worker-watch.ts'
 import { freeWorker } from '../workers/workers-state.ts'
 import type { AttemptLease } from './lease.ts'
-import { type LeaseState, leaseOf } from './lease-state.ts'
+import { currentLease, type LeaseState } from './lease-state.ts'
 
 /** The number of slots that a task is charged for: a task with four processors pays for four. */
 const widthOf = ({ demand }: Task): number => Math.max(1, demand.cpu)
@@ -24,7 +24,7 @@ export function grantLease(
   moveTask(grid, task, 'assign')
   // Whole milliseconds: V8 would store a fraction outside of the lease.
   const charged = Math.round(estimatedMs(task) * widthOf(task))
-  const reached = usageOf(task.instance)
+  const reached = accountUsage(task.instance)
   if (reached > worker.class.clock) worker.class.clock = reached
   if (reached > grid.clock) grid.clock = reached
   charge(task, charged)
@@ -75,7 +75,7 @@ export function setLease(task: Task, lease: AttemptLease): void {
 
 /** Moves a staged task into a slot of the same worker. */
 export function startStaged(grid: LeaseState, task: Task, worker: Worker): void {
-  const lease = leaseOf(grid, task)
+  const lease = currentLease(grid, task)
   if (lease === undefined) return
   moveToSlot(worker, lease)
   lease.stagedIn?.delete(lease)
@@ -100,7 +100,7 @@ export function detachLease(grid: LeaseState, task: Task, lease: AttemptLease | 
 
 /** Ends the lease. The instance pays for `ranMs`, the time that its command ran, and not for time that the grid lost. */
 export function releaseLease(grid: LeaseState, task: Task, ranMs: number): AttemptLease | undefined {
-  const lease = leaseOf(grid, task)
+  const lease = currentLease(grid, task)
   if (lease === undefined) return undefined
   const { group, instance } = task
   detachLease(grid, task, lease)

@@ -24,7 +24,7 @@ export interface LeaseState extends QueueState {
 
 type WithLeases = Pick<LeaseState, 'leases'>
 
-export const leaseOf = ({ leases }: WithLeases, { leaseNumber }: Task): AttemptLease | undefined =>
+export const currentLease = ({ leases }: WithLeases, { leaseNumber }: Task): AttemptLease | undefined =>
   leaseNumber === NO_LEASE ? undefined : leases.at(leaseNumber)
 
 /** The task of a lease in a worker's list. */

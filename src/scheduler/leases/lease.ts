@@ -1,19 +1,19 @@
 import type { Fencing } from '../../model/fencing.ts'
 import type { Instant } from '../model/events.ts'
-import type { StagedTask, Task } from '../queue/records.ts'
+import type { StagedLease, Task } from '../queue/records.ts'
 import type { StagedList } from '../queue/staged-list.ts'
 import type { HeldLease } from '../workers/held-leases.ts'
 import type { Worker } from '../workers/worker.ts'
 
 /** The right of a worker to one attempt at a task. */
-export class AttemptLease implements HeldLease, StagedTask {
+export class AttemptLease implements HeldLease, StagedLease {
   // The order of the fields in memory: first those that the start of a staged task needs, last the rarely used ones.
   /** Undefined after the lease has ended. */
   task: Task | undefined = undefined
   /** Staged ahead of a free slot; the worker must not start the task. */
   staged = false
   /** The pool's list of staged tasks that contains it, and its position there. */
-  stagedIn: StagedList<StagedTask> | undefined = undefined
+  stagedIn: StagedList<StagedLease> | undefined = undefined
   stagedAt = 0
   /** Its neighbours in the worker's list. */
   nextHeld: HeldLease | undefined = undefined

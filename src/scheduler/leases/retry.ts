@@ -2,7 +2,7 @@ import { moveTask } from '../queue/queue-state.ts'
 import type { Task } from '../queue/records.ts'
 import { finishTask } from './finish-task.ts'
 import { releaseLease } from './grant-lease.ts'
-import { type LeaseState, leaseOf } from './lease-state.ts'
+import { currentLease, type LeaseState } from './lease-state.ts'
 
 export interface AttemptFailure {
   readonly what: string
@@ -40,7 +40,7 @@ export function failAttempt(grid: LeaseState, task: Task, { what, lostWorker, fi
 
 /** Makes the task avoid the worker that holds it. */
 function avoidHolder(grid: LeaseState, task: Task): void {
-  const id = leaseOf(grid, task)?.workerId
+  const id = currentLease(grid, task)?.workerId
   if (id !== undefined && !task.avoids.includes(id)) task.avoids = [...task.avoids, id]
 }
 
@@ -80,7 +80,7 @@ export function undoAttempt(grid: LeaseState, task: Task, what: string): void {
 
 /** Queues a task again whose attempt ended without a fault. An interactive task that had started cannot be repeated. */
 export function yieldTask(grid: LeaseState, task: Task, what: string): void {
-  const lease = leaseOf(grid, task)
+  const lease = currentLease(grid, task)
   if (lease?.staged) return undoAttempt(grid, task, what)
   const hasStarted = lease?.startedAt !== undefined
   if (task.state === 'stopping' || (task.interactive && hasStarted)) {

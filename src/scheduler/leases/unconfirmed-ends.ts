@@ -1,5 +1,5 @@
 import { type Fencing, fencingText } from '../../model/fencing.ts'
-import type { Attempt, Instant } from '../model/events.ts'
+import type { AttemptRef, Instant } from '../model/events.ts'
 import type { Worker } from '../workers/worker.ts'
 import { watchWorker } from '../workers/worker-watch.ts'
 import { freeWorker, type WorkersState } from '../workers/workers-state.ts'
@@ -37,7 +37,7 @@ export function confirmEnd(grid: WorkersState, workerId: string, fencing: Fencin
 }
 
 /** A heartbeat that lists the worker's attempts confirms the end of all others. */
-export function confirmUnlisted(grid: WorkersState, worker: Worker, listed: Iterable<Attempt>): void {
+export function confirmUnlisted(grid: WorkersState, worker: Worker, listed: Iterable<AttemptRef>): void {
   if (worker.unconfirmed.size === 0) return
   const held = new Set(Array.from(listed, ({ fencing }) => fencingText(fencing)))
   for (const [key, one] of worker.unconfirmed) {

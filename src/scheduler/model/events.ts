@@ -48,7 +48,7 @@ export interface TaskRequest {
 }
 
 /** One attempt at a task, identified by its lease. */
-export interface Attempt {
+export interface AttemptRef {
   readonly task: string
   readonly fencing: Fencing
 }
@@ -92,7 +92,7 @@ export interface Register {
   /** Gets tasks only in answer to `ask`; other workers are sent tasks as slots become free. */
   readonly pulls?: boolean
   /** The attempts that it still runs. Leases of a known worker that are not listed end. */
-  readonly running?: readonly Attempt[]
+  readonly running?: readonly AttemptRef[]
   /** Not admitted before its first heartbeat, because it tests itself. */
   readonly notReady?: boolean
 }
@@ -101,7 +101,7 @@ export interface Heartbeat {
   readonly kind: 'heartbeat'
   readonly worker: string
   /** All attempts of the worker, staged ones included: these are renewed, others end. Without it all are renewed. */
-  readonly holds?: readonly Attempt[]
+  readonly holds?: readonly AttemptRef[]
   /** From 0 (idle) to 1 (full), as the worker measures its machine. */
   readonly load?: number
   /** The worker finishes its tasks and then leaves. */
@@ -115,14 +115,14 @@ export type AttemptEnd =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'fault'; readonly what: string; readonly final?: boolean }
 
-export interface FinishedReport extends Attempt {
+export interface FinishedReport extends AttemptRef {
   readonly kind: 'finished'
   readonly worker: string
   readonly outcome: AttemptEnd
 }
 
 /** The worker returns a task unstarted, or the task was not delivered: it is queued again without a fault. */
-export interface ReturnedReport extends Attempt {
+export interface ReturnedReport extends AttemptRef {
   readonly kind: 'returned'
   readonly worker: string
   readonly what: string
@@ -150,7 +150,7 @@ export type GridEvent =
   | Heartbeat
   /** A pulling worker requests up to `tasks` tasks; 0 withdraws the request. The first leases to it answer the request. */
   | { readonly kind: 'ask'; readonly worker: string; readonly tasks: number }
-  | ({ readonly kind: 'started'; readonly worker: string } & Attempt)
+  | ({ readonly kind: 'started'; readonly worker: string } & AttemptRef)
   | FinishedReport
   | ReturnedReport
   /** The connection was lost: the worker has `disconnectGraceMs` to reconnect. */

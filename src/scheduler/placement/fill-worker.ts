@@ -1,5 +1,5 @@
 import { grantLease, releaseLease, startStaged } from '../leases/grant-lease.ts'
-import { leaseOf, taskHeld } from '../leases/lease-state.ts'
+import { currentLease, taskHeld } from '../leases/lease-state.ts'
 import { awaitConfirmation } from '../leases/unconfirmed-ends.ts'
 import { fitsWithin } from '../model/amounts.ts'
 import { releaseKeptWorker } from '../queue/kept-workers.ts'
@@ -76,7 +76,7 @@ function recallStaged(grid: PlacementState, worker: Worker): Task | undefined {
     if (pool.staged.size === 0 || !fitsWithin(pool.floor, worker.free)) continue
     for (const { task } of pool.staged.oldest(LOOK_AHEAD)) {
       if (task?.state !== 'assigned' || !fitsWithin(task.demand, worker.free) || avoidsWorker(task, worker)) continue
-      const lease = leaseOf(grid, task)
+      const lease = currentLease(grid, task)
       if (lease === undefined) continue
       const { fencing, workerId } = lease
       awaitConfirmation(grid, lease)

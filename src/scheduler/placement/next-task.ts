@@ -4,7 +4,7 @@ import { notePoolBlocked } from '../queue/kept-workers.ts'
 import { rankOf } from '../queue/priority-level.ts'
 import { poolsServedBy } from '../queue/queue-state.ts'
 import type { InstanceQueue, InstanceQueueTable, PriorityLevel, Task, WorkerPool } from '../queue/records.ts'
-import { usageOf } from '../shares/shares.ts'
+import { accountUsage } from '../shares/shares.ts'
 import { hasInputs } from '../workers/affinity.ts'
 import type { Worker } from '../workers/worker.ts'
 import type { PlacementState } from './placement-state.ts'
@@ -112,7 +112,7 @@ function leastServed(grid: PlacementState, worker: Worker, { space, passed }: Se
     }
     const instanceQueue = pool.order.first()
     if (instanceQueue === undefined) continue
-    const ahead = best === undefined ? -1 : usageOf(instanceQueue.instance) - usageOf(best.instance)
+    const ahead = best === undefined ? -1 : accountUsage(instanceQueue.instance) - accountUsage(best.instance)
     if (ahead > 0) continue
     // Usually the same instance: then priority and age decide.
     const { next } = instanceQueue

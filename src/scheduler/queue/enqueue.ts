@@ -1,4 +1,4 @@
-import { catchUp, usageOf } from '../shares/shares.ts'
+import { accountUsage, catchUp } from '../shares/shares.ts'
 import { couldHold } from '../workers/worker-class.ts'
 import { releaseKeptWorker } from './kept-workers.ts'
 import { watchGroup } from './no-worker-grace.ts'
@@ -69,7 +69,7 @@ export function unpark(pool: WorkerPool): void {
 /** The usage with which an idle instance starts: that of the next waiting instance, or else the clock of the workers. */
 function floorOf(grid: QueueState, { order, classes }: WorkerPool): number {
   const next = order.first()
-  if (next !== undefined) return usageOf(next.instance)
+  if (next !== undefined) return accountUsage(next.instance)
   let least = Number.POSITIVE_INFINITY
   for (const one of classes) if (one.live > 0 && one.clock < least) least = one.clock
   return least === Number.POSITIVE_INFINITY ? grid.clock : least

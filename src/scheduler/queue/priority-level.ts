@@ -1,5 +1,5 @@
 import { type HeapRules, LazyHeap } from '../shares/lazy-heap.ts'
-import { catchUp, type InvocationState, usageOf } from '../shares/shares.ts'
+import { accountUsage, catchUp, type InvocationState } from '../shares/shares.ts'
 import { makeInvocationQueue } from './invocation-queue.ts'
 import type { InstanceQueue, InvocationQueue, PriorityLevel, Task } from './records.ts'
 
@@ -43,7 +43,7 @@ export function invocationQueueFor(level: PriorityLevel, { invocation }: Task): 
   // An invocation without queued tasks starts with the same usage as the waiting ones, neither ahead nor behind.
   if (invocation.queued === 0) {
     const next = level.order.first()
-    catchUp(invocation, next === undefined ? invocation.instance.clock : usageOf(next.invocation))
+    catchUp(invocation, next === undefined ? invocation.instance.clock : accountUsage(next.invocation))
   }
   const known = findQueue(level, invocation)
   if (known !== undefined) return known

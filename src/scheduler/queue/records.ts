@@ -117,7 +117,7 @@ export interface WorkerPool {
   /** When its last live worker left; undefined while it has one. */
   unservedSince: Instant | undefined
   /** Its tasks that are staged on a worker, oldest first. */
-  readonly staged: StagedList<StagedTask>
+  readonly staged: StagedList<StagedLease>
   /** When its next task first found free slots without enough space for it. */
   blockedSince: Instant | undefined
   /** Whether a timer is set to review the block. */
@@ -131,7 +131,7 @@ export interface WorkerPool {
 }
 
 /** A lease in the list of staged tasks of a pool. */
-export interface StagedTask extends Placed<StagedTask> {
+export interface StagedLease extends Placed<StagedLease> {
   readonly task: Task | undefined
 }
 

@@ -15,7 +15,7 @@ export interface UsageAccount {
   readonly number: number
 }
 
-export const usageOf = ({ ledger, number }: UsageAccount): number => ledger.get(number)
+export const accountUsage = ({ ledger, number }: UsageAccount): number => ledger.get(number)
 
 export interface InstanceAccount extends UsageAccount, Heaped {
   readonly name: InstanceName
@@ -85,7 +85,7 @@ export interface Payers {
 }
 
 export function charge({ invocation, instance }: Payers, slotMs: number): void {
-  instance.clock = Math.max(instance.clock, usageOf(invocation))
+  instance.clock = Math.max(instance.clock, accountUsage(invocation))
   invocation.ledger.add(invocation.number, slotMs)
   instance.ledger.add(instance.number, slotMs / instance.weight)
 }
