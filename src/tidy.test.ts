@@ -29,18 +29,9 @@ const LAYERS: Record<string, Layers> = {
 }
 
 /** Folders whose import cycles are not removed yet. */
-const CYCLES_NOT_YET = [
-  'src/app/server',
-  'src/cwl-runner',
-  'src/doors',
-  'src/engine',
-  'src/grpc',
-  'src/services',
-  'src/storage',
-  'src/worker',
-]
+const CYCLES_NOT_YET = ['src/doors/grpc/execution', 'src/services/execution', 'src/worker']
 /** Folders that still have more than 25 files. */
-const CROWDED_NOT_YET = ['src/doors/http/server', 'src/engine', 'src/grpc']
+const CROWDED_NOT_YET = ['src/engine', 'src/model']
 
 /** Hard only at the extremes; what is aimed at is a third of it. Hot paths are allowed to be plain. */
 const capsOf = (path: string): Caps =>
