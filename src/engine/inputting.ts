@@ -1,11 +1,12 @@
 import { invalid } from '../base/fault.ts'
 import { parseAttemptId } from '../model/fencing.ts'
 import { type InputEvent, isTerminalSize } from '../model/live-input.ts'
+import { currentTask } from './current-task.ts'
 import type { EngineState } from './engine-state.ts'
 import { absent, exhausted, shortened } from './faults.ts'
 import { isCancelled } from './record-state.ts'
 import { lineOf, openLine, sendInput } from './sending-inputs.ts'
-import { currentTask, type WorkersWord } from './workers.ts'
+import type { WorkersWord } from './worker-session.ts'
 
 /** That may be on its way to one task: a program that does not read holds up who types, not us. */
 const MOST_BYTES = 1024 * 1024
@@ -34,7 +35,7 @@ export function input(engine: EngineState, name: string, event: InputEvent): Pro
 
 /** A worker's word for an attempt that does not count is nothing to us. */
 export function inputTaken(engine: EngineState, { worker, attemptId }: WorkersWord, number: number): void {
-  const task = currentTask(engine, worker, parseAttemptId(attemptId))
+  const task = currentTask(engine.registry, worker, parseAttemptId(attemptId))
   const line = task && lineOf(task)
   if (line === undefined) return
   const left = line.waiting.findIndex((one) => one.number > number)

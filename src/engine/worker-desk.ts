@@ -10,6 +10,7 @@ import type {
   WorkerDescription,
   WorkerPulse,
   WorkerSession,
+  WorkersWord,
   WorkerView,
 } from './worker-session.ts'
 import {
@@ -23,7 +24,6 @@ import {
   register,
   returned,
   started,
-  type WorkersWord,
 } from './workers.ts'
 
 /**

@@ -76,6 +76,12 @@ export interface WorkerPulse {
   readonly preempted?: boolean
 }
 
+/** An attempt and the worker that names it. */
+export interface WorkersWord {
+  readonly worker: string
+  readonly attemptId: string
+}
+
 /** How an attempt ended. */
 export interface AttemptReport {
   readonly outcome: AttemptEnd

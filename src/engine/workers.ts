@@ -1,6 +1,7 @@
 import { invalid } from '../base/fault.ts'
 import { type Fencing, parseAttemptId, sameFencing } from '../model/fencing.ts'
-import type { AttemptEnd, AttemptRef } from '../scheduler/model/events.ts'
+import type { AttemptEnd, AttemptRef, Attempt } from '../scheduler/model/events.ts'
+import { currentTask } from './current-task.ts'
 import type { EngineState } from './engine-state.ts'
 import { absent, exhausted, shortened, unavailable } from './faults.ts'
 import type { LiveTask, Report } from './live-task.ts'
@@ -8,7 +9,7 @@ import { noteNames } from './offered-names.ts'
 import { OutputRing } from './output-ring.ts'
 import { sendInputs } from './sending-inputs.ts'
 import { newLink, type WorkerLink } from './worker-link.ts'
-import type { AttemptReport, WorkerDescription, WorkerPulse, WorkerSession } from './worker-session.ts'
+import type { AttemptReport, WorkerDescription, WorkerPulse, WorkerSession, WorkersWord } from './worker-session.ts'
 
 const MOST_ATTEMPTS_LISTED = 100_000
 const RETRY_AFTER_MS = 10_000
@@ -81,16 +82,11 @@ export function heartbeat(
 /** False when the attempt is not the task's any more: the worker should drop it. */
 export function started(engine: EngineState, worker: string, attemptId: string): boolean {
   const attempt = parseAttemptId(attemptId)
-  const task = currentTask(engine, worker, attempt)
+  const task = currentTask(engine.registry, worker, attempt)
   // Its end came by another way and overtook this: to the scheduler it would be an attempt that it does not know.
   if (task?.ending === undefined) engine.dispatch({ kind: 'started', worker, ...attempt })
   if (task !== undefined) sendInputs(engine, task)
   return task !== undefined
-}
-
-export interface WorkersWord {
-  readonly worker: string
-  readonly attemptId: string
 }
 
 /**
@@ -112,7 +108,7 @@ export function finished(
   )
     return finishedUnder(engine, given, { fencing: given.fencing, worker, report })
   const attempt = parseAttemptId(attemptId)
-  const task = currentTask(engine, worker, attempt)
+  const task = currentTask(engine.registry, worker, attempt)
   if (task === undefined || task.record === 'refused') {
     supersede(engine, { worker, attemptId, attempt, task }, report.outcome)
     return Promise.resolve('superseded')
@@ -175,27 +171,17 @@ function supersede(engine: EngineState, { worker, attemptId, attempt, task }: St
     )
 }
 
-/** The task, if this is the attempt that counts. */
-export function currentTask(
-  engine: EngineState,
-  worker: string,
-  { task: id, fencing }: AttemptRef,
-): LiveTask | undefined {
-  const task = engine.registry.tasks.get(id)
-  return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
-}
-
 export type HeldTask = Pick<LiveTask, 'instance' | 'origin' | 'spec'>
 
 export function held(engine: EngineState, { worker, attemptId }: WorkersWord): HeldTask | undefined {
-  const task = currentTask(engine, worker, parseAttemptId(attemptId))
+  const task = currentTask(engine.registry, worker, parseAttemptId(attemptId))
   return task?.ending === undefined ? task : undefined
 }
 
 /** False when the worker does not hold the attempt. */
 export function returned(engine: EngineState, { worker, attemptId }: WorkersWord, { what, noSlot }: Return): boolean {
   const attempt = parseAttemptId(attemptId)
-  const isHeld = currentTask(engine, worker, attempt) !== undefined
+  const isHeld = currentTask(engine.registry, worker, attempt) !== undefined
   engine.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt, ...(noSlot && { noSlot }) })
   return isHeld
 }
@@ -216,7 +202,7 @@ export interface Printed extends WorkersWord {
 
 /** False when the worker does not hold the attempt: what it prints is not shown. */
 export function output(engine: EngineState, { worker, attemptId, ...printed }: Printed): boolean {
-  const task = currentTask(engine, worker, parseAttemptId(attemptId))
+  const task = currentTask(engine.registry, worker, parseAttemptId(attemptId))
   if (task === undefined) return false
   task.output ??= new OutputRing(engine.limits.outputBytes)
   task.output.add({ ...printed, attempt: task.attempt })
