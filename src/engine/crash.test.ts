@@ -9,7 +9,7 @@ import { TASK_MOVES } from '../scheduler/model/task-machine.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, text, turns } from './grid.fixture.ts'
-import type { ResultCache } from './ports.ts'
+import type { ResultCache } from './tasks/ports.ts'
 
 /** After so many records nothing is written any more, and nobody is answered; the last one may be written unanswered. */
 function dying(records: MemoryRecords, { after, lastIsAnswered }: { after: number; lastIsAnswered: boolean }) {

@@ -2,11 +2,11 @@ import type { Awaitable } from '../model/awaitable.ts'
 import type { Caller } from '../model/caller.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import type { HistoryPage, HistoryQuery } from '../storage/journal/journal.ts'
-import { type CancelWish, cancel, hold, leave } from './cancelling.ts'
-import { closeEngine } from './closing.ts'
-import type { EngineOptions } from './engine-options.ts'
-import { everyOperation, type PlacedPage } from './every-operation.ts'
-import { input } from './inputting.ts'
+import { closeEngine } from './close-engine.ts'
+import { input } from './inputs/input.ts'
+import { openEngineState } from './open-engine-state.ts'
+import { type CancelWish, cancel, hold, leave } from './requests/cancel.ts'
+import { everyOperation, type PlacedPage } from './requests/every-operation.ts'
 import {
   type EngineFigures,
   explain,
@@ -16,15 +16,15 @@ import {
   listOperations,
   type OperationPage,
   openOperations,
-} from './inquiring.ts'
-import type { Watcher } from './live-task.ts'
-import { openEngineState } from './open-engine-state.ts'
-import type { OutputListener } from './output-ring.ts'
+} from './requests/queries.ts'
+import { submit } from './requests/submit.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
-import type { OperationStatus } from './status.ts'
-import type { Submission } from './submission.ts'
-import { submit } from './submitting.ts'
-import { type LocalWorkerDesk, type WorkerDesk, workerDesk } from './worker-desk.ts'
+import type { EngineOptions } from './state/engine-options.ts'
+import type { Watcher } from './tasks/live-task.ts'
+import type { OutputListener } from './tasks/output-ring.ts'
+import type { OperationStatus } from './tasks/status.ts'
+import type { Submission } from './tasks/task-request.ts'
+import { type LocalWorkerDesk, type WorkerDesk, workerDesk } from './worker-calls/worker-service.ts'
 
 /**
  * The grid as services and doors use it. It speaks no protocol: task specs and results are bytes. An operation is known by

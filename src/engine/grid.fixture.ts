@@ -4,10 +4,10 @@ import { LOCAL_CALLER } from '../model/caller.ts'
 import type { Journal } from '../storage/journal/journal.ts'
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { createEngine, type LocalEngine } from './engine.ts'
-import type { EngineOptions } from './engine-options.ts'
-import type { OperationStatus } from './status.ts'
-import type { Submission } from './submission.ts'
-import type { AttemptReport, TaskLease, WorkerDescription, WorkerSession } from './worker-session.ts'
+import type { EngineOptions } from './state/engine-options.ts'
+import type { OperationStatus } from './tasks/status.ts'
+import type { Submission } from './tasks/task-request.ts'
+import type { AttemptReport, TaskLease, WorkerDescription, WorkerSession } from './workers/worker-session.ts'
 
 export const LINUX = [{ name: 'OSFamily', value: 'linux' }]
 

@@ -10,7 +10,7 @@ import { type MemoryRecords, memoryJournal, memoryRecords } from '../storage/jou
 import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { seedOfRun } from '../testing/random-source.ts'
 import { type FakeWorker, fakeWorker, type Grid, LINUX, openGrid, submissionOf, turns } from './grid.fixture.ts'
-import type { AttemptReport } from './worker-session.ts'
+import type { AttemptReport } from './workers/worker-session.ts'
 
 const seed = seedOfRun()
 const WORKERS = ['w1', 'w2', 'w3']

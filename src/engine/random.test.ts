@@ -12,7 +12,7 @@ import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { type Random, randomFrom, seedOfRun } from '../testing/random-source.ts'
 import type { LocalEngine } from './engine.ts'
 import { fakeWorker, LINUX, openGrid, submissionOf, text, turns } from './grid.fixture.ts'
-import type { TaskLease } from './worker-session.ts'
+import type { TaskLease } from './workers/worker-session.ts'
 
 /** What the outside world saw, over all restarts. */
 interface World {

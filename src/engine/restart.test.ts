@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { LOCAL_CALLER } from '../model/caller.ts'
 import { memoryJournal, memoryRecords } from '../storage/journal/memory-journal.ts'
 import { manualClock } from '../testing/manual-clock.ts'
-import type { EngineOptions } from './engine-options.ts'
 import { fakeWorker, type Grid, LINUX, openGrid, text, turns, watchOf } from './grid.fixture.ts'
+import type { EngineOptions } from './state/engine-options.ts'
 
 /** A server that is killed again and again; what it had told the journal is all that is left of it. */
 function machine(rest: Partial<Omit<EngineOptions, 'clock'>> = {}) {

@@ -1,8 +1,8 @@
 /** Finished tasks are forgotten after a while, and with them the blobs that their results name may go. */
 
 import type { HistoryQuery, TaskRecord } from '../storage/journal/journal.ts'
-import { openEnd } from './end-envelope.ts'
-import type { EngineState } from './engine-state.ts'
+import type { EngineState } from './state/engine-state.ts'
+import { openEnd } from './tasks/end-envelope.ts'
 
 const LONGEST_WAIT_MS = 10 * 60 * 1000
 const SHORTEST_WAIT_MS = 1000

@@ -1,5 +1,5 @@
-import type { OperationStatus } from '../../src/engine/status.ts'
-import type { Submission } from '../../src/engine/submission.ts'
+import type { OperationStatus } from '../../src/engine/tasks/status.ts'
+import type { Submission } from '../../src/engine/tasks/task-request.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import {
   type CommandResult,

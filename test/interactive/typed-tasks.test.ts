@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { OperationStatus } from '../../src/engine/status.ts'
+import type { OperationStatus } from '../../src/engine/tasks/status.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { CommandTaskSpec, StageInput } from '../../src/model/command-task.ts'
 import { describeWith } from '../../src/testing/require.ts'

@@ -1,5 +1,5 @@
-import type { LocalWorkerDesk } from '../../../src/engine/worker-desk.ts'
-import type { TaskLease, WorkerSession } from '../../../src/engine/worker-session.ts'
+import type { LocalWorkerDesk } from '../../../src/engine/worker-calls/worker-service.ts'
+import type { TaskLease, WorkerSession } from '../../../src/engine/workers/worker-session.ts'
 
 export interface Delays {
   /** From the later of *queued* and *a slot is free* until the worker was told. */

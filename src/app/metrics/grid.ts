@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
-import type { GridMeter, TaskMeter } from '../../engine/grid-meter.ts'
-import type { EngineFigures } from '../../engine/inquiring.ts'
+import type { EngineFigures } from '../../engine/requests/queries.ts'
+import type { GridMeter, TaskMeter } from '../../engine/tasks/grid-meter.ts'
 import type { FinalState } from '../../model/task-state.ts'
 import type { Property } from '../../scheduler/model/events.ts'
 import { DurationHistogram } from './durations.ts'

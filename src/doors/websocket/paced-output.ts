@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../base/clock.ts'
-import type { OutputListener, OutputPiece } from '../../engine/output-ring.ts'
+import type { OutputListener, OutputPiece } from '../../engine/tasks/output-ring.ts'
 import type { OutputFrame } from './printed.ts'
 
 export interface PacedOutputOptions {

@@ -1,5 +1,5 @@
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import { networkRefusal } from '../../model/properties/network-grants.ts'

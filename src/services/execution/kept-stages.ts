@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import type { WorkerDesk } from '../../engine/worker-desk.ts'
+import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'

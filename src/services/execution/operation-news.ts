@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 
 /** How an operation fares, for one who takes it at his own pace: what he was too slow for is not kept. */

@@ -1,5 +1,5 @@
 import type { Digest } from '../../base/digest.ts'
-import type { BlobRoots } from '../../engine/ports.ts'
+import type { BlobRoots } from '../../engine/tasks/ports.ts'
 
 /** The part of a pack store that keeps blobs from being evicted. */
 export interface Pins {

@@ -1,4 +1,4 @@
-import type { Submission } from '../../engine/submission.ts'
+import type { Submission } from '../../engine/tasks/task-request.ts'
 import type { PlatformProperty } from '../../model/command.ts'
 
 type Needs = Required<Pick<Submission, 'properties' | 'demands'>>

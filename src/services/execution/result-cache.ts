@@ -1,4 +1,4 @@
-import type { ResultCache } from '../../engine/ports.ts'
+import type { ResultCache } from '../../engine/tasks/ports.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
 import { viewActionResult, withWorker } from '../../wire/hot/action-result.ts'

@@ -1,5 +1,5 @@
-import type { OperationStatus } from '../../engine/status.ts'
-import type { Submission } from '../../engine/submission.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
+import type { Submission } from '../../engine/tasks/task-request.ts'
 import type { PlatformProperty } from '../../model/command.ts'
 import {
   blobsReadBy,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { OutputPiece } from '../../engine/output-ring.ts'
+import type { OutputPiece } from '../../engine/tasks/output-ring.ts'
 import { StreamPosition } from './output-place.ts'
 
 const piece = (text: string, rest: Partial<OutputPiece> = {}): OutputPiece => ({

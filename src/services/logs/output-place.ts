@@ -1,4 +1,4 @@
-import type { OutputPiece } from '../../engine/output-ring.ts'
+import type { OutputPiece } from '../../engine/tasks/output-ring.ts'
 
 export interface Taken {
   /** What is gone between what was taken before and this; a reader has to be told. */

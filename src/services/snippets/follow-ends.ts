@@ -1,4 +1,4 @@
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { SnippetCallback, SnippetStatus } from '../../model/snippet.ts'
 import type { CallbackSender } from './callbacks/callback-sender.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { WorkerView } from '../../engine/worker-session.ts'
+import type { WorkerView } from '../../engine/workers/worker-session.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
 import { codeDurations } from './durations.ts'
 import { liveOffers } from './live-offers.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { LocalWorkerDesk } from '../../engine/worker-desk.ts'
-import type { WorkerView } from '../../engine/worker-session.ts'
+import type { LocalWorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerView } from '../../engine/workers/worker-session.ts'
 import { sortedVersions } from '../../languages/choose-version.ts'
 import { LANGUAGE_PROPERTY, type Language, type LanguageOffer, TESTING_PROPERTY } from '../../model/language.ts'
 

@@ -1,4 +1,4 @@
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import type { InlineFile } from '../../model/command.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'

@@ -1,4 +1,4 @@
-import type { OutputListener } from '../../engine/output-ring.ts'
+import type { OutputListener } from '../../engine/tasks/output-ring.ts'
 import type { LanguageOffer } from '../../model/language.ts'
 import type { SnippetRequest, SnippetState, SnippetStatus } from '../../model/snippet.ts'
 import type { Durability } from '../../storage/journal/fact.ts'

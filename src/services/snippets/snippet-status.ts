@@ -1,5 +1,5 @@
 import type { DigestFunction } from '../../base/digest.ts'
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import { type CommandResult, hasSucceeded } from '../../model/command-task.ts'
 import type { SnippetRequest, SnippetState, SnippetStatus } from '../../model/snippet.ts'
 import type { TaskState } from '../../model/task-state.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Submission } from '../../engine/submission.ts'
+import type { Submission } from '../../engine/tasks/task-request.ts'
 import { chooseVersion } from '../../languages/choose-version.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import type { Language } from '../../model/language.ts'

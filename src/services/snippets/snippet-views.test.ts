@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import { snippetOf } from '../../model/snippet.ts'
 import { snippetViews } from './snippet-views.ts'
 

@@ -1,4 +1,4 @@
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import { recordedRequest } from './recorded-request.ts'
 import { type KnownRequest, SNIPPET_ORIGIN, type SnippetView, viewOfSnippet } from './snippet-status.ts'
 

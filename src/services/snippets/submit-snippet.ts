@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { FaultError } from '../../base/fault.ts'
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 import { callbackProblem } from './callbacks/callback-url.ts'

@@ -1,4 +1,4 @@
-import type { TaskLease } from '../../engine/worker-session.ts'
+import type { TaskLease } from '../../engine/workers/worker-session.ts'
 import type { WorkerSessions } from './worker-sessions.ts'
 
 export interface Question {

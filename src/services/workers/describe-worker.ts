@@ -1,5 +1,5 @@
 import { invalid } from '../../base/fault.ts'
-import type { WorkerDescription } from '../../engine/worker-session.ts'
+import type { WorkerDescription } from '../../engine/workers/worker-session.ts'
 import { ISOLATION_LEVELS, type IsolationLevel } from '../../model/isolation.ts'
 import { LANGUAGE_PROPERTY, TESTING_PROPERTY } from '../../model/language.ts'
 import { INTERACTIVE_PROPERTY } from '../../model/live-input.ts'

@@ -1,4 +1,4 @@
-import type { WorkerSession } from '../../engine/worker-session.ts'
+import type { WorkerSession } from '../../engine/workers/worker-session.ts'
 
 type StopWhy = Parameters<WorkerSession['stop']>[1]
 

@@ -1,7 +1,7 @@
 import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { WorkerDesk } from '../../engine/worker-desk.ts'
-import type { TaskLease } from '../../engine/worker-session.ts'
+import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { TaskLease } from '../../engine/workers/worker-session.ts'
 import { actionOfSpec } from '../../wire/tasks/task-spec.ts'
 import type { LeaseMessage } from '../../wire/workers/lease.ts'
 

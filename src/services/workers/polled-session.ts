@@ -1,4 +1,4 @@
-import type { WorkerOrder, WorkerSession } from '../../engine/worker-session.ts'
+import type { WorkerOrder, WorkerSession } from '../../engine/workers/worker-session.ts'
 import type { HeartbeatAnswer } from '../../wire/workers/heartbeat.ts'
 import type { WorkerRegistration } from '../../wire/workers/registration.ts'
 import { HeldAttempts } from './held-attempts.ts'

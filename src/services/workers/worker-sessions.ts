@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { WorkerDesk } from '../../engine/worker-desk.ts'
-import type { WorkerDescription } from '../../engine/worker-session.ts'
+import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerDescription } from '../../engine/workers/worker-session.ts'
 import type { KeptStages } from '../execution/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
 import type { ReportCheck } from './reported-result.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Log } from '../../base/log.ts'
-import type { BlobRoots } from '../../engine/ports.ts'
+import type { BlobRoots } from '../../engine/tasks/ports.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'

@@ -1,4 +1,4 @@
-import type { OperationEnd } from '../../../engine/status.ts'
+import type { OperationEnd } from '../../../engine/tasks/status.ts'
 import { STATUS } from '../../../grpc/status.ts'
 import type { StatusReport } from '../../../wire/google/status.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FaultError } from '../../../base/fault.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { OperationEnd, OperationStatus } from '../../../engine/status.ts'
+import type { OperationEnd, OperationStatus } from '../../../engine/tasks/status.ts'
 import { noNetwork } from '../../../model/properties/network-grants.ts'
 import type { TaskState } from '../../../model/task-state.ts'
 import { DEFAULT_EXECUTION_LIMITS, type ExecutionTools } from '../../../services/execution/execution-tools.ts'

@@ -1,4 +1,4 @@
-import type { OperationStatus } from '../../../engine/status.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { ExecutedActionMetadata, ExecutionTime } from '../../../model/action-result.ts'
 import type { TaskState } from '../../../model/task-state.ts'
 import type { Timestamp } from '../../../model/timestamp.ts'

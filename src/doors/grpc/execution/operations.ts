@@ -1,5 +1,5 @@
 import type { Engine } from '../../../engine/engine.ts'
-import type { OperationStatus } from '../../../engine/status.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'

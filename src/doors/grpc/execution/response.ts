@@ -1,5 +1,5 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { OperationEnd, OperationStatus } from '../../../engine/status.ts'
+import type { OperationEnd, OperationStatus } from '../../../engine/tasks/status.ts'
 import type { ServerCall } from '../../../grpc/service.ts'
 import { STATUS } from '../../../grpc/status.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'

@@ -1,4 +1,4 @@
-import type { OperationStatus } from '../../../engine/status.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { Outgoing, ServerCall } from '../../../grpc/service.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
 import { operationNews } from '../../../services/execution/operation-news.ts'

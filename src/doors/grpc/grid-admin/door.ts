@@ -1,5 +1,5 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { WorkerView } from '../../../engine/worker-session.ts'
+import type { WorkerView } from '../../../engine/workers/worker-session.ts'
 import type { Service, UnaryMethod } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { TaskView, WorkerInView } from '../../../model/grid-view.ts'

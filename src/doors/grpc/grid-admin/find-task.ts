@@ -1,6 +1,6 @@
 import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { OperationStatus } from '../../../engine/status.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { parseOperationName } from '../../../wire/google/operations.ts'
 

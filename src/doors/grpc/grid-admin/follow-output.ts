@@ -1,5 +1,5 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { OutputListener } from '../../../engine/output-ring.ts'
+import type { OutputListener } from '../../../engine/tasks/output-ring.ts'
 import type { Outgoing, ServerStreamingMethod } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { followFromProto, printedToProto } from '../../../wire/admin/grid.ts'

@@ -1,4 +1,4 @@
-import type { GridMeter, TaskMeter } from '../../../engine/grid-meter.ts'
+import type { GridMeter, TaskMeter } from '../../../engine/tasks/grid-meter.ts'
 
 /** How many tasks came in and how many are over, since the start: whoever asks twice has a rate. */
 export interface TaskTally {

@@ -1,6 +1,6 @@
 import { formatDigest } from '../../../base/digest-text.ts'
 import { FaultError } from '../../../base/fault.ts'
-import type { OperationStatus } from '../../../engine/status.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { TaskView } from '../../../model/grid-view.ts'
 import { argvFromProto } from '../../../wire/admin/grid-command.ts'
 import { viewActionResult } from '../../../wire/hot/action-result.ts'

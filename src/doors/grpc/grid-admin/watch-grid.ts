@@ -1,5 +1,5 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { EngineFigures } from '../../../engine/inquiring.ts'
+import type { EngineFigures } from '../../../engine/requests/queries.ts'
 import type { ServerStreamingMethod } from '../../../grpc/service.ts'
 import type { GridFigures } from '../../../model/grid-view.ts'
 import { gridFiguresToProto, watchGridFromProto } from '../../../wire/admin/grid-figures.ts'

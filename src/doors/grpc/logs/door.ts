@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Engine } from '../../../engine/engine.ts'
-import type { OperationStatus } from '../../../engine/status.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { Incoming, Outgoing, ServerCall, Service } from '../../../grpc/service.ts'
 import type { LogStreams as LogNames } from '../../../services/execution/execution-tools.ts'
 import type { Instances } from '../../../services/instances/instances.ts'

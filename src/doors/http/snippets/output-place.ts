@@ -1,4 +1,4 @@
-import type { OutputPiece } from '../../../engine/output-ring.ts'
+import type { OutputPiece } from '../../../engine/tasks/output-ring.ts'
 import { brokenTail, type Encoding, encodedText } from '../../../services/snippets/output-text.ts'
 
 type Stream = OutputPiece['stream']

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/clock.ts'
-import type { OutputListener, OutputPiece } from '../../../engine/output-ring.ts'
+import type { OutputListener, OutputPiece } from '../../../engine/tasks/output-ring.ts'
 import { isOver, type SnippetStatus } from '../../../model/snippet.ts'
 import type { CallScope } from '../../../services/instances/call-scope.ts'
 import type { OutputTextOptions } from '../../../services/snippets/output-text.ts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { FaultError, invalid } from '../../../base/fault.ts'
-import type { TaskLease } from '../../../engine/worker-session.ts'
+import type { TaskLease } from '../../../engine/workers/worker-session.ts'
 import { askForLeases, type LeaseAsker } from '../../../services/workers/ask-for-leases.ts'
 import { leaseMessages, refuseLease } from '../../../services/workers/lease-messages.ts'
 import { leaseToJson } from '../../../wire/workers/json/lease.ts'

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { FaultError } from '../../../base/fault.ts'
-import type { WorkerDescription, WorkerView } from '../../../engine/worker-session.ts'
+import type { WorkerDescription, WorkerView } from '../../../engine/workers/worker-session.ts'
 import { INTERACTIVE_PROPERTY } from '../../../model/live-input.ts'
 import { IMAGE_PROPERTY } from '../../../model/properties/image-need.ts'
 import { TASK_FORM_PROPERTY } from '../../../model/properties/task-form.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { FaultError } from '../../../base/fault.ts'
-import type { TaskLease } from '../../../engine/worker-session.ts'
+import type { TaskLease } from '../../../engine/workers/worker-session.ts'
 import type { EnvVariable, InlineFile, Limits } from '../../../model/command.ts'
 import { COMMAND_ORIGINS, type CommandTask } from '../../../model/command-task.ts'
 import type { InstanceName } from '../../../model/instance-name.ts'

@@ -1,4 +1,4 @@
-import type { OutputPiece } from '../../../engine/output-ring.ts'
+import type { OutputPiece } from '../../../engine/tasks/output-ring.ts'
 import type { CommandResult } from '../../../model/command-task.ts'
 import { type OutputFrame, outputFrames } from '../printed.ts'
 

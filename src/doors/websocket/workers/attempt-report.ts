@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { AttemptReport } from '../../../engine/worker-session.ts'
+import type { AttemptReport } from '../../../engine/workers/worker-session.ts'
 import type { StageResult, StageStream } from '../../../model/command-task.ts'
 import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts'
 import { durationIn } from '../../amount-text.ts'

@@ -1,5 +1,5 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { TaskLease } from '../../../engine/worker-session.ts'
+import type { TaskLease } from '../../../engine/workers/worker-session.ts'
 import type { Limits } from '../../../model/command.ts'
 import { COMMAND_ORIGINS } from '../../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../../model/language.ts'

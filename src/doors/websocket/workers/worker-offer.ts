@@ -1,4 +1,4 @@
-import type { WorkerDescription, WorkerPulse } from '../../../engine/worker-session.ts'
+import type { WorkerDescription, WorkerPulse } from '../../../engine/workers/worker-session.ts'
 import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
 import { IMAGELESS_PROPERTY } from '../../../model/properties/image-need.ts'
 import { TASK_FORM_PROPERTY } from '../../../model/properties/task-form.ts'

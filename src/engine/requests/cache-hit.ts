@@ -1,0 +1,68 @@
+import { FaultError } from '../../base/fault.ts'
+import type { Accepted, Finished } from '../../storage/journal/fact.ts'
+import type { EngineState } from '../state/engine-state.ts'
+import { sealEnd } from '../tasks/end-envelope.ts'
+import { sealNote } from '../tasks/note-envelope.ts'
+import { sealSpec } from '../tasks/spec-envelope.ts'
+import type { OperationStatus } from '../tasks/status.ts'
+import type { Submission } from '../tasks/task-request.ts'
+
+/**
+ * Nothing is run, but the operation can be asked after like any other. Nothing is owed either: what the journal makes of
+ * it does not matter to the caller, who has the answer.
+ */
+export async function answerFromCache(
+  engine: EngineState,
+  submission: Submission,
+  result: Uint8Array,
+): Promise<OperationStatus> {
+  const { instance, invocation = '', priority = 0, origin, actionKey, properties = [] } = submission
+  const { needsWaiter = false, note, spec } = submission
+  const operation = submission.operation ?? engine.newId()
+  const task = engine.registry.newTaskId()
+  const at = engine.clock.now()
+  const durability = 'process'
+  const what = 'the cache had it'
+  const accepted: Accepted = {
+    kind: 'accepted',
+    task,
+    operation,
+    note: sealNote({ needsWaiter, durability, note }),
+    instance,
+    invocation,
+    priority,
+    origin,
+    spec: sealSpec(submission, spec).envelope,
+    actionKey,
+    durability,
+    at,
+  }
+  const times = { queuedAt: at, startedAt: undefined, unstarted: 0 }
+  const envelope = sealEnd({ why: 'result', ...times, cached: true, result, roots: [] })
+  const finished: Finished = { kind: 'finished', task, state: 'completed', result: envelope, reason: what, at }
+  engine.meter.of(instance, properties).hit()
+  try {
+    await engine.journal.record([accepted, finished], durability)
+  } catch (error) {
+    if (error instanceof FaultError && error.fault.kind === 'invalid') throw error
+    engine.log.warn({ error, task }, 'a cache hit could not be recorded')
+  }
+  return {
+    operation,
+    task,
+    instance,
+    origin,
+    state: 'completed',
+    attempt: 0,
+    starts: 0,
+    worker: undefined,
+    acceptedAt: at,
+    joinedAt: at,
+    queuedAt: at,
+    assignedAt: undefined,
+    startedAt: undefined,
+    end: { state: 'completed', why: 'result', what, at, cached: true, result },
+    spec,
+    note,
+  }
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { SchedulerOptions } from '../../scheduler/model/options.ts'
+import type { Journal } from '../../storage/journal/journal.ts'
+import type { GridMeter } from '../tasks/grid-meter.ts'
+import type { BlobRoots, ResultCache } from '../tasks/ports.ts'
+
+export interface EngineOptions {
+  /** Not yet recovered. Whoever opened it closes it, after the engine. */
+  readonly journal: Journal
+  readonly clock: Clock
+  /** Names for operations that nobody can guess; those that grow with time cost the journal least. */
+  readonly newId: () => string
+  /** Numbers from 0 up to 1, for the choice among workers. */
+  readonly random: () => number
+  readonly results?: ResultCache
+  readonly roots?: BlobRoots
+  readonly meter?: GridMeter
+  readonly log?: Log
+  readonly scheduler?: Partial<Omit<SchedulerOptions, 'epoch' | 'startedAt' | 'random'>>
+  /** How long an operation that needs a waiter may be without one. */
+  readonly noWaiterGraceMs?: number
+  /** How long finished tasks can be asked after. */
+  readonly retentionMs?: number
+  readonly limits?: Partial<EngineLimits>
+}
+
+/** What no caller may go beyond. */
+export interface EngineLimits {
+  readonly specBytes: number
+  readonly resultBytes: number
+  readonly noteBytes: number
+  readonly nameLength: number
+  readonly properties: number
+  readonly workers: number
+  /** Of live output, kept for each task. */
+  readonly outputBytes: number
+}
+
+export const DEFAULTS = {
+  noWaiterGraceMs: 60_000,
+  retentionMs: 24 * 60 * 60 * 1000,
+  limits: {
+    specBytes: 8 * 1024 * 1024,
+    resultBytes: 16 * 1024 * 1024,
+    noteBytes: 64 * 1024,
+    nameLength: 1024,
+    properties: 256,
+    workers: 20_000,
+    outputBytes: 256 * 1024,
+  },
+} as const satisfies Partial<EngineOptions> & { limits: EngineLimits }

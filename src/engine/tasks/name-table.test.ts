@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { randomFrom, seedOfRun } from '../../testing/random-source.ts'
+import { NameTable } from './name-table.ts'
+
+const seed = seedOfRun()
+
+test(`does what a map does (WINDLASS_SEED=${seed})`, () => {
+  const random = randomFrom(seed)
+  const [table, map] = [new NameTable<{ step: number }>(), new Map<string, { step: number }>()]
+  for (let step = 0; step < 5000; step++) {
+    const name = `n${random.below(60)}`
+    if (random.chance(0.5)) {
+      table.set(name, { step })
+      map.set(name, { step })
+    } else {
+      table.delete(name)
+      map.delete(name)
+    }
+    const other = `n${random.below(60)}`
+    expect([table.get(other), table.has(other), table.size]).toEqual([map.get(other), map.has(other), map.size])
+  }
+  expect([...table.values()]).toEqual([...map.values()])
+})
+
+test('what goes while it is looked through is not shown', () => {
+  const table = new NameTable<string>()
+  for (const name of ['a', 'b', 'c']) table.set(name, name)
+  const seen: string[] = []
+  for (const name of table.values()) {
+    seen.push(name)
+    table.delete('b')
+  }
+  expect(seen).toEqual(['a', 'c'])
+})
