@@ -2,12 +2,17 @@ import { digestListOf } from '../../base/digest-list.ts'
 import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
-import type { Ended } from '../../doors/grpc/execution/response.ts'
+import type { OperationEnd, OperationStatus } from '../../engine/status.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { areHeld } from '../../storage/held.ts'
 import { formatOperationName } from '../../wire/google/operations.ts'
 import type { ServerLog } from '../../wire/reapi/execution-operation.ts'
 import type { ActionSpec } from '../../wire/tasks/action-spec.ts'
+
+/** An operation that is over. */
+export interface Ended extends OperationStatus {
+  readonly end: OperationEnd
+}
 
 /** Clients save it under this name. */
 const NAME = 'windlass-task.log'

@@ -3,6 +3,7 @@ import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { ServerCall, Service, UnaryMethod } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
+import { findOperation } from '../../../services/execution/find-operation.ts'
 import { operationNews } from '../../../services/execution/operation-news.ts'
 import {
   listOperationsRequestFromProto,
@@ -11,8 +12,7 @@ import {
   waitOperationRequestFromProto,
 } from '../../../wire/google/operations.ts'
 import { ACTION_ORIGIN } from '../../../wire/tasks/task-spec.ts'
-import { findOperation } from './find-operation.ts'
-import { operationMessage, operationSummary } from './operation-message.ts'
+import { operationMessage, operationSummary } from './response.ts'
 
 const MOST_LISTED = 100
 /** Messages that are made in one loop turn: others wait no longer than that. */
@@ -35,7 +35,7 @@ export const operationsService = (tools: ExecutionTools): Service => ({
 const getOperation = (tools: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes, call) {
-    const status = await findOperation(operationRequestFromProto(bytes), tools.engine)
+    const status = await findOperation(operationRequestFromProto(bytes), tools.engine, LOCAL_CALLER)
     if (status.end === undefined) lookIn(status.operation, tools.engine)
     return operationMessage(status, tools, call)
   },
@@ -73,7 +73,7 @@ const listOperations = (tools: ExecutionTools): UnaryMethod => ({
 const cancelOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
-    const { operation } = await findOperation(operationRequestFromProto(bytes), engine)
+    const { operation } = await findOperation(operationRequestFromProto(bytes), engine, LOCAL_CALLER)
     await engine.cancel(LOCAL_CALLER, operation, { what: 'cancelled by its client' })
     return EMPTY
   },
@@ -83,7 +83,7 @@ const cancelOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
 const deleteOperation = ({ engine }: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes) {
-    const { operation } = await findOperation(operationRequestFromProto(bytes), engine)
+    const { operation } = await findOperation(operationRequestFromProto(bytes), engine, LOCAL_CALLER)
     await engine.leave(LOCAL_CALLER, operation)
     return EMPTY
   },
@@ -93,7 +93,7 @@ const waitOperation = (tools: ExecutionTools): UnaryMethod => ({
   kind: 'unary',
   async handle(bytes, call) {
     const { name, timeoutMs = LONGEST_WAIT_MS } = waitOperationRequestFromProto(bytes)
-    const found = await findOperation(name, tools.engine)
+    const found = await findOperation(name, tools.engine, LOCAL_CALLER)
     const waitMs = Math.min(timeoutMs, LONGEST_WAIT_MS)
     const newest = found.end === undefined ? await overOrLate(found, { waitMs, call }, tools) : found
     return operationMessage(newest, tools, call)

@@ -9,7 +9,7 @@ import { memoryStore } from '../../../storage/memory-store.ts'
 import { type FakeCall, fakeCall, fakeOutgoing } from '../../../testing/grpc-call.ts'
 import { executionOperationFromProto } from '../../../wire/reapi/execution-operation.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
-import { tellOperation } from './tell-operation.ts'
+import { tellOperation } from './door.ts'
 
 const actionDigest = { fn: 'sha256', hash: '0'.repeat(64), size: 7 } as const
 

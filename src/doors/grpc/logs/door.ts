@@ -3,7 +3,9 @@ import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { Incoming, Outgoing, ServerCall, Service } from '../../../grpc/service.ts'
+import { LOCAL_CALLER } from '../../../model/caller.ts'
 import type { LogStreams as LogNames } from '../../../services/execution/execution-tools.ts'
+import { findOperation } from '../../../services/execution/find-operation.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import {
   absentLog,
@@ -16,7 +18,6 @@ import type { LogTape } from '../../../services/logs/log-tape.ts'
 import { type ReadRequest, readWriteRequest, type WriteRequest } from '../../../wire/hot/byte-stream.ts'
 import { type LogName, operationLogNames, parseLogName } from '../../../wire/reapi/log-name.ts'
 import { createLogStreamFromProto, logStreamToProto } from '../../../wire/reapi/log-stream.ts'
-import { findOperation } from '../execution/find-operation.ts'
 import { reportingFaults } from '../report-faults.ts'
 import { type Audience, audience, leftOut } from './audience.ts'
 import { tellOutput } from './operation-output.ts'
@@ -96,7 +97,7 @@ const isStream = (id: string): id is 'stdout' | 'stderr' => id === 'stdout' || i
 async function operationOf({ parents, id }: LogName, engine: Engine): Promise<OperationStatus> {
   for (const parent of parents) {
     try {
-      return await findOperation(parent, engine)
+      return await findOperation(parent, engine, LOCAL_CALLER)
     } catch (error) {
       if (!(error instanceof FaultError) || error.fault.kind !== 'absent') throw error
     }

@@ -12,7 +12,7 @@ import { fakeCall } from '../../../testing/grpc-call.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { executionOperationFromProto } from '../../../wire/reapi/execution-operation.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
-import { operationMessage, operationSummary } from './operation-message.ts'
+import { operationMessage, operationSummary } from './response.ts'
 
 const blobs = memoryStore()
 const clock = manualClock()
