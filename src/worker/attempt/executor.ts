@@ -1,6 +1,7 @@
 import type { ExecutionTime } from '../../model/action-result.ts'
 import type { CommandOutputFile, CommandTask, StageResult, TaskResult } from '../../model/command-task.ts'
 import type { RunHooks } from '../../runtimes/run/runtime.ts'
+import type { StageResults } from '../links/worker-link.ts'
 import type { OutputBlob } from '../outputs/blob-target.ts'
 import type { OpenRoom } from '../rooms/rooms.ts'
 import type { LiveInput } from './live-input.ts'
@@ -39,12 +40,6 @@ export interface StageHooks extends Omit<RunHooks, 'stdin' | 'reins'> {
   readonly stage?: (name: string) => void
   /** The input that a client sends while the task runs; without it an interactive stage reads nothing. */
   readonly input?: LiveInput
-}
-
-/** Results of the first stage of one attempt's task, kept by the server. The conditions are those of this worker. */
-export interface StageResults {
-  get(conditions: string): Promise<Uint8Array | undefined>
-  put(conditions: string, result: Uint8Array): Promise<void>
 }
 
 export interface AttemptStageCache {

@@ -12,12 +12,13 @@ import { remoteTarget } from '../cas/remote-target.ts'
 import { openFileCache } from '../inputs/file-cache.ts'
 import { inputStage } from '../inputs/stage-inputs.ts'
 import { storeSource } from '../inputs/store-source.ts'
+import type { StageResults } from '../links/worker-link.ts'
 import { sameUser } from '../rooms/room-users.ts'
 import { openRooms } from '../rooms/rooms.ts'
 import { scratch } from '../trees.fixture.ts'
 import type { AttemptTools } from './attempt-tools.ts'
 import { attemptCommand } from './executor.fixture.ts'
-import type { StageHooks, StageResults } from './executor.ts'
+import type { StageHooks } from './executor.ts'
 
 const bulk = threadPool(1)
 afterAll(() => bulk.close())

@@ -16,6 +16,7 @@ import type { NodeProperties } from '../../model/node-properties.ts'
 import { atOnce } from '../rooms/at-once.ts'
 import { parentsOf } from '../rooms/checked-path.ts'
 import { diskFault } from '../rooms/disk-fault.ts'
+import type { User } from '../rooms/room-users.ts'
 import { Turns } from '../rooms/turns.ts'
 import type { FileCache } from './file-cache.ts'
 import type { InputPlan, PlannedFile } from './input-plan.ts'
@@ -26,11 +27,6 @@ import type { InputPlan, PlannedFile } from './input-plan.ts'
  * permissions, and would change it for every room to come. `copy` gives each room its own (without copying anything where the file system can share blocks).
  */
 export type Placement = 'link' | 'copy'
-
-export interface User {
-  readonly uid: number
-  readonly gid: number
-}
 
 /** The way that is safe: another user than the worker's own, and not root. */
 export const safePlacement = (user: User | undefined, workerUid: number): Placement =>

@@ -4,12 +4,13 @@ import { FaultError } from '../../base/fault.ts'
 import type { CommandTask, PlacedFile } from '../../model/command-task.ts'
 import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
 import { checkedPath } from '../rooms/checked-path.ts'
+import type { User } from '../rooms/room-users.ts'
 import type { BlobSource } from './blob-source.ts'
 import { type DirectoryCache, directoryCache } from './directory-cache.ts'
 import { fileFetch } from './fetch-files.ts'
 import type { CachedFile, FileCache } from './file-cache.ts'
 import { type InputPlan, type PlannedFile, type PlanRules, planInputs } from './input-plan.ts'
-import { type Placement, placeInputs, type User } from './place-inputs.ts'
+import { type Placement, placeInputs } from './place-inputs.ts'
 
 export interface InputOptions {
   readonly source: BlobSource

@@ -2,7 +2,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import { GrpcError } from '../../grpc/status.ts'
 import { foundStageFromProto, keptStageToProto, stageQuestionToProto } from '../../wire/workers/stage.ts'
-import type { StageResults } from '../attempt/executor.ts'
+import type { StageResults } from './worker-link.ts'
 
 export interface GrpcStageOptions {
   readonly channel: Channel

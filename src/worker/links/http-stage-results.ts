@@ -1,7 +1,7 @@
 import { FaultError } from '../../base/fault.ts'
 import { foundStageFromJson, keptStageToJson } from '../../wire/workers/json/stage.ts'
-import type { StageResults } from '../attempt/executor.ts'
 import type { HttpAnswer, HttpCaller } from './http-caller.ts'
+import type { StageResults } from './worker-link.ts'
 
 export interface HttpStageOptions {
   readonly caller: HttpCaller

@@ -4,7 +4,6 @@ import type { LeaseMessage } from '../../wire/workers/lease.ts'
 import type { WorkerRegistration } from '../../wire/workers/registration.ts'
 import type { TaskNews } from '../../wire/workers/status.ts'
 import type { OrderWord, StopWord } from '../../wire/workers/stream.ts'
-import type { StageResults } from '../attempt/executor.ts'
 
 /** A worker's way to its server. It mends itself: whoever uses it need not know when it is broken. */
 export interface WorkerLink {
@@ -48,4 +47,10 @@ export interface LinkListener {
   lost(error: unknown): void
   /** The server will not have us, and asking again does not help. */
   refused(error: Error): void
+}
+
+/** Results of the first stage of one attempt's task, kept by the server. The conditions are those of this worker. */
+export interface StageResults {
+  get(conditions: string): Promise<Uint8Array | undefined>
+  put(conditions: string, result: Uint8Array): Promise<void>
 }

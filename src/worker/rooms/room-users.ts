@@ -1,4 +1,7 @@
-import type { User } from '../inputs/place-inputs.ts'
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
 
 /**
  * The users that rooms belong to. The kernel counts pipe pages, message queues, inotify instances, pending signals and
