@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import { workflowsDoor } from '../../doors/http/workflows/door.ts'
 import type { Engine, LocalEngine } from '../../engine/engine.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import type { NetworkGrants } from '../../model/properties/network-grants.ts'
 import { pinnedRoots } from '../../services/execution/pinned-roots.ts'
 import { type RunLimits, threadDriver } from '../../services/workflows/driver/thread-driver.ts'
@@ -67,6 +68,16 @@ export async function openCwlWorkflows(options: CwlWorkflowsOptions): Promise<Cw
     epoch: engine.epoch,
   })
   const { instances } = storage
-  const door = workflowsDoor({ submissions, engine, instances, clock, log, newId: randomUUID, ending, draining })
+  const door = workflowsDoor({
+    callerOf: () => LOCAL_CALLER,
+    workflows: submissions,
+    engine,
+    instances,
+    clock,
+    log,
+    newId: randomUUID,
+    ending,
+    draining,
+  })
   return { door, close: submissions.close }
 }

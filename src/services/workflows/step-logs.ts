@@ -1,6 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { LOCAL_CALLER } from '../../model/caller.ts'
+import type { Caller } from '../../model/caller.ts'
 import type { StageStream } from '../../model/command-task.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { commandResultOf } from '../execution/task-request.ts'
@@ -18,10 +18,11 @@ const MOST_BYTES = 1024 * 1024
 
 /** What a step has printed, once it is over. */
 export async function stepLogs(
+  caller: Caller,
   operation: string,
   { engine, blobs }: { readonly engine: Pick<Engine, 'find'>; readonly blobs: BlobStore },
 ): Promise<StepLogs> {
-  const status = await engine.find(LOCAL_CALLER, operation)
+  const status = await engine.find(caller, operation)
   const result = status && commandResultOf(status)
   const stage = result?.stages.at(-1)
   if (stage === undefined) throw new FaultError({ kind: 'absent', what: 'the step has printed nothing that is kept' })

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { silentLog } from '../../base/log.ts'
+import { LOCAL_CALLER } from '../../model/caller.ts'
 import { fileLocation } from '../../model/cas-location.ts'
 import { casStager } from '../../stagers/cas-stager.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
@@ -107,7 +108,7 @@ async function open(grid: ReturnType<typeof scriptedGrid>, store: WorkflowStore 
   onTestFinished(() => submissions.close())
   const over = async (id: string) => {
     for (;;) {
-      const status = await submissions.find(id)
+      const status = await submissions.find(LOCAL_CALLER, id)
       if (status?.end !== undefined) return status
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
@@ -119,7 +120,7 @@ describe('a submission', () => {
   test('goes from step to step, and its outputs are files of the store', async () => {
     const grid = scriptedGrid()
     const { submissions, over, held } = await open(grid)
-    const { id, state } = await submissions.create(orderOf(chain(2)))
+    const { id, state } = await submissions.create(LOCAL_CALLER, orderOf(chain(2)))
     expect(state).toBe('running')
     await grid.end('s0')
     await grid.end('s1')
@@ -141,13 +142,13 @@ describe('a submission', () => {
       ...chain(1),
       steps: { ...chain(1).steps, other: { run: tool, in: { word: { default: 1 } }, out: [] } },
     }
-    const { id } = await submissions.create(orderOf(beside))
+    const { id } = await submissions.create(LOCAL_CALLER, orderOf(beside))
     await grid.end('s0', 3)
     const { end, state } = await over(id)
     expect([state, end?.failure?.path]).toEqual(['failed', 's0'])
     expect(end?.failure?.why).toContain('exit code 3')
     expect(grid.cancelled).toContain('other')
-    expect((await submissions.steps(id))?.map(({ path, state: how }) => [path, how])).toEqual([
+    expect((await submissions.steps(LOCAL_CALLER, id))?.map(({ path, state: how }) => [path, how])).toEqual([
       ['s0', 'failed'],
       ['other', 'cancelled'],
     ])
@@ -156,18 +157,18 @@ describe('a submission', () => {
   test('that is cancelled is over at once, and stays so', async () => {
     const grid = scriptedGrid()
     const { submissions } = await open(grid)
-    const { id } = await submissions.create(orderOf(chain(2)))
+    const { id } = await submissions.create(LOCAL_CALLER, orderOf(chain(2)))
     await grid.end('s0')
     while (grid.asked.length < 2) await new Promise<void>((resolve) => setImmediate(resolve))
-    expect(await submissions.cancel(id)).toMatchObject({ state: 'cancelled' })
+    expect(await submissions.cancel(LOCAL_CALLER, id)).toMatchObject({ state: 'cancelled' })
     expect(grid.cancelled).toContain('s1')
-    expect(await submissions.cancel(id)).toMatchObject({ state: 'cancelled' })
+    expect(await submissions.cancel(LOCAL_CALLER, id)).toMatchObject({ state: 'cancelled' })
   })
 
   test('that names blobs which nobody has is not taken', async () => {
     const { submissions } = await open(scriptedGrid())
     const file = { class: 'File', location: fileLocation(digestOf('sha256', Buffer.from('absent'))) }
-    await expect(submissions.create(orderOf(chain(1), { inputs: { file } }))).rejects.toMatchObject({
+    await expect(submissions.create(LOCAL_CALLER, orderOf(chain(1), { inputs: { file } }))).rejects.toMatchObject({
       fault: { kind: 'missing' },
     })
   })
@@ -175,11 +176,12 @@ describe('a submission', () => {
   test('is forgotten when its time is up', async () => {
     const grid = scriptedGrid()
     const { submissions, over, clock, held } = await open(grid)
-    const { id } = await submissions.create(orderOf(chain(1)))
+    const { id } = await submissions.create(LOCAL_CALLER, orderOf(chain(1)))
     await grid.end('s0')
     await over(id)
     clock.advance(120_000)
-    while ((await submissions.find(id)) !== undefined) await new Promise<void>((resolve) => setImmediate(resolve))
+    while ((await submissions.find(LOCAL_CALLER, id)) !== undefined)
+      await new Promise<void>((resolve) => setImmediate(resolve))
     expect(held.size).toBe(0)
   })
 })
@@ -189,7 +191,7 @@ describe('after a stop', () => {
     const store = memoryWorkflowStore()
     const before = scriptedGrid()
     const first = await open(before, store)
-    const { id } = await first.submissions.create(orderOf(chain(3)))
+    const { id } = await first.submissions.create(LOCAL_CALLER, orderOf(chain(3)))
     await before.end('s0')
     while (before.asked.length < 2) await new Promise<void>((resolve) => setImmediate(resolve))
     await first.submissions.close()
@@ -211,12 +213,12 @@ describe('after a stop', () => {
     const store = memoryWorkflowStore()
     const grid = scriptedGrid()
     const first = await open(grid, store)
-    const { id } = await first.submissions.create(orderOf(chain(1)))
+    const { id } = await first.submissions.create(LOCAL_CALLER, orderOf(chain(1)))
     await grid.end('s0', 1)
     await first.over(id)
     const second = await open(scriptedGrid(), store)
-    expect(await second.submissions.find(id)).toMatchObject({ state: 'failed' })
+    expect(await second.submissions.find(LOCAL_CALLER, id)).toMatchObject({ state: 'failed' })
     const query = { instance: undefined, states: undefined, labels: {}, limit: 10, cursor: undefined }
-    expect(second.submissions.list(query).submissions).toMatchObject([{ id, state: 'failed' }])
+    expect(second.submissions.list(LOCAL_CALLER, query).submissions).toMatchObject([{ id, state: 'failed' }])
   })
 })

@@ -1,5 +1,6 @@
 import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
+import type { Caller } from '../../model/caller.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { Stager } from '../../stagers/stager.ts'
 import type { TreeStore } from '../../stagers/tree-store.ts'
@@ -23,19 +24,25 @@ import { storeOf, type WorkflowRunSummary, WorkflowRuns, type WorkflowServiceOpt
 /** Workflows on the server, from the order to what came of it. */
 export interface WorkflowService {
   /** Resolves when it is on the disk, and cannot be lost any more. `missing` names what has to be uploaded first. */
-  create(order: WorkflowRunRequest): Promise<WorkflowRunStatus>
-  find(id: string): Promise<WorkflowRunStatus | undefined>
-  steps(id: string): Promise<readonly StepStatus[] | undefined>
+  create(caller: Caller, request: WorkflowRunRequest): Promise<WorkflowRunStatus>
+  find(caller: Caller, id: string): Promise<WorkflowRunStatus | undefined>
+  steps(caller: Caller, id: string): Promise<readonly StepStatus[] | undefined>
   /** The files among the outputs, not those in directories. */
   filesOf(status: WorkflowRunStatus): readonly Digest[]
   /** The newest first. */
-  list(query: WorkflowRunQuery): WorkflowRunPage
+  list(caller: Caller, query: WorkflowRunQuery): WorkflowRunPage
   /** Resolves with how it stands when that is certain; one that is over stays as it is. */
-  cancel(id: string): Promise<WorkflowRunStatus | undefined>
+  cancel(caller: Caller, id: string): Promise<WorkflowRunStatus | undefined>
   /** Of one that is under way; undefined of every other. */
-  listen(id: string, after: string | undefined, wake: () => void): RunEventListener | undefined
+  listen(caller: Caller, id: string, since: EventsSince): RunEventListener | undefined
   /** Leaves everything as it is: it goes on after the next start. */
   close(): Promise<void>
+}
+
+export interface EventsSince {
+  /** The id of the last event that the client received. */
+  readonly after: string | undefined
+  readonly wake: () => void
 }
 
 export interface WorkflowRunQuery {
@@ -59,7 +66,7 @@ export async function openWorkflowService(options: WorkflowServiceOptions): Prom
   const { store, clock, newId, roots } = options
   const shelf = new WorkflowRuns(options)
   await shelf.load()
-  const find = async (id: string): Promise<WorkflowRunStatus | undefined> => {
+  const find = async (_: Caller, id: string): Promise<WorkflowRunStatus | undefined> => {
     const submission = shelf.open.get(id)
     if (submission !== undefined) return submission.status()
     const ended = shelf.over.has(id) ? await store.ended(id) : undefined
@@ -67,7 +74,7 @@ export async function openWorkflowService(options: WorkflowServiceOptions): Prom
   }
   return {
     find,
-    async create(order) {
+    async create(_, order) {
       if (shelf.isClosing) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
       if (shelf.open.size >= MOST_OPEN)
         throw new FaultError({ kind: 'exhausted', resource: 'the number of open submissions', retryAfterMs: 10_000 })
@@ -79,22 +86,22 @@ export async function openWorkflowService(options: WorkflowServiceOptions): Prom
       await store.add({ head, order })
       return shelf.begin(head, order).status()
     },
-    async steps(id) {
+    async steps(_, id) {
       const submission = shelf.open.get(id)
       if (submission !== undefined) return submission.steps.list()
       return shelf.over.has(id) ? (await store.ended(id))?.steps : undefined
     },
     filesOf: ({ instance, end }) => filesIn(end?.outputs ?? {}, storeOf(options, instance).stager),
-    list: (query) => pageOf([...shelf.over.values(), ...[...shelf.open.values()].map(summary)], query),
-    async cancel(id) {
+    list: (_, query) => pageOf([...shelf.over.values(), ...[...shelf.open.values()].map(summary)], query),
+    async cancel(caller, id) {
       const submission = shelf.open.get(id)
-      if (submission === undefined) return find(id)
+      if (submission === undefined) return find(caller, id)
       submission.isCancelled = true
       const failure = { path: '', why: 'it was cancelled', unsupported: false }
       await shelf.finish(submission, { state: 'cancelled', at: clock.now(), outputs: undefined, failure })
-      return find(id)
+      return find(caller, id)
     },
-    listen: (id, after, wake) => shelf.open.get(id)?.events.listen(after, wake),
+    listen: (_, id, { after, wake }) => shelf.open.get(id)?.events.listen(after, wake),
     close: () => shelf.close(),
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { FaultError, invalid } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Engine } from '../../../engine/engine.ts'
+import type { Caller } from '../../../model/caller.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { WorkflowRunStatus } from '../../../services/workflows/driver/workflow-run.ts'
 import { stepLogs } from '../../../services/workflows/step-logs.ts'
@@ -15,7 +16,8 @@ import { queryFrom, runRequestFrom } from './request.ts'
 import { statusJson, stepJson, summaryJson } from './response.ts'
 
 export interface WorkflowsDoorOptions {
-  readonly submissions: WorkflowService
+  readonly workflows: WorkflowService
+  readonly callerOf: (c: Context) => Caller
   readonly engine: Pick<Engine, 'find'>
   readonly instances: Instances
   readonly clock: Clock
@@ -36,36 +38,36 @@ const FIRST_STEPS = 1000
 
 /** Workflows over HTTP: `door.route('/', workflowsDoor(…))`. */
 export function workflowsDoor(options: WorkflowsDoorOptions): Hono {
-  const { submissions } = options
+  const { workflows } = options
   const app = new Hono()
   app.onError((error, c) => tellError(c, options, error))
   app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
     if (options.draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
     const order = runRequestFrom(await bodyOf(c))
     options.instances(order.instance) // refuses a name that is not served here
-    const status = await submissions.create(order)
+    const status = await workflows.create(options.callerOf(c), order)
     c.status(201)
     return tell(c, options, statusJson(status))
   })
   app.get(BASE, (c) => {
-    const page = submissions.list(queryFrom(c.req.query(), c.req.queries('label') ?? []))
+    const page = workflows.list(options.callerOf(c), queryFrom(c.req.query(), c.req.queries('label') ?? []))
     return tell(c, options, { submissions: page.submissions.map(summaryJson), next_cursor: page.next ?? null })
   })
   app.get(`${BASE}/:id`, async (c) => {
-    const status = await found(c, submissions)
-    const steps = (await submissions.steps(status.id)) ?? []
+    const status = await found(c, options)
+    const steps = (await workflows.steps(options.callerOf(c), status.id)) ?? []
     return tell(c, options, { ...statusJson(status), steps: steps.slice(0, FIRST_STEPS).map(stepJson) })
   })
   app.get(`${BASE}/:id/steps`, async (c) => {
-    const { id } = await found(c, submissions)
-    return tell(c, options, { steps: ((await submissions.steps(id)) ?? []).map(stepJson) })
+    const { id } = await found(c, options)
+    return tell(c, options, { steps: ((await workflows.steps(options.callerOf(c), id)) ?? []).map(stepJson) })
   })
   app.get(`${BASE}/:id/logs`, (c) => logsOf(c, options))
   app.get(`${BASE}/:id/events`, (c) => events(c, options))
   app.get(`${BASE}/:id/files`, (c) => files(c, options))
   const cancel = async (c: Context): Promise<Response> => {
-    const { id } = await found(c, submissions)
-    const status = await submissions.cancel(id)
+    const { id } = await found(c, options)
+    const status = await workflows.cancel(options.callerOf(c), id)
     return tell(c, options, status && statusJson(status))
   }
   app.post(`${BASE}/:id/cancel`, cancel)
@@ -83,9 +85,9 @@ async function bodyOf(c: Context): Promise<unknown> {
   }
 }
 
-async function found(c: Context, submissions: WorkflowService): Promise<WorkflowRunStatus> {
+async function found(c: Context, { workflows, callerOf }: WorkflowsDoorOptions): Promise<WorkflowRunStatus> {
   const id = c.req.param('id') ?? ''
-  const status = await submissions.find(id)
+  const status = await workflows.find(callerOf(c), id)
   if (status === undefined)
     throw new FaultError({ kind: 'absent', what: `no submission is named ${JSON.stringify(id.slice(0, 200))}` })
   return status
@@ -93,24 +95,29 @@ async function found(c: Context, submissions: WorkflowService): Promise<Workflow
 
 /** `?step=PATH`; the path of a single tool is empty. */
 async function logsOf(c: Context, options: WorkflowsDoorOptions): Promise<Response> {
-  const { submissions, engine, instances } = options
-  const { id, instance } = await found(c, submissions)
+  const { workflows, engine, instances } = options
+  const { id, instance } = await found(c, options)
   const path = c.req.query('step') ?? ''
-  const step = (await submissions.steps(id))?.find((one) => one.path === path)
+  const step = (await workflows.steps(options.callerOf(c), id))?.find((one) => one.path === path)
   if (step?.operation === undefined)
     throw new FaultError({
       kind: 'absent',
       what: `no task of this submission is ${JSON.stringify(path.slice(0, 200))}`,
     })
-  return tell(c, options, await stepLogs(step.operation, { engine, blobs: instances(instance).blobs }))
+  return tell(
+    c,
+    options,
+    await stepLogs(options.callerOf(c), step.operation, { engine, blobs: instances(instance).blobs }),
+  )
 }
 
 async function events(c: Context, options: WorkflowsDoorOptions): Promise<Response> {
-  const { submissions, clock, ending } = options
-  const { id } = await found(c, submissions)
+  const { workflows, clock, ending } = options
+  const caller = options.callerOf(c)
+  const { id } = await found(c, options)
   const stream = eventStream({
-    listen: (wake) => submissions.listen(id, c.req.header('last-event-id'), wake),
-    status: () => submissions.find(id),
+    listen: (wake) => workflows.listen(caller, id, { after: c.req.header('last-event-id'), wake }),
+    status: () => workflows.find(caller, id),
     steps: wantedSteps(c.req.query('steps')),
     clock,
     signal: AbortSignal.any([c.req.raw.signal, ending]),
@@ -124,8 +131,9 @@ function wantedSteps(word = 'all'): 'all' | 'failed' {
 }
 
 /** Of one that is over: its small outputs at once. */
-async function files(c: Context, { submissions, instances }: WorkflowsDoorOptions): Promise<Response> {
-  const status = await found(c, submissions)
-  const stream = smallFiles(submissions.filesOf(status), instances(status.instance).blobs)
+async function files(c: Context, options: WorkflowsDoorOptions): Promise<Response> {
+  const { workflows, instances } = options
+  const status = await found(c, options)
+  const stream = smallFiles(workflows.filesOf(status), instances(status.instance).blobs)
   return c.body(stream, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' })
 }
