@@ -1,8 +1,8 @@
 import type { UnaryMethod } from '../../grpc/service.ts'
 
 /**
- * For reads whose answers may be large, and whose size nobody knows before they are made: an answer that finds no room
- * is let go and made again once there is, so that it does not wait in memory for a peer that does not read.
+ * For reads whose answers may be large and of unknown size: an answer that finds no room in the connection is discarded
+ * and made again when there is room, so that it does not wait in memory for a peer that does not read.
  */
 export const remakingForRoom = (method: UnaryMethod): UnaryMethod => ({
   ...needingItsRequest(method),
@@ -25,7 +25,7 @@ export const makingRoomForEcho = (method: UnaryMethod): UnaryMethod => ({
   },
 })
 
-/** Whoever runs a handler later needs the request for as long. */
+/** A handler that runs later needs its own copy of the request. */
 function needingItsRequest({ readsAtOnce: _, ...method }: UnaryMethod): UnaryMethod {
   return method
 }

@@ -44,7 +44,7 @@ function short(error: FaultError): FaultStatus {
   return { code, message: words, details: statusDetails(code, words, statusFromProto(details).details) }
 }
 
-/** Names as many blobs as fit, and says of how many: who uploads those and asks again is told of the next. */
+/** Names as many blobs as fit, and their total: a client that uploads those and retries gets the next ones. */
 function missing({ message }: FaultError, { digests }: Missing): FaultStatus {
   for (let count = Math.min(digests.length, MOST_NAMED); ; count--) {
     const { code, details } = faultStatus(new FaultError({ kind: 'missing', digests: digests.slice(0, count) }))

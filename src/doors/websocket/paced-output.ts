@@ -15,7 +15,7 @@ export interface PacedOutputOptions {
 /** Sent and not yet taken off our hands: until then the program's output waits where it is bounded. */
 const MOST_UNSENT_BYTES = 256 * 1024
 
-/** What a program prints, as fast as its client takes it. One that takes nothing is cut. */
+/** Sends the output of a program as fast as its client reads. A client that reads nothing is disconnected. */
 export class PacedOutput {
   readonly #options: PacedOutputOptions
   #listener: OutputListener | undefined
@@ -30,7 +30,7 @@ export class PacedOutput {
     this.#listener = listener
   }
 
-  /** Nothing will be printed after what is still to be read; undefined when nobody listens. */
+  /** True when no output follows the unread part; undefined without a listener. */
   get isEnded(): boolean | undefined {
     return this.#listener?.isEnded
   }

@@ -15,10 +15,10 @@ export type OutputFrame = string | Uint8Array
 const STREAM_BYTE = { stdout: 1, stderr: 2 } as const satisfies Record<Stream, number>
 const STREAMS = ['stdout', 'stderr'] as const
 
-/** What a program prints, in the form that its client asked for, once and in order. */
+/** The output of a program in the requested form, once and in order. */
 export interface OutputFrames {
   piece(piece: OutputPiece): OutputFrame[]
-  /** What is in the result and has not come otherwise. */
+  /** Output in the result that was not sent live. */
   rest(result: CommandResult): OutputFrame[]
 }
 
@@ -49,7 +49,7 @@ export function outputFrames(form: OutputForm): OutputFrames {
       return STREAMS.flatMap((stream) => {
         const { bytes, isWhole } = allOf(result, stream)
         const fresh = isWhole ? bytes.subarray(read[stream]) : NONE
-        // What was the beginning of a character is all there will be of it.
+        // An incomplete character at the end stays incomplete.
         const tail = form === 'utf8' ? encodedText(Buffer.concat([carried[stream], fresh]), 'utf8') : undefined
         carried[stream] = NONE
         if (tail !== undefined) return tail === '' ? [] : [outputText(stream, tail, 0)]

@@ -9,12 +9,12 @@ export interface TypedInputOptions {
   readonly tooMuch: () => void
 }
 
-/** Of one who types ahead of the answer that the program is accepted. */
+/** Limit of input before the program is accepted. */
 const MOST_EARLY_BYTES = 1024 * 1024
-/** What an event takes that has no bytes. */
+/** Counted size of an event without bytes. */
 const EVENT_BYTES = 256
 
-/** What a client types to its program. It may begin before there is one. */
+/** Input of a client for its program. It may come before the program is accepted. */
 export class TypedInput {
   readonly #options: TypedInputOptions
   #program: string | undefined

@@ -1,4 +1,4 @@
-/** What one call may carry. The same numbers are checked and advertised. */
+/** Limits of one call. The same numbers are checked and advertised. */
 export interface ReapiLimits {
   /** Blobs in one BatchUpdateBlobs or BatchReadBlobs, together; below what most clients take in one message. */
   readonly maxBatchBytes: number

@@ -3,7 +3,7 @@ import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 
-/** What one tenant's name stands for. Several names may share a store; results of actions are never shared. */
+/** The stores of one instance name. Several names may share a store; results of actions are never shared. */
 export interface Instance {
   /** Believes what it is given: for reading, and for blobs that were checked already. */
   readonly blobs: BlobStore
@@ -12,7 +12,7 @@ export interface Instance {
   readonly actions: ActionCache
   /** False where callers may not put results: `actions` refuses them, and this is how clients hear of it beforehand. */
   readonly mayUpdateActions?: boolean
-  /** What a bare hash is taken for when its length fits several functions. */
+  /** The function of a bare hash when its length fits several functions. */
   readonly unnamedFunction: DigestFunction
 }
 

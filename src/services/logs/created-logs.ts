@@ -9,7 +9,7 @@ export interface CreatedLogLimits {
   /** How many there may be at a time, and how much is held of each. */
   readonly most: number
   readonly heldBytes: number
-  /** How long one is kept that nobody has begun to write, that its writer does not go on with, and that is finished. */
+  /** How long a log is kept before its first write, between writes, and after its end. */
   readonly unwrittenMs: number
   readonly idleMs: number
   readonly finishedMs: number
@@ -48,7 +48,7 @@ export interface CreatedLog {
 
 export interface CreatedLogsOptions {
   readonly clock: Clock
-  /** Names that nobody can guess. */
+  /** Returns names that cannot be guessed. */
   readonly newId: () => string
   readonly limits: CreatedLogLimits
 }
@@ -67,7 +67,7 @@ export function createdLogs({ clock, newId, limits }: CreatedLogsOptions): Creat
   }
   const makeRoom = (): void => {
     if (logs.size < limits.most) return
-    // Whoever wanted to read to the end of one that is finished has had some time to.
+    // Readers of a finished log have had time to read its end.
     const finished = [...logs].find(([, { tape }]) => tape.isEnded)
     if (finished === undefined)
       throw new FaultError({ kind: 'exhausted', resource: 'room for logs', retryAfterMs: MINUTE_MS })

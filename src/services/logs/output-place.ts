@@ -1,7 +1,7 @@
 import type { OutputPiece } from '../../engine/tasks/output-ring.ts'
 
 export interface Taken {
-  /** What is gone between what was taken before and this; a reader has to be told. */
+  /** Number of lost bytes before these; the reader is sent that number. */
   readonly missed: number
   readonly bytes: Uint8Array
 }
@@ -13,7 +13,7 @@ export interface Taken {
  */
 export class StreamPosition {
   readonly #stream: OutputPiece['stream']
-  /** The next byte for the reader; undefined when nobody can say any more. */
+  /** Offset of the next byte for the reader; undefined when it is not known any more. */
   #wanted: number | undefined
   /** Where the next piece begins, if it does not say. */
   #printed: number | undefined = 0
@@ -34,7 +34,7 @@ export class StreamPosition {
       this.#attempt = attempt
       this.#printed = 0
     }
-    // What was missed may have been of either stream.
+    // Missed bytes may belong to either stream.
     if (missed > 0) this.#printed = undefined
     if (stream !== this.#stream) return undefined
     const begin = at ?? this.#printed

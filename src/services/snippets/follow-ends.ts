@@ -6,7 +6,7 @@ import { SNIPPET_ORIGIN } from './snippet-status.ts'
 import { codeHashOf } from './snippet-task-request.ts'
 import type { SnippetTools } from './snippet-tools.ts'
 
-/** What there is to do for who wants to be called. */
+/** Sends the callback of an ended task. */
 export interface EndCalls extends Pick<CallbackSender, 'due'> {
   /** Resolves when all is over that the callback tells of. */
   ready(status: SnippetStatus): Promise<void>
@@ -41,7 +41,7 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
         told(now) {
           if (now.end === undefined) return
           stops.delete(id)
-          setImmediate(() => ended(now)) // who waits for the answer has it first
+          setImmediate(() => ended(now)) // the waiting request is answered first
         },
         failed() {
           stops.delete(id)
@@ -53,7 +53,7 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
   for (const operation of tools.engine.operations()) if (operation.origin === SNIPPET_ORIGIN) follow(operation)
   return {
     follow,
-    /** Of one that was owed a callback when the process last ended. */
+    /** Follows a task whose callback was due when the last process ended. */
     resume(id: string, log: { drop(task: string): Promise<void> }): void {
       tools.engine.find(LOCAL_CALLER, id).then(
         (operation) => (operation === undefined ? log.drop(id) : follow(operation)),

@@ -58,7 +58,7 @@ const isPlain = ({ states, language, metadata }: SnippetQuery): boolean =>
 const inJournal = ({ states }: SnippetQuery) => ({
   origin: SNIPPET_ORIGIN,
   states: states && taskStatesFor(states),
-  // To who cancelled it it is over, whatever comes of the task for others.
+  // A task is over for the caller that cancelled it, even if it continues for others.
   orLeft: states?.includes('cancelled') ?? false,
 })
 

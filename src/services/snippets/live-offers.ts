@@ -4,7 +4,7 @@ import type { WorkerView } from '../../engine/workers/worker-session.ts'
 import { sortedVersions } from '../../languages/choose-version.ts'
 import { LANGUAGE_PROPERTY, type Language, type LanguageOffer, TESTING_PROPERTY } from '../../model/language.ts'
 
-/** What live workers have of one language. */
+/** The versions of one language that live workers offer. */
 export interface LiveOffer {
   /** As they say them, in no order. */
   readonly versions: readonly string[]
@@ -26,7 +26,7 @@ interface Look {
 
 /** How long one look at the fleet serves: a look goes over all workers and leases. */
 const FRESH_MS = 250
-/** How often it is looked again for who asks for what nobody has. */
+/** How often the list is read again for a language without an offer. */
 const LOOK_AGAIN_MS = 20
 
 /** Those that take work now, or will when they have done what they have, or are expected back. */
@@ -90,7 +90,7 @@ function languagesOf(properties: WorkerView['properties']): Map<string, Set<stri
   return languages
 }
 
-/** For people who choose one. */
+/** The languages on offer, for a choice. */
 export const languageOffers = (languages: readonly Language[], offers: LiveOffers): LanguageOffer[] =>
   languages
     .flatMap(({ name, title, aliases, fileName, compile }): LanguageOffer[] => {

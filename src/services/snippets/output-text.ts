@@ -2,7 +2,7 @@ import { FaultError } from '../../base/fault.ts'
 import type { StageStream } from '../../model/command-task.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 
-/** How bytes stand in JSON. As text, what is no UTF-8 is replaced; who must have every byte asks for base64. */
+/** Encodings of bytes in JSON. As text, invalid UTF-8 is replaced; base64 keeps every byte. */
 export const ENCODINGS = ['utf8', 'base64'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
@@ -14,12 +14,12 @@ export interface OutputText {
 
 export interface OutputTextOptions {
   readonly encoding: Encoding
-  /** Of one stream; what is more is to be had as an artifact. */
+  /** Limit of one stream; the whole stream is an artifact. */
   readonly mostBytes: number
   readonly blobs: BlobStore
 }
 
-/** What a stage printed, as far as it fits into an answer. */
+/** The output of a stage, cut to the limit. */
 export async function outputText(stream: StageStream, wish: OutputTextOptions): Promise<OutputText> {
   const { bytes, isWhole } = await bytesOf(stream, wish)
   return { text: encodedText(bytes, wish.encoding), truncated: !isWhole || stream.droppedBytes > 0 }
@@ -34,7 +34,7 @@ async function bytesOf({ inline, digest }: StageStream, { mostBytes, blobs }: Ou
   return { bytes, isWhole: bytes.length === digest.size }
 }
 
-/** What is not there any more is empty, and so not whole. */
+/** A blob that was deleted reads as empty, and so as incomplete. */
 async function readUpTo(blobs: BlobStore, digest: NonNullable<StageStream['digest']>, most: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   try {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * What was printed, as far as a judge cares: white space at the end of a line, and empty lines at the end of it all, do
- * not count. Hashed piece by piece, so that neither what is expected nor what was printed has to be held in one place.
+ * Hash of output as a judge compares it: white space at the end of a line and empty lines at the end do not count.
+ * Hashed in pieces, so that neither output is held in memory as a whole.
  */
 export interface PrintedHash {
   add(bytes: Uint8Array): void
@@ -27,7 +27,7 @@ export function printedHash(): PrintedHash {
       let solid = 0
       let lineEnd = tail.lastIndexOf(NEWLINE) + 1
       for (const byte of bytes) {
-        if (byte === NEWLINE) end = lineEnd // what was blank before it is gone
+        if (byte === NEWLINE) end = lineEnd // drops blanks before the newline
         out[end++] = byte
         if (isBlank(byte)) continue
         lineEnd = end

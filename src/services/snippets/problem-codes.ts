@@ -4,7 +4,7 @@ import type { RefusalReason } from './snippet-refusal.ts'
 /** One row of the table of codes. */
 export interface ApiCode {
   readonly code: number
-  /** Of the HTTP answer. */
+  /** HTTP status of the answer. */
   readonly status: number
   readonly message: string
   /** For people: when it comes, and what to do. */
@@ -165,8 +165,8 @@ export const API_CODES = {
 export type ApiCodeName = keyof typeof API_CODES
 
 /**
- * Total: a new kind of fault does not compile without a code. A task names no content that could be missing; who went
- * away reads no answer, and who waits says for how long: what is told of those is told to nobody but the log.
+ * Total: a new kind of fault does not compile without a code. `missing`, `cancelled` and `late` do not reach clients of
+ * this API: they are only logged.
  */
 export const CODE_OF_FAULT = {
   invalid: 'invalid',

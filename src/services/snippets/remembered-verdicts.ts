@@ -3,10 +3,10 @@ import type { SnippetView } from './snippet-status.ts'
 import type { SnippetTools } from './snippet-tools.ts'
 import { verdictOf } from './verdict.ts'
 
-/** Statuses with their verdicts. Long output is read for that once and not each time that somebody asks. */
+/** Adds verdicts to statuses. Long output is read for a verdict once, not at each request. */
 export interface RememberedVerdicts {
   whole(told: SnippetView): Promise<SnippetStatus>
-  /** Without the verdict where nobody has asked for it yet and it would take reading long output: for lists. */
+  /** Without the verdict where it is not known yet and would need long output: for lists. */
   cheap(told: SnippetView): Promise<SnippetStatus>
 }
 

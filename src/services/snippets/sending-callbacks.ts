@@ -13,7 +13,7 @@ export interface Sending extends Completing {
   readonly asked: () => FormSnippets
 }
 
-/** The callbacks of snippets: in whose words each is view, and when there is something to tell. */
+/** Sends the callbacks of snippets, each in the form that its request names, when it is ready. */
 export function sendingCallbacks({ callbacks, tools, find, complete, asked }: Sending): CallbackSender & EndCalls {
   const { clock, log, instances } = tools
   const { addresses, delaysMs, forms = {} } = callbacks

@@ -5,9 +5,9 @@ import { ISOLATION_LEVELS } from '../../model/isolation.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 
 /**
- * What the journal keeps of a request beside the task that was made of it: what the task does not say, or not in the
- * caller's words. A byte for the version of this form, then JSON in which what has its usual value is left out. Notes
- * outlive programs: what cannot be read is answered with undefined, and whoever asks makes do with the task.
+ * The part of a request that the journal keeps beside the task: fields that the task lacks, or has in another form. One
+ * byte for the version of this format, then JSON without default values. Notes outlive program versions: an unreadable
+ * note is undefined, and the caller uses the task alone.
  */
 export interface SnippetNote {
   readonly language: string
@@ -26,7 +26,7 @@ export interface SnippetNote {
   readonly metadata: Readonly<Record<string, string>>
   readonly callback: SnippetRequest['callback']
   readonly key: string | undefined
-  /** Of all that was asked for: how a request is told from another under the same key. */
+  /** Hash of the whole request: tells it from another request under the same key. */
   readonly request: string | undefined
   readonly priority: number | undefined
   readonly invocation: string | undefined

@@ -1,9 +1,9 @@
 import { type Fault, FaultError } from '../../base/fault.ts'
 
 /**
- * What a snippet was refused for, where interfaces have a word of their own for it. `language` and `version`: nobody here
- * knows it; `no-worker`: known, but no live worker has it; `key`: the idempotency key stands for another request;
- * `callback`: not an address that is called from here; `network`: the operator does not grant one.
+ * Reasons of a refusal for which doors have an own code. `language` and `version`: unknown here; `no-worker`: known,
+ * but no live worker offers it; `key`: the idempotency key belongs to another request; `callback`: the address must not
+ * be called from here; `network`: the operator does not grant it.
  */
 export type RefusalReason = 'language' | 'version' | 'no-worker' | 'key' | 'callback' | 'network'
 

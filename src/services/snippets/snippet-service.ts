@@ -11,13 +11,13 @@ import type { CallbackDelivery } from './callbacks/delivery-log.ts'
  * queue or a quota is full; where interfaces have a word of their own for it, a SnippetRefusal.
  */
 export interface SnippetService {
-  /** What live workers offer, by name. */
+  /** The languages that live workers offer, by name. */
   languages(): readonly LanguageOffer[]
   /** Whether a worker that is connected, or about to be, is still testing this language, by name or alias. */
   isAwaited(language: string): boolean
   /** Names of all such languages. */
   awaited(): readonly string[]
-  /** Waits within the grace for workers, until the language is offered in this version or nobody tests it any more. */
+  /** Waits within the grace time until the language is offered in this version, or no worker tests it any more. */
   settled(
     wish: { readonly language: string; readonly version?: string | undefined },
     signal?: AbortSignal,
@@ -27,8 +27,8 @@ export interface SnippetService {
   /** Resolves when it is on record in this word (`power` unless said), or was already under its key. */
   submit(scope: CallScope, request: SnippetRequest, durability?: Durability): Promise<SnippetStatus>
   /**
-   * Submits it, and resolves with how it stands when it is over, or when the time is up. Who waits for all of it is told of
-   * nothing else, so that the record of its acceptance and of its end go to the disk as one.
+   * Submits a task, and resolves with its status when it has ended or the time is up. The caller gets no
+   * acknowledgement before that, so that acceptance and end are persisted together.
    */
   run(scope: CallScope, request: SnippetRequest, limit: WaitLimit): Promise<SnippetStatus>
   /** The same once more, under a new name and without its key; undefined when nothing has that name. */
@@ -42,11 +42,11 @@ export interface SnippetService {
   list(scope: CallScope, query: SnippetQuery, cursor?: string): Promise<SnippetPage>
   /** In words, what it waits for, or what came of it. */
   why(scope: CallScope, id: string): Promise<readonly string[]>
-  /** What it prints while it runs; undefined when it does not run here. */
+  /** Live output; undefined when the task does not run. */
   listenOutput(scope: CallScope, id: string, wake: () => void): OutputListener | undefined
-  /** What came of its callback; undefined when it has none, or nobody remembers it. */
+  /** The delivery of its callback; undefined when it has none, or the record was removed. */
   delivery(scope: CallScope, id: string): CallbackDelivery | undefined
-  /** Milliseconds that one like it took of late; undefined when nobody knows. */
+  /** Estimated run time in milliseconds from earlier runs; undefined without one. */
   estimateMs(request: Pick<SnippetRequest, 'language' | 'files'>): number | undefined
 }
 

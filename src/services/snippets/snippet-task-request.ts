@@ -63,8 +63,8 @@ function languageOf(wanted: string, languages: readonly Language[]): Language {
 }
 
 /**
- * A version is asked of workers only when the caller asked for one, or when the result may be kept for others, who must
- * know what it was made with; else any worker that has the language will do, those included that do not say.
+ * A task requires a version only when the caller asked for one, or when the result is cached for others; else any
+ * worker with the language fits, also one that reports no version.
  */
 export const asksForVersion = ({ version, cacheable }: SnippetRequest): boolean => version !== undefined || cacheable
 
@@ -132,7 +132,7 @@ function noteOf(
   }
 }
 
-/** Of all that was asked for, in whichever order its parts came. */
+/** Hash of the whole request, independent of the order of its metadata. */
 export function requestHash(request: SnippetRequest): string {
   const hash = createHash('sha256')
   const { files, stdin, metadata, env, ...rest } = request
@@ -144,7 +144,7 @@ export function requestHash(request: SnippetRequest): string {
   return hash.digest('base64url')
 }
 
-/** Of what makes runs of it take about as long as each other. */
+/** Hash of the code: runs with the same code take about the same time. */
 export function codeHashOf({ files }: Pick<SnippetRequest, 'files'>): string {
   const hash = createHash('sha256')
   for (const { contents } of files) hash.update(`${contents.length} `).update(contents.subarray(0, 64 * 1024))

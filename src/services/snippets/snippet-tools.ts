@@ -21,13 +21,13 @@ export interface SnippetServiceOptions {
   /** A request as commands: code, files and limits laid out as the language wants them. */
   readonly lower: SnippetLowering
   readonly clock: Clock
-  /** Nobody can guess them, and later ones sort after earlier ones. */
+  /** Ids that cannot be guessed; later ones sort after earlier ones. */
   readonly newId: () => string
   readonly log?: Log
   readonly callbacks?: CallbackSettings
   /** How long a request waits for a language that a worker is still testing; 60 s unless given. */
   readonly noWorkerGraceMs?: number
-  /** Whether a worker is about to connect whose languages are not known yet; none unless given. */
+  /** Whether a worker is about to connect, whose languages are not known yet; none unless given. */
   readonly isWorkerComing?: () => boolean
   /** Aborted when the server takes no new tasks. */
   readonly draining?: AbortSignal
@@ -35,7 +35,7 @@ export interface SnippetServiceOptions {
 
 export interface CallbackSettings {
   readonly log: DeliveryLog
-  /** What deliveries are signed with whose request brought nothing to sign with. Read at each delivery. */
+  /** The key that signs deliveries of requests without an own secret. Read at each delivery. */
   readonly secret?: string | undefined
   /** Which addresses callbacks may go to. */
   readonly addresses: AddressRules
@@ -47,7 +47,7 @@ export interface CallbackSettings {
   readonly forms?: CallbackForms
 }
 
-/** What the parts of the desk share. */
+/** Shared by the parts of the service. */
 export interface SnippetTools extends Omit<SnippetServiceOptions, 'callbacks' | 'log'> {
   readonly log: Log
   readonly offers: LiveOffers

@@ -19,8 +19,8 @@ export interface Submitted {
 const ID = 'task_'
 
 /**
- * An operation has one name for ever, so a name made from the key is all that idempotency needs: the journal itself
- * refuses a second one, after any crash. Who comes while the first is on its way waits for that.
+ * An operation name is unique for ever, so a name derived from the key gives idempotency: the journal refuses a second
+ * one, even after a crash. A second request that comes while the first is being submitted waits for it.
  */
 export async function submitSnippet(options: SnippetTaskOptions, by: Submitting): Promise<Submitted> {
   const { request } = options

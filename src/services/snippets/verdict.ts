@@ -11,7 +11,7 @@ const BY_CAUSE: Readonly<Partial<Record<StageCause, Verdict>>> = {
   'output-limit': 'output-limit',
 }
 
-/** What a judge says of a snippet that is over, and of which something was expected; undefined when it was cancelled. */
+/** The verdict on an ended snippet with an expected output; undefined when it was cancelled. */
 export async function verdictOf(
   { state, result }: SnippetStatus,
   expectedHash: string,
@@ -25,7 +25,7 @@ export async function verdictOf(
 function failedBy({ stages }: CommandResult): Verdict | undefined {
   const last = stages.at(-1)
   if (last === undefined || last.cause === 'ok') return undefined
-  // Who wrote the code sees to it that it compiles; how that failed is in what the compiler printed.
+  // A compile error is the author's; the compiler's output explains it.
   if (last.name === 'compile') return 'compile-error'
   return BY_CAUSE[last.cause] ?? 'runtime-error'
 }
@@ -33,7 +33,7 @@ function failedBy({ stages }: CommandResult): Verdict | undefined {
 async function compared(result: CommandResult, expectedHash: string, blobs: () => BlobStore): Promise<Verdict> {
   const printed = result.stages.at(-1)?.stdout
   if (printed === undefined) return 'internal-error'
-  if (printed.droppedBytes > 0) return 'output-limit' // what is gone cannot be compared
+  if (printed.droppedBytes > 0) return 'output-limit' // lost output cannot be compared
   const hash = await hashOfStream(printed, blobs)
   if (hash === undefined) return 'internal-error'
   return hash === expectedHash ? 'accepted' : 'wrong-answer'

@@ -60,7 +60,7 @@ export function waitFor(id: string, { ms, signal, scope, clock, watch }: Waiting
       signal.removeEventListener('abort', timeUp)
       act()
     }
-    // Before the first word nobody knows how it stands: then that word is the answer, at once.
+    // Before the first status there is nothing to return: then that status is the answer.
     const timeUp = (): void => {
       isUp = true
       const status = latest

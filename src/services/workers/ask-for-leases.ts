@@ -7,13 +7,13 @@ export interface Question {
   readonly waitMs: number
 }
 
-/** Whoever waits for the answer. */
+/** The request that waits for leases. */
 export interface LeaseAsker {
   readonly cancelled: boolean
   readonly signal: AbortSignal
 }
 
-/** Parked until there is work. Whoever hangs up has not asked; what was about to be handed to them goes back. */
+/** Waits until there is work. A request that is cancelled gets nothing, and its leases are returned. */
 export function askForLeases(
   { desk, ending }: Pick<WorkerSessions, 'desk' | 'ending'>,
   question: Question,

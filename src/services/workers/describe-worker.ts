@@ -11,8 +11,8 @@ import type { NamedValue, WorkerRegistration } from '../../wire/workers/registra
 const MOST_SLOTS = 4096
 
 /**
- * What a property stands for. The protocol's own list of names has OSFamily in small letters, and clients write it in
- * either way; a room that keeps a command from more is good enough for who asks for less.
+ * Values that a property also matches. REAPI lists OSFamily values in lower case, and clients write them in either
+ * case; a stronger isolation level satisfies a weaker one.
  */
 function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
   if (name === 'OSFamily') return [...new Set([value.toLowerCase(), value])].map((each) => ({ name, value: each }))
@@ -23,7 +23,7 @@ function alsoKnownAs({ name, value }: NamedValue): NamedValue[] {
   return level < 0 ? [{ name, value }] : ISOLATION_LEVELS.slice(0, level + 1).map((each) => ({ name, value: each }))
 }
 
-/** Whoever asks for the spec reads all that may be in it; the rest know actions by their digest only. */
+/** A worker that requests specs runs all kinds of tasks; others run actions by their digest only. */
 const formsOf = ({ wantsSpec }: WorkerRegistration): readonly TaskForm[] =>
   wantsSpec ? ['action', 'command', 'plain', 'snippet'] : ['action']
 
@@ -33,7 +33,7 @@ const imageless = ({ platform }: WorkerRegistration): NamedValue[] =>
     ? []
     : [{ name: IMAGELESS_PROPERTY, value: 'yes' }]
 
-/** Which kinds of task it reads is told by how it registers; and who asks for tasks cannot be told what is typed. */
+/** The registration determines the kinds of task; polling workers cannot receive live input. */
 const isTheirs = (name: string, way: 'asks' | 'streams'): boolean =>
   name !== TASK_FORM_PROPERTY && name !== IMAGELESS_PROPERTY && (way === 'streams' || name !== INTERACTIVE_PROPERTY)
 

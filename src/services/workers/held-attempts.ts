@@ -2,15 +2,14 @@ import type { WorkerSession } from '../../engine/workers/worker-session.ts'
 
 type StopWhy = Parameters<WorkerSession['stop']>[1]
 
-/** Of a worker that never confirms: it has had its chance. */
+/** Limit for a worker that never confirms cancellations. */
 const MOST_CANCELLED = 10_000
 /** Ours are far shorter. What a worker made up is not kept for it. */
 const LONGEST_ID = 256
 
 /**
- * What a worker that does not list its attempts was given. Its heartbeats renew everything; a lease that got lost on its
- * way would then be renewed for ever and never run. So what was not begun by the time that its lease was to expire is
- * taken for lost.
+ * Attempts of a worker that does not list them. Its heartbeats renew all of them; a lease that was lost on its way
+ * would be renewed for ever and never run. So an attempt that has not begun when its lease expires counts as lost.
  */
 export class HeldAttempts {
   /** With what it has from before. */
@@ -35,7 +34,7 @@ export class HeldAttempts {
     this.#cancelled.delete(attemptId)
   }
 
-  /** To be told with every heartbeat, until it has ended. What nobody wants any more is not renewed either. */
+  /** Repeated with every heartbeat until the attempt has ended. A superseded attempt is not renewed. */
   cancel(attemptId: string, why: StopWhy): void {
     if (why !== 'cancelled') this.#held.delete(attemptId)
     if (attemptId.length > LONGEST_ID) return
@@ -44,7 +43,7 @@ export class HeldAttempts {
     if (this.#cancelled.size > MOST_CANCELLED && oldest !== undefined) this.#cancelled.delete(oldest)
   }
 
-  /** What a heartbeat stands for; `listed` is what it says itself. */
+  /** The attempts that a heartbeat renews; `listed` are those that it names. */
   renewedBy(listed: readonly string[] | undefined, now: number): readonly string[] {
     if (listed !== undefined) {
       const known = new Set(listed)

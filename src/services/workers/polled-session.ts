@@ -19,7 +19,7 @@ export interface PolledOptions {
   readonly onNews?: () => void
 }
 
-/** Of a worker that asks: leases go out as answers to `ask`, and everything else with its next heartbeat. */
+/** The session of a polling worker: leases are answers to `ask`, all other messages go with its next heartbeat. */
 export function polledSession({ registration, onOver, onNews }: PolledOptions): DoorSession {
   const { wantsSpec, running } = registration
   const attempts = new HeldAttempts(running)

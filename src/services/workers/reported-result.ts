@@ -34,13 +34,13 @@ export const reportCheck =
     const { climbs, inlined, directories } = checkOutputs(bytes, fn)
     if (climbs === 0 && inlined.length === 0 && directories.length === 0) return
     const held = await desk.held({ worker, attemptId })
-    if (held === undefined) return // nobody is going to use it
+    if (held === undefined) return // the attempt was superseded
     const { blobs } = instances(held.instance)
     const mayClimb = climbs > 0 && actionOfSpec(held) !== undefined ? await depthOf(held, blobs) : 0
     await checkResult(bytes, { fn, blobs, mayClimb })
   }
 
-/** Of the working directory of an action's command. */
+/** Depth of the working directory of an action's command. */
 async function depthOf(held: EncodedTask, blobs: BlobStore): Promise<number> {
   try {
     const { task, actionDigest } = taskFromSpec(held) ?? {}

@@ -84,7 +84,7 @@ interface ReadResult {
   readonly fn: DigestFunction
 }
 
-/** Who does not name the function has hashes that tell it by their length, or SHA-256. */
+/** A worker that names no digest function is read by the length of its hashes, SHA-256 first. */
 function readResult(bytes: Uint8Array, fn: DigestFunction | undefined): ReadResult {
   if (fn !== undefined) return { result: actionResultFromProto(bytes, fn), fn }
   let failure: unknown

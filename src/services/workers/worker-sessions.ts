@@ -5,7 +5,7 @@ import type { KeptStages } from '../execution/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
 import type { ReportCheck } from './reported-result.ts'
 
-/** What all calls of workers share: who is registered by way of this door. */
+/** Shared by all calls of workers: the registrations of this door. */
 export interface WorkerSessions {
   readonly desk: WorkerDesk
   readonly clock: Clock

@@ -20,7 +20,7 @@ const NEW: Omit<StepStatus, 'path'> = {
   why: undefined,
 }
 
-/** A submission that is under way: where it stands, and who wants to hear of it. */
+/** A run that is under way, with its steps and its listeners. */
 export class OpenRun {
   readonly head: WorkflowRunHead
   readonly steps = new StepTable()
@@ -52,7 +52,7 @@ export class OpenRun {
     this.#put({ ...NEW, path, state, operation, startedAt: startedAt ?? before?.startedAt })
   }
 
-  /** The grid says that it was run by nobody. */
+  /** The result came from the cache. */
   hit(path: string): void {
     this.#cached.add(path)
   }
@@ -70,7 +70,7 @@ export class OpenRun {
     this.steps.put({ ...NEW, ...step })
   }
 
-  /** What is under way when the whole is over is not wanted any more. */
+  /** Steps that are under way when the run ends are cancelled. */
   settle({ at }: WorkflowRunEnd): void {
     for (const step of this.steps.list()) {
       if (step.endedAt === undefined) this.#put({ ...step, state: 'cancelled', endedAt: at })

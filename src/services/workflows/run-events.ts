@@ -13,8 +13,7 @@ export interface NumberedEvent {
 
 export interface RunEventListener {
   /**
-   * What came next; undefined when there is nothing new. `behind` when some of it is not kept: whoever hears that has to
-   * look at how things stand.
+   * The next event; undefined when there is none. `behind` when events were dropped: the reader must read the status.
    */
   next(): NumberedEvent | 'behind' | undefined
   /** Nothing will come any more. */
@@ -26,7 +25,7 @@ export interface RunEventListener {
 
 const MOST_KEPT = 5000
 
-/** The last events of one submission. Ids are of one start of the server: after the next, everybody begins anew. */
+/** The newest events of one run. Ids belong to one start of the server: after a restart all readers begin anew. */
 export class RunEvents {
   readonly #epoch: string
   readonly #kept: NumberedEvent[] = []

@@ -30,7 +30,7 @@ export interface RunTools {
 
 interface Beginning {
   readonly order: WorkflowRunRequest
-  /** What an earlier start of the server has noted; undefined for a submission that is new. */
+  /** Notes of an earlier start of the server; undefined for a submission that is new. */
   readonly notes: readonly StepNote[] | undefined
 }
 

@@ -13,10 +13,10 @@ export interface StepLogs {
   readonly dropped: number
 }
 
-/** Of each stream: what is longer is cut at its beginning. */
+/** Limit of each stream; a longer one is cut at its beginning. */
 const MOST_BYTES = 1024 * 1024
 
-/** What a step has printed, once it is over. */
+/** The output of an ended step. */
 export async function stepLogs(
   caller: Caller,
   operation: string,

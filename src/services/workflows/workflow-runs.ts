@@ -64,7 +64,7 @@ export class WorkflowRuns {
     return submission
   }
 
-  /** Once: who comes second, an outcome after a cancellation or the other way round, changes nothing. */
+  /** The first end counts: an outcome after a cancellation, or the reverse, changes nothing. */
   async finish(submission: OpenRun, end: WorkflowRunEnd): Promise<void> {
     const { head, steps } = submission
     const { store, roots } = this.#options

@@ -7,18 +7,12 @@ import type { TreeStore } from '../../stagers/tree-store.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import type { WorkflowDriver } from './driver/driver.ts'
 import type { StepGrid } from './driver/step-grid.ts'
-import type {
-  StepStatus,
-  WorkflowRunHead,
-  WorkflowRunRequest,
-  WorkflowRunState,
-  WorkflowRunStatus,
-} from './driver/workflow-run.ts'
+import type { StepStatus, WorkflowRunHead, WorkflowRunRequest, WorkflowRunState, WorkflowRunStatus } from './driver/workflow-run.ts'
 import { blobsNamedBy, filesIn } from './named-blobs.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunEventListener } from './run-events.ts'
 import { StepTable } from './step-table.ts'
-import type { StoredEnd, WorkflowStore } from './store/workflow-store.ts'
+import type { StoredEnd } from './store/workflow-store.ts'
 import { storeOf, type WorkflowRunSummary, WorkflowRuns, type WorkflowServiceOptions } from './workflow-runs.ts'
 
 /** Workflows on the server, from the order to what came of it. */
@@ -33,7 +27,7 @@ export interface WorkflowService {
   list(caller: Caller, query: WorkflowRunQuery): WorkflowRunPage
   /** Resolves with how it stands when that is certain; one that is over stays as it is. */
   cancel(caller: Caller, id: string): Promise<WorkflowRunStatus | undefined>
-  /** Of one that is under way; undefined of every other. */
+  /** Listens to a run that is under way; undefined for any other. */
   listen(caller: Caller, id: string, since: EventsSince): RunEventListener | undefined
   /** Leaves everything as it is: it goes on after the next start. */
   close(): Promise<void>

@@ -11,7 +11,7 @@ import {
 } from '../../../wire/hot/action-cache.ts'
 import { inlineWanted, withInlined } from '../../../wire/hot/inline-outputs.ts'
 
-/** What clients take in one message, less some room for framing. */
+/** Below the 4 MiB that gRPC clients accept in one message, with a reserve for framing. */
 const MAX_RESULT_BYTES = 3 * 1024 * 1024
 
 /** The action cache of an instance hands out only what is complete; what is left to do is to put outputs inline. */

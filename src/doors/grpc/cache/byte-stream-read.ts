@@ -10,7 +10,7 @@ import { checkResourceNameHeader } from './resource-name-header.ts'
 
 /** Well below what clients take in one message. */
 const MAX_PIECE_BYTES = 1024 * 1024
-/** What stores hand out at a time, more or less. */
+/** About the size of one piece that stores return. */
 const USUAL_PIECE_BYTES = 640 * 1024
 
 export const byteStreamRead = (

@@ -25,7 +25,7 @@ export interface WriteTools {
   readonly logs?: Pick<LogStreams, 'nameOf' | 'write' | 'written'> | undefined
 }
 
-/** What a compressed upload is told when the blob was there: how much of it was needed cannot be said. */
+/** Committed size of a compressed upload whose blob already exists: the number of bytes read is unknown. */
 const UNTOLD = -1
 
 export const byteStreamWrite = (tools: WriteTools): ClientStreamingMethod => ({
@@ -71,14 +71,14 @@ interface Receiving {
   readonly paused: PausedUploads
 }
 
-/** Takes the whole upload; one that breaks off is kept for whoever goes on with it. */
+/** Receives the whole upload. An interrupted upload is kept, so that the client can resume it. */
 async function receive(requests: Incoming, first: WriteRequest, { upload, name, paused }: Receiving): Promise<number> {
   let isOver = false
   try {
     for (let request: WriteRequest | undefined = first; ; request = await nextOf(requests)) {
       if (request === undefined) throw invalid('the upload ended without finish_write')
       checkRequest(request, first, upload)
-      // Until it is written: nobody can go on from a write that failed, or with bytes that were too many.
+      // Until it is written: a client cannot resume after a failed write or after excess bytes.
       isOver = true
       if (name.compressor === 'identity' && upload.committed + request.data.length > name.digest.size) {
         throw invalid(`the upload is longer than the ${name.digest.size} bytes of its digest`)
@@ -112,7 +112,7 @@ export const queryWriteStatus = ({ instances, paused, logs }: WriteTools): Unary
     if (written !== undefined) return queryWriteStatusResponse(written.committed, written.isComplete)
     const { instance, digest } = parseWriteName(resourceName, (name) => instances(name).unnamedFunction)
     if (await isHeld(instances(instance), digest)) return queryWriteStatusResponse(digest.size, true)
-    // An upload that nobody knows is one of which nothing has come: NOT_FOUND would make clients give up.
+    // An unknown upload has 0 committed bytes: NOT_FOUND would make clients give up.
     return queryWriteStatusResponse(paused.committed(resourceName), false)
   },
 })

@@ -12,8 +12,8 @@ import { FAST_CDC, REP_MAX_CDC } from './chunks.ts'
 export type Executes = (instance: InstanceName) => boolean
 
 /**
- * What we offer, and nothing else: clients plan by it, and some refuse a server that says too much. Without `executes`
- * there is no execution here at all.
+ * The capabilities of this server. Clients plan by them, and some refuse a server that claims too much. Without
+ * `executes` the server has no execution.
  */
 export const getCapabilities = (instances: Instances, limits: ReapiLimits, executes?: Executes): UnaryMethod => ({
   kind: 'unary',
@@ -57,6 +57,9 @@ const executionOffer = (enabled: boolean, digestFunctions: readonly DigestFuncti
 
 const FUNCTIONS = Object.keys(DIGEST_FUNCTIONS) as DigestFunction[]
 
-/** SHA-256 is told by its length alone: where that length stands for another function, nobody could ask for it. */
+/**
+ * A bare hash of SHA-256 is recognised by its length: where that length stands for another function, clients could not
+ * use SHA-256.
+ */
 const mayBeTold = (fn: DigestFunction, unnamed: DigestFunction): boolean =>
   fn !== unnamed && (fn !== 'sha256' || DIGEST_FUNCTIONS[unnamed].hashBytes !== DIGEST_FUNCTIONS.sha256.hashBytes)

@@ -61,7 +61,7 @@ export const batchUpdateBlobs = (instances: Instances, limits: ReapiLimits): Una
           contents.push(blob)
         }
       } catch (error) {
-        // What is wrong with one blob is said of that one; a store that is full has no room for any.
+        // The error of one blob concerns that blob only; a full store fails the whole call.
         if (!(error instanceof FaultError) || error.fault.kind !== 'invalid') throw error
         statuses[index] = faultStatusToProto(error)
       }

@@ -20,7 +20,7 @@ export interface ReapiDoorOptions {
   readonly limits?: ReapiLimits
   /** Whether actions are run for an instance; left out where none are. */
   readonly executes?: Executes
-  /** What else ByteStream carries; left out where there is nothing. */
+  /** Logs that ByteStream also serves; undefined without execution. */
   readonly logs?: LogStreams | undefined
 }
 

@@ -84,7 +84,7 @@ export interface Unpacker {
 
 export interface UnpackerOptions {
   readonly maxPackedBytes: number
-  /** That of the digest. */
+  /** The size in the digest. */
   readonly size: number
   onPiece(bytes: Uint8Array): void | Promise<void>
 }

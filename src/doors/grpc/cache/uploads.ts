@@ -53,7 +53,7 @@ const upload = (writer: BlobWriter, through: Unpacker | undefined): BlobUpload =
 
 export interface PausedUploads {
   committed(name: string): number
-  /** Hands over the upload to whoever goes on with it. */
+  /** Returns the upload to the stream that resumes it. */
   take(name: string): BlobUpload | undefined
   keep(name: string, upload: BlobUpload): void
 }

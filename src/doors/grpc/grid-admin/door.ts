@@ -27,7 +27,7 @@ const EMPTY = new Uint8Array()
 /** Tasks of a page that are looked at in one loop turn. */
 const AT_ONCE = 16
 
-/** The grid for whoever looks after it: which tasks there are, what they print, who runs them. */
+/** The operator's view of the grid: tasks, their output, and the workers. */
 export const gridAdmin = (options: GridAdminOptions): Service =>
   reportingFaults({
     name: 'windlass.grid.v1.GridAdmin',

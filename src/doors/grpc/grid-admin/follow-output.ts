@@ -6,7 +6,10 @@ import { followFromProto, printedToProto } from '../../../wire/admin/grid.ts'
 import { findTask } from './find-task.ts'
 import type { GridAdminOptions } from './options.ts'
 
-/** What a task prints, as it comes. The engine keeps the last of it: a slow reader misses some, and holds nobody up. */
+/**
+ * Streams the output of a task. The engine keeps the newest part: a slow reader misses some, and delays no other
+ * reader.
+ */
 export const followOutput = ({ engine, ending }: GridAdminOptions): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {

@@ -1,6 +1,6 @@
 import type { GridMeter, TaskMeter } from '../../../engine/tasks/grid-meter.ts'
 
-/** How many tasks came in and how many are over, since the start: whoever asks twice has a rate. */
+/** Counts of submitted and ended tasks since the start; two readings give a rate. */
 export interface TaskTally {
   readonly accepted: number
   readonly ended: number

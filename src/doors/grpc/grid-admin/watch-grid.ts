@@ -9,7 +9,7 @@ import type { TaskTally } from './task-tally.ts'
 /** Clients make up what they ask for, each another thing if they like. */
 const MOST_QUEUES = 20
 
-/** Figures at once, and again every so often; to who reads slowly, less often. */
+/** Sends figures at once and then at each interval; a slow reader gets them less often. */
 export const watchGrid = ({ engine, clock, tally, ending }: GridAdminOptions): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {

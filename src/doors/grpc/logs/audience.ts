@@ -2,7 +2,7 @@ import { FaultError } from '../../../base/fault.ts'
 import type { Outgoing, ServerCall } from '../../../grpc/service.ts'
 import { readResponse } from '../../../wire/hot/byte-stream.ts'
 
-/** One who follows a log, at his own pace: nothing is fetched for him before he has taken what came before. */
+/** A reader of a log. The server fetches nothing for it before it has taken the previous bytes. */
 export interface Audience {
   readonly call: ServerCall
   /** False when he has had as much as he asked for. */
@@ -65,5 +65,5 @@ export function audience({ out, call, limit, ending }: AudienceOptions): Audienc
   }
 }
 
-/** In the place of what is gone. The same words stand in results whose output was cut. */
+/** Stands in the place of lost bytes. Results with truncated output contain the same text. */
 export const leftOut = (bytes: number): Uint8Array => Buffer.from(`\n[windlass: ${bytes} bytes left out]\n`)

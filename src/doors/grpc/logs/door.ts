@@ -45,7 +45,7 @@ export interface LogStreamsOptions {
   readonly engine: Engine
   readonly instances: Instances
   readonly clock: Clock
-  /** Names that nobody can guess. */
+  /** Returns names that cannot be guessed. */
   readonly newId: () => string
   /** Says that the server is about to stop: readers are told to come back. */
   readonly ending?: AbortSignal
@@ -105,7 +105,10 @@ async function operationOf({ parents, id }: LogName, engine: Engine): Promise<Op
   throw absentLog(id)
 }
 
-/** From a place on, or from the oldest byte that is held when all of it is wanted; whoever is too slow is told what he missed. */
+/**
+ * Sends from an offset on, or from the oldest held byte when all is requested; a slow reader is sent the number of
+ * missed bytes.
+ */
 async function tellTape(tape: LogTape, offset: number, to: Audience): Promise<void> {
   if (offset > tape.size) throw invalid(`read_offset ${offset} is past the end of ${tape.size} bytes`, 'range')
   if (offset > 0 && offset < tape.start) throw invalid(`byte ${offset} is not held any more`, 'range')
@@ -133,7 +136,7 @@ interface Writing {
   readonly rest: Incoming
 }
 
-/** Whose stream breaks off, or ends without finish_write, may go on where it stopped. */
+/** A writer whose stream breaks off, or ends without finish_write, may resume at its offset. */
 async function write(logs: CreatedLogs, { name, first, rest }: Writing): Promise<number> {
   const { tape, append } = logs.toWrite(name)
   for (let request: WriteRequest | undefined = first; request !== undefined; ) {

@@ -23,9 +23,9 @@ export interface OutputWanted {
 }
 
 /**
- * What an operation prints, as it prints it, and after its end what its result holds. Of the live output only the last is
- * held: a reader who asks for the beginning when that is gone is told how much, one who asks for a place further on is
- * told that it is out of range. He too who is too slow is told how much he missed.
+ * Sends the output of an operation while it runs, and after its end the output in its result. The engine holds the
+ * newest live output only: a reader that starts at 0 is sent the number of lost bytes, a reader that starts at a lost
+ * offset gets OUT_OF_RANGE. A slow reader is also sent the number of missed bytes.
  */
 export async function tellOutput(
   status: OperationStatus,
@@ -88,7 +88,7 @@ function outputOf({ end, origin, spec }: OperationStatus, stream: OutputWanted['
   try {
     return actionResultFromProto(end.result, actionOfSpec({ origin, spec })?.actionDigest.fn ?? 'sha256')[stream]
   } catch (error) {
-    // What a worker sent may be anything, and then it has no output that anybody could read.
+    // A worker may send an unreadable result: then there is no output.
     if (error instanceof FaultError) return NOTHING
     throw error
   }
@@ -100,7 +100,7 @@ interface BlobWanted {
   readonly blobs: BlobStore
 }
 
-/** What stores hand out at a time, more or less. */
+/** About the size of one piece that stores return. */
 const PIECE_BYTES = 640 * 1024
 
 async function tellBlob({ digest, from, blobs }: BlobWanted, to: Audience): Promise<void> {

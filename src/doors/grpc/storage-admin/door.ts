@@ -8,7 +8,7 @@ import {
 } from '../../../wire/admin/storage.ts'
 import { reportingFaults } from '../report-faults.ts'
 
-/** A store, as whoever looks after it sees it. */
+/** The operator's view of a store. */
 export interface StorageAdmin {
   figures(): Promise<StorageFigures>
   /** One at a time: throws `exists` when one is under way. Stops, and throws `cancelled`, when the signal says so. */

@@ -9,7 +9,7 @@ import type { WorkerSessions } from '../../../services/workers/worker-sessions.t
 import type { WorkerRegistration } from '../../../wire/workers/registration.ts'
 import { type ServerWord, serverWordToProto, workerWordFromProto } from '../../../wire/workers/stream.ts'
 
-/** That a worker may leave unread: it has stopped listening, and its tasks go elsewhere. */
+/** Bytes that a worker may leave unread: beyond them it counts as stalled, and its tasks go to other workers. */
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024
 
 /** One stream is one registration: leases and orders go out as they come, until one of the two sides ends it. */
@@ -47,7 +47,7 @@ interface Spoken {
   readonly session: StreamedSession
 }
 
-/** Resolves when the worker has no more to say. What it says after its stream was ended is heard by nobody. */
+/** Resolves when the worker half-closes its stream. Messages after the end of the stream are ignored. */
 async function hearWorker(door: WorkerSessions, requests: Incoming, { worker, session }: Spoken): Promise<void> {
   for (;;) {
     const message = await requests.next()
@@ -79,7 +79,7 @@ interface Line {
   send(word: ServerWord): void
 }
 
-/** Throws when nobody listens: what was to be sent is then given back. */
+/** Throws when the stream is closed: the lease is then returned. */
 function lineTo(out: Outgoing, call: ServerCall): Line {
   let unread = 0
   return {

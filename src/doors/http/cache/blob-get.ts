@@ -44,7 +44,7 @@ export async function sendBlob(
   const acceptZstd = range === undefined && acceptsZstd(c.req.header('accept-encoding'))
   const reader = await blobs.read(digest, { ...wanted, acceptZstd }, c.req.raw.signal)
   if (reader === undefined) return undefined
-  // How long stored zstd is, nobody says: that answer ends with its last chunk.
+  // The length of stored zstd is unknown: that answer ends with its last chunk.
   if (reader.form === 'zstd') return c.body(streamed(c, reader, tools), 200, { ...headers, 'content-encoding': 'zstd' })
   const length = range === undefined ? digest.size : range.last - range.first + 1
   const body = length <= WHOLE_BYTES ? await gathered(reader) : streamed(c, reader, tools)

@@ -1,4 +1,4 @@
-/** Of the bytes that were asked for, those that are there. */
+/** The part of the requested range that the blob has. */
 export interface ByteRange {
   readonly first: number
   readonly last: number

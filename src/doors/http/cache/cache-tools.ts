@@ -3,7 +3,7 @@ import type { Log } from '../../../base/log.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import type { bodyGatherer } from './gathered-body.ts'
 
-/** What the routes of the HTTP cache work with. */
+/** Shared by the routes of the HTTP cache. */
 export interface CacheTools {
   readonly instances: Instances
   readonly clock: Clock

@@ -15,7 +15,7 @@ interface Told {
 /** Errors of these routes are a line of text: Bazel shows it as it is. */
 export function tellPlainly(error: Error, c: Context, log: Log): Response {
   const { status, message, headers } = told(error, c, log)
-  // What is left of a body would have to be read before the connection could carry another request.
+  // The rest of the body would have to be read before the connection could carry another request.
   const ending = c.req.method === 'PUT' ? { connection: 'close' } : {}
   return c.text(`${message}\n`, status as ContentfulStatusCode, { ...headers, ...ending })
 }
@@ -24,7 +24,7 @@ function told(error: Error, c: Context, log: Log): Told {
   if (error instanceof HTTPException) return { status: error.status, message: error.message }
   if (error instanceof BodyTooLarge) return { status: 413, message: 'The body is too large' }
   if (error instanceof FaultError && error.fault.kind !== 'bug') return toldFault(error)
-  if (c.req.raw.signal.aborted) return { status: 499, message: 'The caller went away' } // nobody will read this
+  if (c.req.raw.signal.aborted) return { status: 499, message: 'The caller went away' } // the client has disconnected
   log.error({ method: c.req.method, path: c.req.path, err: error }, 'http cache request failed')
   return { status: 500, message: 'Something went wrong here; the log of the server says more' }
 }

@@ -5,7 +5,7 @@ import { invalid } from '../../../base/fault.ts'
 import { type InstanceName, instanceNameProblem } from '../../../model/instance-name.ts'
 import type { Instance, Instances } from '../../../services/instances/instances.ts'
 
-/** What the path of a request names: `/cas/<hash>`, or with an instance before it `/team/linux/cas/<hash>`. */
+/** The blob or result that a path names: `/cas/<hash>`, or with an instance before it `/team/linux/cas/<hash>`. */
 export interface CacheName {
   readonly instanceName: InstanceName
   readonly instance: Instance

@@ -7,8 +7,8 @@ const ID_BYTES = [0, 1, 2, 4] as const
 const SIZE_BYTES = [0, 2, 4, 8] as const
 
 /**
- * What the first frame says of how much it unpacks to (RFC 8878, 3.1.1.1); undefined when it says nothing, or is no
- * frame. Only a claim: who stores the blob checks it.
+ * The content size in the header of the first frame (RFC 8878, 3.1.1.1); undefined when it has none or is not a frame.
+ * It is a claim: the store verifies it.
  */
 export function zstdContentSize(bytes: Uint8Array): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

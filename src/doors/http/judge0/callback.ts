@@ -15,7 +15,7 @@ export const JUDGE0_FORM = 'judge0'
 export interface Judge0FormOptions {
   readonly instances: Instances
   readonly limits?: Partial<Judge0Limits>
-  /** Of each stream. */
+  /** Limit for each stream. */
   readonly mostOutputBytes?: number
 }
 

@@ -25,21 +25,21 @@ export interface Judge0DoorOptions {
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
-  /** Aborted when the server stops: who waits is answered at once. */
+  /** Aborted when the server stops: waiting requests are answered at once. */
   readonly ending: AbortSignal
   readonly figures: () => Pick<EngineFigures, 'queued' | 'workers'>
   readonly log?: Log
   /** The caller of a request, and the instance whose tasks it may see and make. */
   readonly scopeOf: (c: Context) => CallScope
   readonly limits?: Partial<Judge0Limits>
-  /** Without this nobody may ask for callbacks. The desk sends them: it must have `judge0Form` among its forms. */
+  /** Without this, callbacks are refused. The service sends them: it must have `judge0Form` among its forms. */
   readonly callbacks?: { readonly addresses: AddressRules }
-  /** Nobody may when left out. */
+  /** When left out, no instance may. */
   readonly mayUseNetwork?: (instance: InstanceName) => boolean
   /** Where it is served; the root is where Judge0 has it. */
   readonly prefixes?: readonly string[]
   readonly mostWaitMs?: number
-  /** Of each stream. */
+  /** Limit for each stream. */
   readonly mostOutputBytes?: number
 }
 
@@ -175,7 +175,7 @@ async function showBatch(c: Context, tools: Tools): Promise<Response> {
   return c.json({ submissions })
 }
 
-/** What runs is ended. What is over stays for as long as everything does here. */
+/** Cancels running tasks. Ended tasks stay for the usual retention. */
 async function remove(c: Context, tools: Tools): Promise<Response> {
   const { fields } = wishIn(c)
   const runs = await submissionIn(c, tools)

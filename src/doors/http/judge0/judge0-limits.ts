@@ -1,4 +1,4 @@
-/** What a submission gets that says nothing, and the most that one may ask for; seconds and kilobytes, as Judge0 has them. */
+/** Defaults and maxima of a submission; in seconds and kilobytes, as in Judge0. */
 export interface Judge0Limits {
   readonly cpuTime: number
   readonly mostCpuTime: number
@@ -16,13 +16,13 @@ export interface Judge0Limits {
   readonly mostFileSize: number
   readonly mostRuns: number
   readonly mostBatch: number
-  /** Of all that is in an archive. */
+  /** Limit for all files of an archive together. */
   readonly mostExtracted: number
   /** Tasks that may wait; the server rejects further ones. */
   readonly mostQueued: number
 }
 
-/** The defaults are those of Judge0; the most are what this grid gives anybody. */
+/** The defaults are those of Judge0; the maxima are those of this grid. */
 export const JUDGE0_LIMITS: Judge0Limits = {
   cpuTime: 5,
   mostCpuTime: 300,
@@ -49,7 +49,7 @@ export interface Judge0Switches {
   readonly mayUseNetwork: boolean
 }
 
-/** Answered to whoever asks how this server is set up, under the names that Judge0 has for it. */
+/** The answer of `config_info`, with Judge0's names. */
 export const configInfo = (limits: Judge0Limits, { hasCallbacks, mayUseNetwork }: Judge0Switches) => ({
   maintenance_mode: false,
   max_queue_size: limits.mostQueued,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a submission said that a snippet has no place for; it travels as one entry of the snippet's metadata. */
+/** Options of a submission that a snippet has no field for; they are stored as one entry of the snippet's metadata. */
 const KEPT = z.object({
   language_id: z.number(),
   command_line_arguments: z.string().optional(),
@@ -27,7 +27,7 @@ const KEY = 'judge0'
 
 export const keptMetadata = (kept: KeptOptions): Readonly<Record<string, string>> => ({ [KEY]: JSON.stringify(kept) })
 
-/** Undefined for snippets that came another way, or whose word for it is not ours. */
+/** Undefined for snippets of other doors, and for metadata in another form. */
 export function keptIn(metadata: Readonly<Record<string, string>>): KeptOptions | undefined {
   const text = Object.hasOwn(metadata, KEY) ? metadata[KEY] : undefined
   if (text === undefined) return undefined

@@ -37,7 +37,7 @@ const IDS: Readonly<Record<string, readonly [number, ...number[]]>> = {
 
 /** Several files with scripts of their own to compile and run them. */
 export const PROJECT_ID = 89
-/** What such scripts are for. */
+/** The two scripts of a multi-file program. */
 const PROJECT_LANGUAGE = 'bash'
 const PROJECT_NAME = 'Multi-file program'
 

@@ -4,7 +4,7 @@ import { outputText } from '../../../services/snippets/output-text.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { isProject, projectCompile } from './project.ts'
 
-/** What the program and its compiler printed. Nothing at all is null. */
+/** The output of the program and of its compiler; null when empty. */
 export interface Judge0Output {
   readonly stdout: Buffer | null
   readonly stderr: Buffer | null
@@ -13,7 +13,7 @@ export interface Judge0Output {
 
 export interface Judge0OutputOptions {
   readonly blobs: BlobStore
-  /** Of each stream. */
+  /** Limit for each stream. */
   readonly mostBytes: number
 }
 

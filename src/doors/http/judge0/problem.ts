@@ -4,7 +4,7 @@ import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { type ApiProblem, problemOf } from '../../../services/snippets/snippet-problem.ts'
 import type { HttpError } from '../server/http-error.ts'
 
-/** What is wrong with each field; `base` for the whole of it. */
+/** Messages per field; `base` for the whole submission. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
 /** A refusal as clients of Judge0 know it: one error in words, or one list of them for each field. */

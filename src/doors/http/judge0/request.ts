@@ -33,7 +33,7 @@ type Body = Readonly<Record<string, unknown>>
 const MOST_ARGUMENTS = 512
 const MOST_FILES = 500
 
-/** Collects what is wrong, field by field, so that who sends it hears of everything at once. */
+/** Collects the problems of all fields, so that the client gets them at once. */
 class Complaints {
   readonly #errors: Record<string, string[]> = {}
 
@@ -213,7 +213,7 @@ function argumentsOf({ command_line_arguments: line = '' }: KeptOptions, wrong: 
   return words ?? []
 }
 
-/** Of memory, processes and file sizes that nobody said, the language's own hold: they know what their programs need. */
+/** Without explicit limits for memory, processes and file sizes, the limits of the language hold. */
 function runLimitsOf(kept: KeptOptions, limits: Judge0Limits, files: readonly SnippetFile[]): Limits {
   const { memory_limit: memory, max_processes_and_or_threads: pids, max_file_size: fileSize } = kept
   // Compiling is part of the run there, and is not what the limit is meant for.

@@ -124,7 +124,7 @@ function resultFields({ deciding, views }: Views) {
   }
 }
 
-/** As it was asked for, or as it is for who does not ask. */
+/** The requested fields, or the default fields. */
 const wishFields = (kept: Partial<KeptOptions> = {}, limits: Judge0Limits) => ({
   number_of_runs: kept.number_of_runs ?? 1,
   cpu_time_limit: decimal(kept.cpu_time_limit ?? limits.cpuTime),
@@ -151,7 +151,7 @@ function messageFor({ status, last }: Judged, { what }: SnippetStatus): Buffer |
   return words === null ? null : Buffer.from(words)
 }
 
-/** Bytes are told as text, or as Base64 where that was asked for; who did not ask must learn that they have to. */
+/** Returns bytes as text, or as Base64 on request; text that is not UTF-8 is an error that asks for Base64. */
 function told(field: Judge0Field, value: Field, isBase64: boolean): unknown {
   if (!Buffer.isBuffer(value)) return value
   if (isBase64 && TEXT_FIELDS.has(field)) return value.toString('base64')

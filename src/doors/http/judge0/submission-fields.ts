@@ -22,7 +22,7 @@ const SUBMISSION_FIELDS = [
 ] as const
 export type Judge0Field = (typeof SUBMISSION_FIELDS)[number]
 
-/** Told as Base64 to who asks for that. */
+/** Encoded as Base64 on request. */
 export const TEXT_FIELDS: ReadonlySet<Judge0Field> = new Set([
   ...(['source_code', 'stdin', 'expected_output', 'stdout', 'stderr', 'compile_output', 'message'] as const),
 ])

@@ -4,13 +4,13 @@ import { invalid } from '../../../base/fault.ts'
 import type { SnippetFile } from '../../../model/snippet.ts'
 
 /**
- * The files of a zip archive that somebody sent. It is read by its directory, which lies at its end (APPNOTE.TXT 4.3);
- * nothing in it is believed: not how long a file will be (there is a limit for all together, and no more is ever unpacked),
- * not where it lies, not that it is what it was. Names are checked by whoever lays the files out. Throws `invalid`.
+ * The files of a zip archive from a client. It is read by its directory, which lies at its end (APPNOTE.TXT 4.3). No
+ * value in it is trusted: neither sizes (one limit holds for all files together), nor offsets, nor checksums. Names are
+ * checked when the files are laid out. Throws `invalid`.
  */
 export interface ZipLimits {
   readonly mostFiles: number
-  /** Of all files together, unpacked. */
+  /** Limit for all files together, unpacked. */
   readonly mostBytes: number
 }
 
@@ -23,7 +23,7 @@ const LOCAL_BYTES = 30
 const STORED = 0
 const DEFLATED = 8
 const ENCRYPTED_FLAG = 1
-/** Of the type in a file's mode, where the archive was made on Unix: there is no reason for anything but plain files. */
+/** The type bits of a file's mode, in archives made on Unix: only plain files are accepted. */
 const SYMLINK = 0o120000
 const TYPE_BITS = 0o170000
 

@@ -28,7 +28,7 @@ export interface PistonDoorOptions {
   readonly limits?: Partial<PistonLimits>
   /** For an answer, the time in the queue included. */
   readonly mostWaitMs?: number
-  /** Of each stream. */
+  /** Limit for each stream. */
   readonly mostOutputBytes?: number
 }
 
@@ -64,7 +64,7 @@ export function pistonDoor({ limits, ...options }: PistonDoorOptions): Hono {
 
 const FIXED = 'Packages cannot be changed here: what there is, is what the workers of this grid offer'
 
-/** What workers offer is installed, and nothing else is known of. */
+/** The languages that workers offer are the installed packages. */
 function packages(c: Context, { desk }: Tools): object[] {
   const language = c.req.query('language')
   if (c.req.query('installed') === 'false') return []
@@ -83,7 +83,7 @@ async function execute(c: Context, tools: Tools): Promise<Response> {
   const body = await bodyOf(c)
   const rules = { offers: await offersFor(body, desk, AbortSignal.any([c.req.raw.signal, ending])), instance, limits }
   const order = readExecute(body, { ...rules, isAwaited: desk.isAwaited })
-  // Nobody could ask for it after the power came back.
+  // A client cannot ask for this task after a power failure.
   const { id } = await desk.submit(scope, order.request, 'process').catch((error: unknown) => {
     throw asUnknown(error, order)
   })

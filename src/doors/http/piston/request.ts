@@ -7,7 +7,7 @@ import type { SnippetService } from '../../../services/snippets/snippet-service.
 import { PistonProblem } from './problem.ts'
 import { type FoundRuntime, findRuntime } from './runtimes.ts'
 
-/** What a run gets that nobody said otherwise of, and the most that may be asked for. */
+/** Default and maximal limits of a run. */
 export interface PistonLimits {
   readonly runMs: number
   readonly mostMs: number
@@ -57,7 +57,7 @@ const NOT_NOW_MS = 5000
 const notNow = (language: string): PistonProblem =>
   new PistonProblem(`a worker is still testing ${shortened(language)}: try again in a few seconds`, 503, NOT_NOW_MS)
 
-/** What workers offer, once the language that a request names is not under test any more. */
+/** The offers of workers, after the requested language has passed its self-test. */
 export async function offersFor(
   given: unknown,
   desk: Pick<SnippetService, 'languages' | 'settled'>,
@@ -98,7 +98,7 @@ function filesIn(given: unknown): GivenFile[] {
   })
 }
 
-/** From the root is from the working directory; who would leave it is refused by whoever lays the files out. */
+/** An absolute path is relative to the working directory; a path out of it is refused when the files are laid out. */
 const pathOf = (name: string): string => (name === '' ? '' : posix.normalize(name.replace(/^\/+/, '')))
 
 function bytesOf(content: string, encoding: unknown, field: string): Uint8Array {
@@ -136,7 +136,7 @@ function stdinIn(given: unknown): string {
 
 function runLimitsIn(body: Body, limits: PistonLimits): Limits {
   const wallMs = timeIn(body, 'run_timeout', limits) ?? limits.runMs
-  // Who asks for more time and says nothing of the processor's share of it means that too.
+  // A longer wall time without a CPU time raises the CPU time too.
   return { wallMs, cpuMs: wallMs, ...limitsIn(body, 'run', limits) }
 }
 

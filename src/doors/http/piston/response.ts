@@ -4,7 +4,7 @@ import { type OutputTextOptions, outputText } from '../../../services/snippets/o
 import { PistonProblem } from './problem.ts'
 import type { PistonRuntime } from './runtimes.ts'
 
-/** What one stage came to. What nobody measured is left out: clients take numbers there, and nothing else. */
+/** The result of one stage. Values that were not measured are left out: clients accept only numbers there. */
 export interface PistonStage extends PistonEnd {
   readonly stdout: string
   readonly stderr: string

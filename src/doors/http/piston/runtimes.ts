@@ -8,13 +8,13 @@ export interface PistonRuntime {
   readonly language: string
   readonly version: string
   readonly aliases: readonly string[]
-  /** What runs it, where that is not called like the language. */
+  /** The runtime, where its name differs from the language. */
   readonly runtime?: string
 }
 
 export interface FoundRuntime extends PistonRuntime {
   readonly offer: LanguageOffer
-  /** What to ask workers for; undefined when they do not say their versions. */
+  /** The version to request; undefined when workers do not report versions. */
   readonly wanted: string | undefined
 }
 

@@ -14,7 +14,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/** The packages that are named, and those that they need, wherever whoever installed them put them. */
+/** The named packages and their dependencies, wherever the package manager installed them. */
 export function browserPackages(names: readonly string[], from: string): readonly BrowserPackage[] {
   const found = new Map<string, BrowserPackage>()
   const visit = (name: string, base: string): void => {

@@ -6,13 +6,13 @@ import { playgroundPage, playgroundPolicy } from './playground-page.ts'
 import { type ServedFile, servingFiles } from './served-file.ts'
 
 export interface PlaygroundOptions {
-  /** What each language begins with in the editor: its self-test. */
+  /** The first text of each language in the editor: its self-test. */
   readonly languages: readonly Pick<Language, 'name' | 'selfTest'>[]
   /** Never the same twice, and not to be guessed: by it the browser knows our scripts from others. */
   readonly newNonce: () => string
 }
 
-/** What the page imports by name; some of it only once a language asks for it. */
+/** Modules that the page imports by name, some of them on demand. */
 const LIBRARIES = [
   '@codemirror/view',
   '@codemirror/state',

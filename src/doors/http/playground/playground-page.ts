@@ -8,9 +8,9 @@ export interface PageParts {
 }
 
 /**
- * What runs and what styles the page must carry its nonce, and what such a module imports carries it too. No source is
- * allowed by its address, not even this server's own: it also serves what strangers' programs made. Trusted types forbid
- * every way of turning a string into markup or code.
+ * Scripts and styles must carry the page's nonce; modules that they import carry it too. No source is allowed by
+ * address, not even this server: it also serves output of strangers' programs. Trusted types forbid turning strings
+ * into markup or code.
  */
 export const playgroundPolicy = (nonce: string): string =>
   [

@@ -27,7 +27,7 @@ async function soon<T>(read: Promise<T>, clock: Clock): Promise<T> {
     return await Promise.race([read, stalled.promise])
   } finally {
     takeBack()
-    read.catch(() => {}) // what becomes of it no longer matters
+    read.catch(() => {}) // its outcome is ignored
   }
 }
 

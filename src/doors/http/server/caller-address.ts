@@ -8,7 +8,7 @@ declare module 'hono' {
   }
 }
 
-/** Of callers that come by a socket file: they are on this machine, and have no address. */
+/** The address of callers over a socket file: they are on this machine, and have no address. */
 export const BY_SOCKET_FILE = 'unix'
 
 /** Reads configured proxies: addresses, subnets such as `10.0.0.0/8`, or `unix`. Throws on what is none of these. */
@@ -71,10 +71,7 @@ function behindProxies(
   return caller
 }
 
-/**
- * Whom a limit for an address holds for. With IPv6 every household has more addresses than anybody could keep apart: there
- * it is their first half that counts.
- */
+/** The network that a limit per address applies to. With IPv6 a household has 2^64 addresses: the first half counts. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [before = '', after] = address.split('::')

@@ -42,7 +42,7 @@ export function openConnections(server: Server): OpenConnections {
     if (ending) response.shouldKeepAlive = false
     response.once('close', () => settle(socket, -1))
   })
-  // What has become a WebSocket is in hand until it is closed.
+  // A connection that became a WebSocket counts as busy until it is closed.
   server.on('upgrade', ({ socket }: IncomingMessage) => settle(socket, 1))
 
   return {

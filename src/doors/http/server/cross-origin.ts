@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from 'hono'
 import { configuredOrigin } from './browser-rules.ts'
 
 /**
- * Lets the pages of configured origins read answers. Nobody else ever sees a CORS header: without configuration this
- * adds nothing. Credentials stay off, for callers bring tokens and never cookies.
+ * Lets pages of the configured origins read answers. Other origins never get a CORS header: without configuration this
+ * adds nothing. Credentials stay off: callers send tokens, never cookies.
  */
 export function crossOrigin(allowedOrigins: readonly string[]): MiddlewareHandler {
   const origins = new Set(allowedOrigins.map(configuredOrigin))

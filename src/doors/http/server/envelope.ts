@@ -6,7 +6,10 @@ import { type Fault, FaultError } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
 import { BodyTooLarge } from './body-rules.ts'
 
-/** What workers and submissions answer in over HTTP: `{status, request_id, timestamp, data}`, or `error` in place of data. */
+/**
+ * The envelope of worker and workflow answers over HTTP: `{status, request_id, timestamp, data}`, or `error` in place
+ * of data.
+ */
 export interface EnvelopeTools {
   readonly newId: () => string
   readonly clock: { now(): number }
@@ -25,7 +28,7 @@ const TOLD = {
   late: [504, 'TIMEOUT'],
 } as const satisfies Record<Fault['kind'], readonly [number, string]>
 
-/** What somebody speaks of is not theirs any more; what is not known at all is something else (404). */
+/** The caller refers to a lease or a registration that another worker holds now; an unknown one is 404. */
 export class SupersededError extends Error {
   override readonly name = 'Superseded'
 }
@@ -80,7 +83,7 @@ function toldFault({ fault, message }: FaultError): Told {
   if (fault.kind === 'exhausted') {
     const headers = { 'retry-after': String(Math.ceil(fault.retryAfterMs / 1000)) }
     if (fault.why !== 'disk') return { status, code, message, headers }
-    const [down, word] = TOLD.unavailable // it is the server's trouble, not that of a caller who asks too much
+    const [down, word] = TOLD.unavailable // a full disk is a fault of the server, not of the caller
     return { status: down, code: word, message, headers }
   }
   return { status, code, message, ...(fault.kind === 'unavailable' && { headers: { 'retry-after': '1' } }) }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { pagePolicy } from './security-headers.ts'
 
-/** What someone who typed the address sees: what this is, and where to go next. */
+/** The page at `/`, for people: what this server is, and where to go next. */
 const LINKS = [
   { path: '/play', what: 'a page to run code in' },
   { path: '/api', what: 'how programs run code here' },

@@ -21,7 +21,7 @@ import { becomingSockets } from './web-sockets.ts'
 export interface ReadinessView {
   readonly ready: boolean
   readonly reasons: readonly string[]
-  /** What does not work although the server is ready. */
+  /** Parts that do not work although the server is ready. */
   readonly warnings?: readonly string[]
 }
 
@@ -36,9 +36,9 @@ export interface HttpDoorOptions extends BrowserRules {
   readonly addresses?: () => ServerAddresses | undefined
   readonly log: Log
   readonly meter?: HttpMeter
-  /** For bodies whose route does not say otherwise; 8 MiB unless given. */
+  /** Limit of bodies whose route sets no own limit; 8 MiB unless given. */
   readonly maxBodyBytes?: number
-  /** Whose word on the caller's address is taken; see caller-address.ts. Nobody's unless given. */
+  /** Proxies whose X-Forwarded-For is trusted; see caller-address.ts. None unless given. */
   readonly trustedProxies?: readonly string[]
   /** How often callers may come; as often as they like unless given. */
   readonly rates?: RateLimits & { readonly clock: Clock }
@@ -57,7 +57,7 @@ export function httpDoor(options: HttpDoorOptions): Hono {
   app.use(refusingAboveCap)
   app.use(crossOrigin(options.allowedOrigins))
   app.use(browserRules(options, log))
-  // After the rules against pages: those that may not call at all use up nobody's share.
+  // After the rules against pages: refused requests use up no caller's rate.
   if (options.rates !== undefined) app.use(rateLimits(options.rates, options.rates.clock))
   app.use(becomingSockets)
   app.use(methodNotAllowed({ app, onMethodNotAllowed: wrongMethod }))
@@ -141,7 +141,7 @@ function told(error: Error, c: Context, log: Log): HttpError {
   if (error instanceof HTTPException && error.status < 500) {
     return { kind: 'invalid', status: error.status, message: error.message }
   }
-  if (c.req.raw.signal.aborted) return { kind: 'cancelled', message: 'The caller went away' } // nobody will read this
+  if (c.req.raw.signal.aborted) return { kind: 'cancelled', message: 'The caller went away' } // the client has disconnected
   log.error({ method: c.req.method, path: c.req.path, err: error }, 'http request failed')
   return { kind: 'bug', message: 'Something went wrong here; the log of the server says more' }
 }

@@ -30,16 +30,16 @@ export interface ListenOptions {
   readonly trustedProxies?: readonly string[]
 }
 
-/** What a peer may take before it is cut: each stands against a way of holding a server with almost nothing. */
+/** Limits of one peer: each stops a way of holding the server with little effort. */
 export interface HttpLimits {
   readonly headersMs: number
   /** For headers and body together: a large blob over a slow line takes hours. One that stalls is its route's to end. */
   readonly requestMs: number
-  /** Longer than the minute that proxies keep theirs, so that it is never us who close under a request. */
+  /** Longer than the 60 s of most proxies, so that this server never closes a connection under a request. */
   readonly keepAliveMs: number
   readonly headerBytes: number
   readonly connections: number
-  /** Of proxies, as many as there may be at all. */
+  /** A trusted proxy may open as many connections as there may be in all. */
   readonly connectionsPerAddress: number
   /** Above these caps, read for one request: health requests are answered, others get 429. */
   readonly connectionsAbove: number

@@ -7,9 +7,9 @@ import { type RequestRate, TokenBuckets } from './token-bucket.ts'
 
 /** How often one may come; undefined is as often as they like. */
 export interface RateLimits {
-  /** Not for callers by a socket file, who have none. */
+  /** Does not apply to callers over a socket file: they have no address. */
   readonly perAddress?: RequestRate | undefined
-  /** Whoever shows it, from wherever. It holds beside the one for the address: a key is quickly made up. */
+  /** Applies to a key, from any address, in addition to the limit per address: a key is easily made up. */
   readonly perKey?: RequestRate | undefined
 }
 
@@ -38,7 +38,7 @@ const isFree = (path: string): boolean =>
   /^\/api\/v1\/workers\/[^/]+\/(?:work|heartbeat|orders|tasks\/[^/]+\/(?:status|complete))$/.test(path)
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** What a caller shows of itself, however it does; hashed, for it may be a secret and is kept for a while. */
+/** The key that a request carries, hashed: it may be a secret and is kept for a while. */
 function keyOf(c: Context): string | undefined {
   const shown = c.req.header('authorization') ?? c.req.header('x-api-key') ?? c.req.header('x-auth-token')
   return shown && createHash('sha256').update(shown).digest('base64')

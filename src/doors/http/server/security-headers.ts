@@ -1,7 +1,7 @@
 /** Nothing may be loaded, embedded or framed; a page that needs more sets a policy of its own. */
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** What a response says unless its route said otherwise: read it as what it is, show it nowhere, keep it nowhere. */
+/** Default headers of every response: no sniffing, no framing, no caching. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

@@ -14,8 +14,8 @@ interface Watched {
 }
 
 /**
- * Cuts who sends a body so slowly that it can only be meant to hold a connection. What waits for us to read it is not
- * slow: only a body of which everything that came has been taken counts.
+ * Closes a connection whose body arrives slower than the minimum. Bytes that wait for the server to read them do not
+ * count as slow: only a body whose received bytes were all read counts.
  */
 export function cutSlowBodies(server: Server, { bytesPerSecond, windowMs }: BodyPace, clock: Clock): void {
   if (bytesPerSecond === 0) return

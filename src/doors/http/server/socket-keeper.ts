@@ -34,7 +34,7 @@ export function socketKeeper(limits: SocketLimits, clock: Clock): SocketKeeper {
   function sweep(): void {
     for (const [socket, isAlive] of alive) {
       if (!isAlive && !socket.isPaused)
-        socket.terminate() // who may not speak cannot be asked for a sign
+        socket.terminate() // a paused peer cannot answer a ping
       else {
         alive.set(socket, false)
         socket.ping()
@@ -80,7 +80,7 @@ interface Pace {
   readonly heard: () => void
 }
 
-/** Who sends too much is left waiting by TCP itself. A ping counts too, for it is answered. */
+/** TCP flow control delays a peer that sends too much. A ping counts too, for it is answered. */
 function holdPace(socket: CarefulSocket, { limits, clock, heard }: Pace): void {
   socket.mostUnreadBytes = limits.unreadBytes
   const bucket = new TokenBucket(limits.messages, clock.monotonic())
@@ -91,7 +91,7 @@ function holdPace(socket: CarefulSocket, { limits, clock, heard }: Pace): void {
     if (waitMs === 0 || socket.isPaused) return
     socket.pause()
     takeBack = clock.after(Math.max(waitMs, SHORTEST_PAUSE_MS), () => {
-      heard() // that it could not be heard was our doing
+      heard() // the server had paused the socket
       socket.resume()
     })
   }

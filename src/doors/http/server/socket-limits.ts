@@ -1,15 +1,15 @@
 import type { RequestRate } from './token-bucket.ts'
 
-/** What the peers of WebSockets may take: each stands against a way of holding a server with almost nothing. */
+/** Limits of WebSocket peers: each stands against a way of holding a server with almost nothing. */
 export interface SocketLimits {
   /** Open at a time, over all routes. */
   readonly connections: number
   readonly connectionsPerAddress: number
-  /** Of one message, where the route does not say otherwise. */
+  /** Limit of one message, unless the route sets its own. */
   readonly messageBytes: number
   /** Sent and not yet read: a peer that lets more pile up is cut. */
   readonly unreadBytes: number
-  /** Begun and not yet whole, over all peers: beyond that, who has sent most of it is cut. */
+  /** Limit of incomplete messages over all peers: beyond it, the peer with the most bytes is disconnected. */
   readonly unfinishedBytes: number
   /** One that sends more is read more slowly. Every 4 KiB of a message count as one. */
   readonly messages: RequestRate

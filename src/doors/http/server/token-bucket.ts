@@ -6,7 +6,7 @@ export interface RequestRate {
   readonly burst: number
 }
 
-/** Counts what somebody may still do, without a timer: what has come back since is added up when it is asked. */
+/** A token bucket without a timer: tokens that came back since the last use are added at the next use. */
 export class TokenBucket {
   readonly #rate: RequestRate
   #tokens: number
@@ -46,7 +46,7 @@ export class TokenBucket {
 /** More are not kept apart: then those that were used longest ago are forgotten, which is as if they were full. */
 const MOST_BUCKETS = 20_000
 
-/** A bucket for everybody who comes, in bounded memory: whoever was quiet for long is forgotten. */
+/** A bucket per caller, in bounded memory: the callers that were quiet longest are forgotten. */
 export class TokenBuckets {
   readonly #rate: RequestRate
   readonly #clock: Pick<Clock, 'monotonic'>

@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream'
 import type { CarefulSocket } from './careful-socket.ts'
 
 /**
- * Bounds what all peers together have sent of messages that are not whole yet. Each of them may be as long as a message may
- * be; many at once would be more than the machine has, and nobody needs to finish a single one for that.
+ * Bounds the bytes of incomplete messages over all peers. Each message may be as long as the limit; many at once would
+ * exceed the memory without one being complete.
  */
 export class UnfinishedMessages {
   readonly #mostBytes: number
@@ -17,7 +17,7 @@ export class UnfinishedMessages {
   /** Counts from below: what comes in, until it has become a message or the socket is closed. */
   watch(socket: CarefulSocket, stream: Duplex): void {
     this.#bytes.set(socket, 0)
-    // Before the one who makes messages of it: what is whole by then is counted off at once.
+    // Registered before the listener that assembles messages: complete messages are counted off at once.
     stream.prependListener('data', (piece: Buffer) => {
       const before = this.#bytes.get(socket)
       if (before === undefined) return

@@ -19,9 +19,8 @@ import { socketKeeper } from './socket-keeper.ts'
 import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
 
 /**
- * WebSockets are routes like all others: the request that asks for one goes through the same app, so that the rules
- * against foreign pages, the limits and whoever else stands before the routes hold for them too. Only where the route
- * would answer, it becomes a socket.
+ * WebSockets are routes like all others: the upgrade request passes the same middlewares, so that the rules against
+ * foreign pages and the limits hold for it. The route then turns the connection into a socket.
  */
 export interface WebSocketRoute {
   /** `/api/v1/workers/connect`, or with parameters: `/api/v1/tasks/:id/terminal`. */
@@ -37,7 +36,7 @@ export interface WebSocketRequest {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
-  /** Whose it is, behind proxies that are trusted; `unix` for a socket file. */
+  /** The caller's address behind trusted proxies; `unix` for a socket file. */
   readonly address: string
 }
 
@@ -70,7 +69,7 @@ interface Asked {
   readonly response: ServerResponse
 }
 
-/** Requests that ask for a socket, with who can give them one; undefined where there is none. */
+/** Upgrade requests with the function that answers them; it returns undefined for a path without a socket. */
 const asking = new WeakMap<IncomingMessage, (c: Context) => Response | undefined>()
 
 const incomingOf = (c: Context): IncomingMessage | undefined => (c.env as { incoming?: IncomingMessage })?.incoming
@@ -127,7 +126,7 @@ export function webSockets(routes: readonly WebSocketRoute[], options: WebSocket
     },
     listen(server, listener) {
       server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-        socket.on('error', () => {}) // nobody else listens for it by now
+        socket.on('error', () => {}) // Node has removed its own listener by now
         const response = new ServerResponse(request)
         response.shouldKeepAlive = false
         try {
@@ -150,7 +149,7 @@ function decoded(params: object): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, tryDecode(value, decodeURIComponent)]))
 }
 
-/** Others, such as a wish for HTTP/2, may be ignored by whoever does not want them, and are. */
+/** Other upgrades, such as to HTTP/2, may be ignored (RFC 9110, 7.8), and are. */
 export const isForSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 

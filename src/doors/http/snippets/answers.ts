@@ -3,7 +3,10 @@ import { STAGE_CAUSES } from '../../../model/command-task.ts'
 import { SNIPPET_STATES, VERDICTS } from '../../../model/snippet.ts'
 import { DELIVERY_ENDS } from '../../../services/snippets/callbacks/delivery-log.ts'
 
-/** What the API answers with, inside the envelope's `data`. The OpenAPI document is made from these, and tests hold answers to them. */
+/**
+ * The answers of the API, inside the envelope's `data`. The OpenAPI document is made from these, and tests hold answers
+ * to them.
+ */
 
 const duration = z.string().describe('Seconds, as in "1.2s".')
 const time = z.iso.datetime().describe('UTC, to the millisecond.')

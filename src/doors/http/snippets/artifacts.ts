@@ -5,7 +5,7 @@ import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { type BodyOutlet, outgoingPieces } from '../server/outgoing-pieces.ts'
 
-/** What stages printed, whole, has names here that no output of a task can have. */
+/** Names of the whole output of stages, which no output file of a task can have. */
 const STREAMS = '.windlass/'
 
 /** A file that the task made, or what one of its stages printed: `.windlass/run.stdout`. */

@@ -27,7 +27,7 @@ export interface SnippetsDoorOptions {
   readonly instances: Instances
   readonly clock: Clock
   readonly version: string
-  /** Aborted when the server stops: who waits is answered at once, and comes back elsewhere. */
+  /** Aborted when the server stops: waiting requests are answered at once, and clients retry elsewhere. */
   readonly ending: AbortSignal
   /** The caller of a request, and the instance whose tasks it may see and make. */
   readonly scopeOf: (c: Context) => CallScope
@@ -40,7 +40,7 @@ const MOST_WAIT_MS = 60_000
 const MOST_OUTPUT_BYTES = 1024 * 1024
 const MOST_BATCH_BYTES = 32 * 1024 * 1024
 const STOPPING_MS = 5000
-/** What is told when nothing in the language has run yet. */
+/** The estimate for a language in which no task has run yet. */
 const GUESS_MS = 1000
 
 type Tools = Required<SnippetsDoorOptions>
@@ -158,7 +158,7 @@ async function list(c: Context, tools: Tools): Promise<Response> {
   return c.json(successBody({ tasks, ...(next !== undefined && { nextCursor: next }) }))
 }
 
-/** Read before anything is done: who misspells a wish must not find a task made all the same. */
+/** Validated first: a misspelt parameter must not leave a task behind. */
 function waitWish(c: Context, { mostWaitMs }: Tools): number | undefined {
   const query = queryOf(c)
   onlyKnown(query, ['wait', 'encoding'])

@@ -11,7 +11,7 @@ import {
 } from './answers.ts'
 import { batchBody, taskBody } from './task-body.ts'
 
-/** What can be asked of the API, for its document; a test holds it against the routes that there are. */
+/** The operations of the API, for its OpenAPI document; a test holds it against the routes that there are. */
 export interface ApiOperation {
   readonly method: 'get' | 'post' | 'delete'
   readonly path: string

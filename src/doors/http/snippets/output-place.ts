@@ -3,7 +3,7 @@ import { brokenTail, type Encoding, encodedText } from '../../../services/snippe
 
 type Stream = OutputPiece['stream']
 
-/** How far someone has read what a task prints: which attempt, and how much of each of its streams. */
+/** The position of a reader in the output of a task: which attempt, and how much of each of its streams. */
 export interface OutputPosition {
   readonly attempt: number
   readonly stdout: number
@@ -14,7 +14,7 @@ const FORM = /^(\d{1,9})\.(\d{1,15})\.(\d{1,15})$/
 
 export const positionText = ({ attempt, stdout, stderr }: OutputPosition): string => `${attempt}.${stdout}.${stderr}`
 
-/** What cannot be read is the beginning: nothing is lost by telling it once more. */
+/** An unreadable position is the beginning: nothing is lost by telling it once more. */
 export function positionIn(word: string | undefined): OutputPosition {
   const [, attempt = 0, stdout = 0, stderr = 0] = (FORM.exec(word ?? '') ?? []).map(Number)
   return { attempt, stdout, stderr }
@@ -29,11 +29,11 @@ export interface OutputView {
   readonly place: OutputPosition
 }
 
-/** Puts pieces into words from where a reader was; characters whose bytes come in two pieces are kept whole. */
+/** Makes output events from a position on; characters whose bytes come in two pieces are kept whole. */
 export function outputViews(from: OutputPosition, encoding: Encoding): (piece: OutputPiece) => OutputView | undefined {
   let attempt = from.attempt
   let read: Record<Stream, number> = { stdout: from.stdout, stderr: from.stderr }
-  /** What comes right after what was read, and is no whole character yet. */
+  /** Bytes after the position that are not a whole character yet. */
   let carried: Record<Stream, Uint8Array> = { stdout: NONE, stderr: NONE }
   return ({ stream, attempt: printedBy, bytes, at, missed }) => {
     if (printedBy < attempt) return undefined

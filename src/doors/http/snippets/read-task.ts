@@ -7,7 +7,7 @@ import type { Encoding } from '../../../services/snippets/output-text.ts'
 import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
 import { AMOUNT, type limitBody, type TaskBody, taskBody } from './task-body.ts'
 
-/** A request from a body that anybody may have written; throws an ApiProblem that names the field. */
+/** Decodes and validates a request body; throws an ApiProblem that names the field. */
 export function readTask(body: unknown, instance: InstanceName): SnippetRequest {
   return requestOf(checked(taskBody, body), instance)
 }
@@ -74,7 +74,7 @@ function requestOf(body: TaskBody, instance: InstanceName): SnippetRequest {
   })
 }
 
-/** A file without a name has the one that its language gives: that is for who lowers it to know. */
+/** A file without a name gets the name that its language sets when the request is lowered to a task. */
 function filesOf({ code, files = [] }: TaskBody): SnippetFile[] {
   const given = files.map(({ name = '', content, encoding }, at) => ({
     name,

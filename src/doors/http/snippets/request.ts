@@ -5,7 +5,7 @@ import { ApiProblem } from '../../../services/snippets/snippet-problem.ts'
 import type { SnippetQuery } from '../../../services/snippets/snippet-service.ts'
 import { durationIn } from '../../amount-text.ts'
 
-/** The parameters of an address. One that nobody knows is a mistake: a filter that is misspelt would let everything through. */
+/** The query parameters. An unknown one is an error: a filter that is misspelt would let everything through. */
 export function onlyKnown(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (known.includes(name) || (known.includes(METADATA) && name.startsWith(METADATA))) continue
@@ -18,7 +18,7 @@ export function onlyKnown(query: URLSearchParams, known: readonly string[]): voi
 const METADATA = 'metadata.'
 export const LIST_PARAMETERS = ['status', 'language', METADATA, 'limit', 'cursor'] as const
 
-/** What `GET /api/v1/tasks` is asked for; the instance is not the caller's to say. */
+/** The query of `GET /api/v1/tasks`; the instance is not the caller's to say. */
 export function listQuery(query: URLSearchParams): SnippetQuery {
   const states = query.getAll('status').flatMap((each) => each.split(','))
   const metadata: [string, string][] = []
@@ -54,7 +54,7 @@ function wholeNumber(text: string | null, name: string, most: number): number | 
   return number
 }
 
-/** `wait=30s`; undefined for no wait. More than the most is the most: who waits longer asks again. */
+/** `wait=30s`; undefined for no wait. A longer time is cut to the maximum: the client asks again. */
 export function waitIn(query: URLSearchParams, mostMs: number): number | undefined {
   const text = query.get('wait')
   if (text === null) return undefined

@@ -3,7 +3,10 @@ import { ISOLATION_LEVELS } from '../../../model/isolation.ts'
 import { ENCODINGS } from '../../../services/snippets/output-text.ts'
 import { CPU_FORM, cpusIn, DURATION_FORM, durationIn, SIZE_FORM, sizeIn } from '../../amount-text.ts'
 
-/** What `POST /api/v1/tasks` takes. Strict throughout: a field that is misspelt would otherwise be a limit that does not hold. */
+/**
+ * The body of `POST /api/v1/tasks`. Strict throughout: a field that is misspelt would otherwise be a limit that does
+ * not hold.
+ */
 
 const DAY_MS = 24 * 3_600_000
 const MOST_BYTES = 1024 ** 4

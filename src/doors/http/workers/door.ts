@@ -59,7 +59,7 @@ export function httpWorkersDoor(options: HttpWorkersOptions): Hono {
   return app
 }
 
-/** From then on nothing is on record any more: workers come back, and say it to who comes next. */
+/** The journal is closing: workers reconnect and report to the next server. */
 const refusingAtTheEnd =
   (ending: AbortSignal): MiddlewareHandler =>
   (_, next) => {
@@ -102,7 +102,7 @@ async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response>
   return tellBoth(c, tools, { worker_id: id, state, ...heartbeatAnswerToJson(answer) })
 }
 
-/** What was handed over just now may have crossed this heartbeat. */
+/** A lease that was just sent may have crossed this heartbeat. */
 const isOnItsWay = (task: GivenPlainTask | undefined, now: number): boolean =>
   task !== undefined && now - task.givenAt < DELIVERY_MS
 

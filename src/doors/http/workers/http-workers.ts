@@ -18,7 +18,7 @@ import { type EnvelopeTools, SupersededError } from '../server/envelope.ts'
 import type { GivenPlainTask } from './response.ts'
 import { type WakeUp, wakeUp } from './wake-up.ts'
 
-/** What the routes share. */
+/** Shared by the routes. */
 export interface HttpWorkersTools extends EnvelopeTools {
   readonly door: WorkerSessions
   readonly crew: HttpWorkers
@@ -31,9 +31,12 @@ export interface HttpWorker {
   readonly wantsSpec: boolean
   readonly runtime: ContainerRuntime
   readonly session: DoorSession
-  /** What tells this registration from another under the same name. */
+  /** Identifies this registration among others under the same name. */
   readonly token: string
-  /** What it was given and has not ended; what is to be remembered of it, where the worker does not send whole results. */
+  /**
+   * Unfinished attempts of this worker, with the data that is needed to build their results; undefined for workers that
+   * send whole results.
+   */
   readonly given: Map<string, GivenPlainTask | undefined>
   /** Rings when there is something that it should hear. */
   readonly news: WakeUp
@@ -42,7 +45,10 @@ export interface HttpWorker {
 /** The workers that came by HTTP. */
 export interface HttpWorkers {
   register(from: JsonRegistration, newId: () => string): Promise<HttpWorker>
-  /** Throws `absent` for one that has to register first, and says so to one whose place another has taken. */
+  /**
+   * Throws `absent` for a worker that must register first, and `SupersededError` for one that another registration has
+   * replaced.
+   */
   known(id: string, token?: string): HttpWorker
   find(id: string): HttpWorker | undefined
 }
@@ -93,7 +99,7 @@ export function httpWorkers(door: WorkerSessions): HttpWorkers {
   }
 }
 
-/** Who asks; a worker of ours says by which registration. */
+/** The worker that sends the request; our workers also send the session of their registration. */
 export const askerOf = (c: Context, crew: HttpWorkers): HttpWorker =>
   crew.known(c.req.param('id') ?? '', c.req.header(SESSION_HEADER))
 
@@ -110,7 +116,7 @@ function descriptionOf(id: string, { name, hostname, runtime, registration }: Js
   return { ...described, properties: registration.wantsSpec ? properties : plain, about }
 }
 
-/** Tasks with an image need somebody who takes any. */
+/** A worker with a container runtime accepts any image. */
 const containerProperties = (runtime: ContainerRuntime) =>
   runtime === 'none' ? [] : [{ name: IMAGE_PROPERTY, value: '*' }]
 

@@ -16,11 +16,11 @@ const MOST_WORDS = 2000
 export interface ReportingWorker {
   readonly worker: string
   readonly now: number
-  /** Of the task's instance. */
+  /** The store of the task's instance. */
   readonly blobs: BlobStore
 }
 
-/** What a worker that has results of its own form said about the end of a task. */
+/** The report of a worker that sends whole results. */
 export function newsWithResult(said: JsonNews): TaskNews {
   const { word, result, fn } = said
   if (word === 'success' || word === 'timeout') return { kind: word === 'success' ? 'result' : 'timeout', result, fn }

@@ -7,7 +7,7 @@ import type { InstanceName } from '../../../model/instance-name.ts'
 import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
 import type { ContainerRuntime } from '../../../wire/workers/json/registration.ts'
 
-/** What a door has to remember of a task that it gave to a worker which reads no specs. */
+/** The data of a task that the door needs to build the result of a worker that reads no specs. */
 export interface GivenPlainTask {
   readonly instance: InstanceName
   readonly fn: CommandTask['fn']
@@ -46,7 +46,7 @@ export function plainTask(lease: TaskLease, { worker, runtime, now }: Receiver):
     executor_type: 'worker',
     external_id: worker,
     inputs: {
-      // Names of our own: a file that somebody calls _base_command must not become the command.
+      // Names of our own: a file called _base_command must not become the command.
       ...Object.fromEntries(task.inputs.files.map((file, index) => [`file_${index + 1}`, fileLiteral(file)])),
       _base_command: stage.argv,
       _output_globs: [...task.outputs.paths.map(literally), ...task.outputs.globs],
@@ -71,7 +71,7 @@ function plainOf({ origin, spec }: TaskLease): CommandTask {
   return commandTaskFromProto(spec)
 }
 
-/** That it is not offered such tasks is for the scheduler to see to; should it happen, another worker is tried. */
+/** The scheduler does not offer it such tasks; if it happens, another worker is tried. */
 const unreadable = (why: string): FaultError =>
   new FaultError({ kind: 'unavailable', what: `a worker that was given it over HTTP cannot run it: ${why}` })
 

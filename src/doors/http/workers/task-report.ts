@@ -6,7 +6,7 @@ import { SupersededError } from '../server/envelope.ts'
 import type { HttpWorkersTools } from './http-workers.ts'
 import { newsFromText, newsWithResult } from './request.ts'
 
-/** Who says it, and about which attempt. */
+/** The worker and the attempt of a report. */
 interface Word {
   readonly worker: string
   readonly attemptId: string
@@ -26,7 +26,7 @@ export async function takeProgress(tools: HttpWorkersTools, word: Word, news: Js
   return { id: word.attemptId }
 }
 
-/** What was printed: in pieces that say where they belong, or as text that follows what came before. */
+/** Output: in pieces with their offsets, or as text that follows the earlier text. */
 function piecesOf({ word, printed, stdout, stderr }: JsonNews) {
   if (word !== 'running') return printed
   return [...printed, ...textPiece('stdout', stdout), ...textPiece('stderr', stderr)]

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 
-/** Whoever waits for news of a worker is woken by it. News is counted, so that none is missed between two questions. */
+/** Wakes requests that wait for orders to a worker. Orders are counted, so that none is missed between two requests. */
 export interface WakeUp {
   readonly rung: number
   ring(): void

@@ -24,7 +24,7 @@ export interface WorkflowsDoorOptions {
   readonly log: Log
   /** For the ids of requests. */
   readonly newId: () => string
-  /** Aborted when the server stops: whoever listens is let go. */
+  /** Aborted when the server stops: event streams end. */
   readonly ending: AbortSignal
   /** Aborted when the server takes no new workflows. */
   readonly draining?: AbortSignal
@@ -33,7 +33,7 @@ export interface WorkflowsDoorOptions {
 const BASE = '/api/v1/submissions'
 /** A document with the vocabularies that it names. */
 const MOST_ORDER_BYTES = 16 * 1024 * 1024
-/** Of those that come with the submission itself; all of them are a list of their own. */
+/** Steps in the answer for one workflow run; the list of steps has all of them. */
 const FIRST_STEPS = 1000
 
 /** Workflows over HTTP: `door.route('/', workflowsDoor(…))`. */
@@ -130,7 +130,7 @@ function wantedSteps(word = 'all'): 'all' | 'failed' {
   return word
 }
 
-/** Of one that is over: its small outputs at once. */
+/** Sends the small output files of an ended run. */
 async function files(c: Context, options: WorkflowsDoorOptions): Promise<Response> {
   const { workflows, instances } = options
   const status = await found(c, options)

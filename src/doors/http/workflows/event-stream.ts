@@ -16,14 +16,14 @@ export interface EventStreamOptions {
 
 /** Proxies close what is silent for a minute. */
 const SILENCE_MS = 15_000
-/** Nobody reads faster; what happens meanwhile is told in one go, which costs both sides next to nothing. */
+/** Events of one interval are sent together, which costs both sides little. */
 const GATHER_MS = 20
 /** Told in one go, when there is so much to tell. */
 const AT_ONCE_CHARS = 64 * 1024
 
 /**
- * Server-sent events of one submission: `status` with how it stands, first and last; between them `step` for each change.
- * A reader that is slow is told less, and holds nobody up.
+ * Server-sent events of one workflow run: `status` first and last, `step` for each change. A slow reader gets fewer
+ * events, and delays no other reader.
  */
 export function eventStream(options: EventStreamOptions): ReadableStream<Uint8Array> {
   const { clock, signal } = options

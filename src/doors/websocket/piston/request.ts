@@ -13,7 +13,10 @@ export const CLOSE = {
 } as const satisfies Record<string, readonly [number, string]>
 export type CloseReason = keyof typeof CLOSE
 
-/** What a client says; undefined for what Piston would not hear either. `eof` is ours: without it, input never ends. */
+/**
+ * Decodes a client message; undefined for messages that Piston ignores too. `eof` is ours: without it, input never
+ * ends.
+ */
 export type ConnectMessage =
   | { readonly type: 'init'; readonly body: unknown }
   | { readonly type: 'data'; readonly stream: unknown; readonly data: unknown }

@@ -7,10 +7,10 @@ export interface PistonOutput {
   readonly data: string
 }
 
-/** What a program prints, as text, once and in order. A character is told when its last byte has come. */
+/** The output of a program as text, once and in order. A character is sent when its last byte has come. */
 export interface PistonText {
   piece(piece: OutputPiece): PistonOutput[]
-  /** What is in the result and has not come otherwise, and what is left of characters that were never finished. */
+  /** Output in the result that was not sent live, and incomplete characters. */
   rest(result: CommandResult | undefined): PistonOutput[]
 }
 

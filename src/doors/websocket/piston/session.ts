@@ -159,7 +159,7 @@ export class ConnectSession {
   /** The stage that is typed to is there, unless it was the end of it all that answered: then nothing more is printed either. */
   #runs(): void {
     if (this.#isClosed || this.#output.isEnded !== false || this.#stage === 'run') return
-    this.#output.print() // what the compiler said comes before that it is done
+    this.#output.print() // output of the compiler is sent before its end
     this.#enterRun(COMPILED)
   }
 
@@ -211,7 +211,7 @@ export class ConnectSession {
     this.#socket.close(code, words)
   }
 
-  /** The client is not there any more, or is about to be sent away: then nobody is at the program. */
+  /** The client has disconnected, or is being disconnected: the program is cancelled. */
   #gone(): void {
     if (this.#isClosed) return
     this.#isClosed = true

@@ -5,7 +5,7 @@ import { type InteractiveDoorOptions, InteractiveSession, type InteractiveTools 
 /** A program that is typed to travels in the first message, with its files. */
 const MOST_MESSAGE_BYTES = 8 * 1024 * 1024
 
-/** Runs a program for one who types to it: a WebSocket for each. */
+/** Runs a program with live input: one WebSocket per program. */
 export function interactiveDoor(options: InteractiveDoorOptions): WebSocketRoute {
   const tools: InteractiveTools = {
     log: silentLog,

@@ -7,7 +7,7 @@ import { OUTPUT_FORMS, type OutputForm } from '../printed.ts'
 const lines = z.number().int().min(1).max(MOST_TERMINAL_LINES)
 const size = { rows: lines, columns: lines }
 
-/** What the first message has beside the fields of any task. */
+/** Fields of the first message beside those of a task. */
 const startBody = z.looseObject({
   type: z.literal('start'),
   pty: z.union([z.strictObject(size), z.boolean()]).optional(),

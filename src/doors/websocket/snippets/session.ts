@@ -24,11 +24,11 @@ export interface InteractiveDoorOptions {
   readonly scopeOf: (request: WebSocketRequest) => CallScope
   /** For the first message. */
   readonly startMs?: number
-  /** What a program may take from start to end, when its caller does not say. */
+  /** Wall time of a program, unless its caller sets one. */
   readonly wallMs?: number
   /** For how long a client may leave what was sent to it unread. */
   readonly stallMs?: number
-  /** For how long a program goes on when nobody types to it any more. */
+  /** How long a program runs on after its client has disconnected. */
   readonly graceMs?: number
 }
 
@@ -37,7 +37,7 @@ export type InteractiveTools = Required<InteractiveDoorOptions>
 /** As WebSockets have it. */
 const CLOSE = { normal: 1000, policy: 1008, bug: 1011, later: 1013 } as const
 
-/** Whoever writes nothing but nonsense is not listening. */
+/** Invalid messages in a row after which the client is disconnected. */
 const MOST_WRONG = 20
 /** One client in front of one program, from its first message to the program's end. */
 export class InteractiveSession {
@@ -154,7 +154,7 @@ export class InteractiveSession {
     this.#socket.send(frame)
   }
 
-  /** Of what was said in between: the program goes on. */
+  /** Reports an invalid message; the program continues. */
   #complain(error: unknown): void {
     const problem = problemOf(error)
     if (problem === undefined || ++this.#wrong > MOST_WRONG) return this.#refuse(error)
@@ -176,7 +176,7 @@ export class InteractiveSession {
     this.#socket.close(code)
   }
 
-  /** The client is not there any more, or is about to be sent away: then nobody is at the program. */
+  /** The client has disconnected, or is being disconnected: the program is cancelled. */
   #gone(): void {
     if (this.#isClosed) return
     this.#isClosed = true

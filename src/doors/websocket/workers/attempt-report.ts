@@ -14,8 +14,8 @@ export interface Reported {
 }
 
 /**
- * What a worker says of a task, in the grid's words. A program that exits with 1 has a result; only a worker that says
- * neither that it went well nor how it ended has failed at it, and then another is tried.
+ * Converts a worker's result message. A program that exits with 1 has a result; only a message without success and
+ * without an exit code is a failure of the worker, and then another worker is tried.
  */
 export function attemptReport(message: ResultMessage, { given, worker, now }: Reported): AttemptReport {
   const { success, error } = message
@@ -53,7 +53,7 @@ interface Times {
 function endOf({ success, exitCode, cause }: ResultMessage, { wallMs, limitMs }: Times): End | undefined {
   const code = exitCode ?? (success === true ? 0 : undefined)
   if (cause != null && cause !== 'ok') return { cause, exitCode: code || 1, signal: undefined }
-  // The protocol has no word for it: who ran for as long as it may, and then failed, was ended for it.
+  // The protocol has no timeout state: a failed run that took its whole time limit counts as timed out.
   if (success !== true && code !== 0 && limitMs !== undefined && wallMs >= limitMs)
     return { cause: 'timeout', exitCode: code === undefined || code < 0 ? TIMED_OUT : code, signal: undefined }
   if (code === undefined) return undefined
@@ -72,7 +72,7 @@ function failed(code: number): End {
   return { cause: 'exit', exitCode: code > 0 && code <= 255 ? code : 1, signal: undefined }
 }
 
-/** What a worker does not say, or says so that nobody can read it, is measured from here. */
+/** Times that a worker does not report, or reports unreadably, are measured here. */
 function wallTime({ executionTime }: ResultMessage, measuredMs: number): number {
   if (typeof executionTime === 'number') return Math.max(0, executionTime) * 1000
   return (executionTime == null ? undefined : durationIn(executionTime)) ?? Math.max(0, measuredMs)

@@ -1,17 +1,17 @@
 import type { GivenTask } from './response.ts'
 
-/** Of those that are not its own any more: more than a worker could still be about to report. */
+/** Limit of remembered former attempts: more than a worker could still report. */
 const MOST_FORMER = 1000
 
-/** What a worker may echo of an `execute` message to name the attempt that it means. */
+/** Fields of an `execute` message that a worker may echo to name the attempt. */
 export interface AttemptLabel {
   readonly attempt?: number | null | undefined
   readonly fencing?: string | null | undefined
 }
 
 /**
- * What a worker was given over this socket, by the id of the task. A task has one attempt at a time, so without a label the
- * worker means the attempt that it holds; with a label that attempt, or one that it held before.
+ * The tasks that a worker was given over this socket, by the id of the task. A task has one attempt at a time, so
+ * without a label the worker means the attempt that it holds; with a label that attempt, or one that it held before.
  */
 export class GivenTasks {
   readonly #given = new Map<string, GivenTask>()
@@ -43,7 +43,7 @@ export class GivenTasks {
     task.giveUpCorrection?.()
   }
 
-  /** It is another's by now, or nobody's. */
+  /** The attempt was given to another worker, or was dropped. */
   lose(taskId: string): void {
     const task = this.#given.get(taskId)
     if (task === undefined) return

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { STAGE_CAUSES } from '../../../model/command-task.ts'
 
 /**
- * What a worker says, in the words of the protocol: `heartbeat` and `result`, and two more that it may do without. Only
- * what is needed must be there, and what is not known is passed over: workers are written by others, in languages where
- * an empty list is null.
+ * The messages of a worker: `heartbeat` and `result`, and two more that it may do without. Only what is needed must be
+ * there, and what is not known is passed over: workers are written by others, in languages where an empty list is null.
  */
 const name = z
   .string()
@@ -64,7 +63,7 @@ export type ResultMessage = z.output<typeof result>
 export type OutputMessage = z.output<typeof output>
 export type WorkerMessage = SocketHeartbeat | ResultMessage | z.output<typeof accepted> | OutputMessage
 
-/** What a worker said that is no message at all: its connection ends with the reason. */
+/** An unreadable message: its connection ends with the reason. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage'
 }

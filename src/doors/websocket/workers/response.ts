@@ -6,17 +6,17 @@ import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
 import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
 import { durationWord } from '../../amount-text.ts'
 
-/** What has to be known of a task when its result comes. */
+/** The data of a task that its result message lacks. */
 export interface GivenTask {
   /** The id that REST returns. */
   readonly taskId: string
   readonly attemptId: string
   readonly attempt: number
-  /** Of the stage that runs the code; a worker of this protocol compiles by itself, and says nothing of it. */
+  /** The name of the run stage; a worker of this protocol compiles by itself, and says nothing of it. */
   readonly limits: Limits
   /** On the monotonic clock. */
   readonly sentAt: number
-  /** Somebody took it back: what comes of it is not wanted. */
+  /** The task was cancelled: its result is dropped. */
   isCancelled: boolean
   /** Set while the server waits for the worker to correct an unreadable result; stops the waiting. */
   giveUpCorrection?: () => void
@@ -58,9 +58,9 @@ export function executeMessage(lease: TaskLease): { readonly message: ExecuteMes
   return { message, limits }
 }
 
-/** Whole ones, as in the protocol: who reads them need not know of fractions. */
+/** Whole numbers, as in the protocol: readers may not accept fractions. */
 const megabytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / 1e6))}MB`
 
-/** That it is not offered any is for the scheduler to see to; should it happen all the same, another worker is tried. */
+/** The scheduler does not offer it any; if it happens, another worker is tried. */
 const notForThese = (what: string): FaultError =>
   new FaultError({ kind: 'unavailable', what: `a worker that runs snippets only was given ${what}` })

@@ -32,7 +32,7 @@ export interface WebSocketWorkersOptions {
   readonly log?: Log
   /** Aborted when the server is about to stop: its workers are sent away, and not taken for gone. */
   readonly ending?: AbortSignal
-  /** What a language is called here that a worker may know by another name; as it is said unless given. */
+  /** The name here of a language that a worker may know by another name; as it is said unless given. */
   readonly canonical?: CanonicalName
   /** Without a heartbeat for so long a worker gets no more work; 30 s as the protocol has it. */
   readonly unhealthyAfterMs?: number
@@ -55,7 +55,7 @@ const MOST_MISTAKES = 20
 const CORRECTION_MS = 10_000
 
 const CLOSE = { policy: 1008, tryAgain: 1013 } as const
-/** What a closing peer says who means to go: normally, going away, or nothing at all. */
+/** Close codes of a peer that leaves on purpose: normally, going away, or nothing at all. */
 const FAREWELLS = new Set([1000, 1001, 1005])
 
 interface Registered {
@@ -129,7 +129,7 @@ export class SocketWorker {
     this.#silence?.()
     for (const taskId of this.#given.taskIds) this.#given.get(taskId)?.giveUpCorrection?.()
     const { desk, ending } = this.#door
-    if (this.#registered === undefined || ending.aborted) return // who was sent away will come back
+    if (this.#registered === undefined || ending.aborted) return // a worker that was disconnected by the server reconnects
     const { worker, session } = this.#registered
     if (FAREWELLS.has(code)) desk.unregister(worker)
     else desk.disconnected(worker, session)
@@ -144,7 +144,7 @@ export class SocketWorker {
     const holds = message.running && this.#attemptsIn(message.running, clientId)
     const register = (): boolean => this.#register(message, holds ?? this.#given.attemptIds)
     if (this.#mustRegister(message) && !register()) return
-    // Of its own accord a worker that runs nothing of ours any more may still be in the midst of what it was taken.
+    // A worker without tasks of ours may still finish a task that was taken from it.
     const known = { given: this.#given.size, holds: holds ?? undefined, foreign: this.#foreign }
     this.#foreign = foreignUse(message, known)
     if (!desk.heartbeat(clientId, pulseOf(message, known)) && !register()) return
@@ -161,7 +161,10 @@ export class SocketWorker {
     return !isSame && this.#door.clock.monotonic() - at >= SHORTEST_REGISTRATION_MS
   }
 
-  /** What it runs by its own word, as attempts: those of this socket, and those that the grid still has as its own. */
+  /**
+   * The tasks that the worker reports as running, as attempts: those of this socket, and those that the grid still has
+   * as its own.
+   */
   #attemptsIn(running: readonly string[], worker: string): string[] {
     const { desk, clock } = this.#door
     return running.flatMap((taskId) => {
@@ -224,7 +227,7 @@ export class SocketWorker {
         const { taskId } = message
         this.#given.give({ taskId, attemptId, attempt, limits, sentAt: clock.monotonic(), isCancelled: false })
         this.#send({ ...message, language: said })
-        // To who does not say that it has begun, being given it is that. On its own turn: the engine is not done yet.
+        // A worker that does not report starts counts as started at once. On its own turn: the engine is not done yet.
         if (!this.#extensions.has('accepted')) setImmediate(() => desk.started(worker, lease.attemptId))
       } catch (error) {
         refuseLease(lease, { desk, worker }, error)
@@ -266,7 +269,10 @@ export class SocketWorker {
     else if (order === 'shutdown') this.#end(1000, 'no more tasks for this worker')
   }
 
-  /** What it had is another's by now; whether it may come back at its next heartbeat depends on who has its name. */
+  /**
+   * Its tasks went to other workers; whether it may reconnect at its next heartbeat depends on the worker that has its
+   * name now.
+   */
   #over(worker: string): void {
     this.#registered = undefined
     this.#silence?.()
@@ -305,7 +311,7 @@ export class SocketWorker {
 
 const MOST_REASON_BYTES = 123
 
-/** What does not fit into the frame would be an error, and half a character another. */
+/** A close reason has at most 123 bytes (RFC 6455, 5.5), and must be whole UTF-8. */
 export function closeReason(why: string): string {
   const bytes = Buffer.from(why)
   return bytes.length <= MOST_REASON_BYTES

@@ -7,17 +7,17 @@ import type { SocketHeartbeat } from './request.ts'
 /** More than any machine runs at a time, and few enough that one worker cannot take a whole grid's tasks. */
 const MOST_SLOTS = 1024
 
-/** What of a heartbeat makes a registration: when it changes, the worker has to be registered anew. */
+/** The fields of a heartbeat that make a registration: when it changes, the worker has to be registered anew. */
 export interface WorkerOffer {
   readonly slots: number
   /** From the name of a language here to the worker's own word for it. */
   readonly languages: ReadonlyMap<string, string>
 }
 
-/** What languages are called here, whatever a worker calls them. */
+/** Maps a worker's name of a language to the name here. */
 export type CanonicalName = (language: string) => string
 
-/** What a heartbeat leaves out is as it was. */
+/** Fields that a heartbeat leaves out are unchanged. */
 export function workerOfferOf(
   { load, capabilities }: SocketHeartbeat,
   canonical: CanonicalName,
@@ -53,20 +53,16 @@ export const describeSocketWorker = (
   about: { protocol: 'websocket' },
 })
 
-/** What the server knows of the worker. */
+/** The server's knowledge of the worker. */
 export interface Known {
   readonly given: number
   /** The ids of the attempts that its heartbeat lists, if it lists any. */
   readonly holds?: readonly string[] | undefined
-  /** What others used of its processors by the heartbeat before. */
+  /** CPU use by other programs at the previous heartbeat. */
   readonly foreign: number
 }
 
-/**
- * What others than our tasks use of the worker's processors. `cpuUsage` is a figure of the whole machine, and one task may
- * use all of it: so only a worker that runs nothing of ours shows the use by others. While it runs a task, that figure
- * can only fall.
- */
+/** CPU use by programs that are not our tasks. */
 export const foreignUse = ({ load }: SocketHeartbeat, { given, foreign }: Known): number =>
   given === 0 ? (load?.cpuUsage ?? 0) : Math.min(foreign, load?.cpuUsage ?? 0)
 

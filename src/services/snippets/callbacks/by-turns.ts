@@ -4,7 +4,7 @@ export interface SendingTurns<T> {
   stop(): void
 }
 
-/** Does so many things at once and no more, and only some of them with the same host: one that answers slowly keeps nobody else waiting. */
+/** Runs a limited number of jobs at once, and fewer per host: a slow host delays no other host. */
 export function byTurns<T>(
   { mostAtOnce, mostPerHost }: { readonly mostAtOnce: number; readonly mostPerHost: number },
   act: (one: T, host: string) => Promise<void>,

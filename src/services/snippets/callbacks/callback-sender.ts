@@ -7,7 +7,7 @@ import type { CallbackOrder, Posted } from './post-callback.ts'
 export interface CallbackDeskOptions {
   readonly log: DeliveryLog
   readonly clock: Clock
-  /** What is to be sent of a snippet that is over; undefined when nobody remembers it. */
+  /** The request of a callback; undefined when the task was removed. */
   readonly describe: (task: string) => Promise<CallbackLetter | undefined>
   /** One try; never rejects. */
   readonly post: (order: CallbackOrder) => Promise<Posted>
@@ -38,7 +38,7 @@ export function callbackSender(options: CallbackDeskOptions): CallbackSender {
   const timers = new Set<() => void>()
   let isStopped = false
 
-  // What a callback says is looked up when its turn comes: many may wait, and each may be long.
+  // The body is made right before the request: many callbacks may wait, and each may be long.
   const turns = byTurns<string>({ mostAtOnce, mostPerHost: MOST_PER_HOST }, async (task, host) => {
     const again = await deliver(task).catch((error: unknown) => {
       if (!isStopped) messages.error({ err: error, task }, 'a callback could not be prepared or recorded')

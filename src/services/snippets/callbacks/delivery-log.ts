@@ -32,7 +32,7 @@ export interface DeliveryTry {
   readonly at: number
   /** How long it took. */
   readonly ms: number
-  /** What was answered; undefined when nothing was. */
+  /** HTTP status of the answer; undefined without an answer. */
   readonly status: number | undefined
   /** In words, when it was not taken. */
   readonly problem: string | undefined

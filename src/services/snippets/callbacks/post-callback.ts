@@ -72,7 +72,7 @@ function send(order: CallbackOrder, options: PostOptions, done: (posted: Posted)
   }
   const request = send(url, settings, (response) => {
     const status = response.statusCode ?? 0
-    response.destroy() // what it says beyond that is nobody's business here
+    response.destroy() // the body of the answer is not read
     done({ status, problem: status >= 200 && status < 300 ? undefined : `answered ${status}` })
   })
   request.on('error', (error) => done({ status: undefined, problem: wordsOf(error) }))
@@ -96,7 +96,7 @@ function headersFor(
   }
 }
 
-/** The time is in it, so that one who overheard a delivery cannot send it again next week. */
+/** Contains the time, so that a recorded delivery cannot be replayed later. */
 export const signatureOf = (secret: string, seconds: number, body: string): string =>
   createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 

@@ -4,7 +4,7 @@ import type { StepEnded, WorkflowRun } from './run-workflow.ts'
 import type { StepResult, StepTask } from './step-grid.ts'
 import type { PlainBlobs } from './tree-blobs.ts'
 
-/** What a run needs from the server around it. */
+/** The functions of the server that a run calls. */
 export interface RunHost {
   readonly blobs: PlainBlobs
   /** The server's stagers, over the same blobs. */
@@ -12,7 +12,7 @@ export interface RunHost {
   runStep(step: StepTask): Promise<StepResult>
   runsImages(inPlaces: boolean): boolean
   ended(end: StepEnded): void
-  /** Nobody wants it any more: nothing new is begun. */
+  /** Aborted when the run is cancelled: no new step is begun. */
   readonly signal: AbortSignal
 }
 

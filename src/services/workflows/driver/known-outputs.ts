@@ -11,7 +11,7 @@ const MOST_FILES = 100
 export function recognizeOutputs({ root, files, symlinks }: CommandOutputs, trees: TreeStore): void {
   const isFlat = symlinks.length === 0 && files.every(({ path }) => !path.includes('/'))
   if (root === undefined || files.length > MOST_FILES || !isFlat) return
-  if (new Set(files.map(({ path }) => path)).size < files.length) return // nobody honest says so
+  if (new Set(files.map(({ path }) => path)).size < files.length) return // only a faulty worker reports this
   const named = files.map(({ path, digest, executable }) => ({ name: path, digest, executable, properties: undefined }))
   trees.recognize(root, { files: named, directories: [], symlinks: [], properties: undefined })
 }

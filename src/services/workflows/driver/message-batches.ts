@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts'
 
-/** Who waits for more answers than this is in no hurry for the next one. */
+/** A run that waits for more answers than this may get the next one later. */
 const MANY = 64
 /** So long the others may wait for company. */
 const GATHER_MS = 20
@@ -8,8 +8,8 @@ const GATHER_MS = 20
 export const mayBeDelayed = (open: number): boolean => open > MANY
 
 /**
- * Hands messages over in lists, for waking a thread costs more than a message: those of one turn together, and such as
- * nobody is in a hurry for with what comes in the next moments.
+ * Sends messages in lists, because waking a thread costs more than a message: those of one turn together, and those
+ * that may wait with the messages of the next milliseconds.
  */
 export function messageBatches<T>(post: (list: readonly T[]) => void, clock: Pick<Clock, 'after'>) {
   let list: T[] = []

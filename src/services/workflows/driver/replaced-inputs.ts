@@ -8,8 +8,8 @@ import type { StepEnd } from './step-grid.ts'
 export type Replaced = Readonly<Record<string, string>>
 
 /**
- * InplaceUpdateRequirement: a command changes its input, and whoever was given the same input sees that. What is in the
- * store never changes, so from then on the location leads elsewhere.
+ * InplaceUpdateRequirement: a command changes its input, and later steps with the same input see the change. Blobs
+ * never change, so from then on the location leads elsewhere.
  */
 export async function replacedBy(
   { inplaceUpdate, staged, room }: ToolCommand,
@@ -31,7 +31,7 @@ export const replacing = (inner: Stager, replaced: ReadonlyMap<string, string>):
   async find(location) {
     if (replaced.size === 0) return inner.find(location)
     let now = location
-    // What was changed may be changed again; each replacement leads to what came later.
+    // A changed file may be changed again; each replacement leads to the newest one.
     for (let turn = 0; turn <= replaced.size; turn += 1) {
       const next = replacementOf(now, replaced)
       if (next === undefined) break

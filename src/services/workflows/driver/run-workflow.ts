@@ -23,13 +23,13 @@ import type { WorkflowRunRequest } from './workflow-run.ts'
 export interface WorkflowRun {
   readonly id: string
   readonly order: WorkflowRunRequest
-  /** What came of commands that were over before, by their paths. */
+  /** Results of commands that ended before, by their paths. */
   readonly done: ReadonlyMap<string, StepYield>
   /** It was begun by an earlier start of the server. */
   readonly isResumed: boolean
 }
 
-/** What a run asks of those around it. */
+/** The functions that a run calls. */
 export interface RunPorts {
   readonly trees: TreeStore
   readonly stager: Stager
@@ -44,7 +44,7 @@ export interface RunPorts {
   readonly signal: AbortSignal
 }
 
-/** What a command has made. */
+/** The outputs of a command. */
 export interface StepYield {
   readonly outputs: ValueRecord
   /** Locations of inputs that it changed, and where they are as it left them. */
@@ -53,7 +53,7 @@ export interface StepYield {
 
 export interface StepEnded {
   readonly path: string
-  /** Of a command that succeeded. */
+  /** Set for a command that succeeded. */
   readonly made?: StepYield
   readonly isCommand: boolean
   readonly why?: string
@@ -97,7 +97,7 @@ export async function runWorkflow(run: WorkflowRun, ports: RunPorts): Promise<St
   }
 }
 
-/** What came with the order, and nothing else: a document must not make the server look anywhere. */
+/** Reads documents of the request only: a document must not make the server look anywhere. */
 const fetchFrom =
   ({ workflow, schemas }: WorkflowRunRequest): Fetch =>
   async (uri) => {

@@ -22,7 +22,7 @@ export interface StepResult {
 
 /** As much of the result of a task as a workflow looks at: all of it goes from one thread to another. */
 export interface StepEnd {
-  /** Of the last stage. */
+  /** The result of the last stage. */
   readonly stage: Pick<StageResult, 'cause' | 'exitCode' | 'reason'> | undefined
   readonly outputs: CommandOutputs
 }
@@ -37,8 +37,8 @@ export interface StepProgress {
 /** The grid as workflows see it. */
 export interface StepGrid {
   /**
-   * Runs it once, whoever asks how often: its name follows from the submission and the path. Rejects with a fault when
-   * there is no result; aborting the signal cancels it.
+   * Runs a step once, however often it is called: its name follows from the submission and the path. Rejects with a
+   * fault when there is no result; aborting the signal cancels it.
    */
   run(step: StepTask, told: (progress: StepProgress) => void, signal: AbortSignal): Promise<StepResult>
   /** Whether any worker runs containers; and whether one can show a room in other places than ours. */

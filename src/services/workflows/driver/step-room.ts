@@ -7,7 +7,7 @@ import type { Staged, ToolRoom } from '../../../workflow/tool/room.ts'
 const INSIDE = '/room'
 export const WORKING_DIRECTORY = 'out'
 const INPUTS = 'in'
-/** What is to be seen at any other path lies below this one. */
+/** Files for other paths lie below this directory. */
 const ELSEWHERE = 'elsewhere'
 
 /** The room of a step; in a container its working directory may have another name. */

@@ -10,7 +10,7 @@ import { type ToolCommand, toolCommand } from '../../../workflow/tool/tool-comma
 import { wantedOutputs } from '../../../workflow/tool/wanted-outputs.ts'
 import { laidStep, stepRoom, WORKING_DIRECTORY } from './step-room.ts'
 
-/** Timers know no more milliseconds than these; who may take longer may take for ever. */
+/** The largest delay of a timer; a longer limit is no limit. */
 const MOST_WALL_MS = 2 ** 31 - 1
 const MOST_FILES = 10_000
 /** Workers have limits of their own. */
@@ -96,12 +96,12 @@ async function troubleWith(
 
 const unmet = (trouble: string): FaultError => invalid(`DockerRequirement cannot be met: ${trouble}`, 'unsupported')
 
-/** Nobody on a grid may have its workers build what they like, or fetch it from wherever they like. */
+/** Workers of a grid must not build images or load them from arbitrary addresses. */
 const NAMELESS =
   'workers take images by name only (dockerPull or dockerImageId): dockerFile, dockerLoad and dockerImport are for runs without a server'
 const PLACELESS = 'no worker runs containers that show their room in other places'
 
-/** What is changed in place is an output, whether or not the tool calls it one. */
+/** A file that is changed in place is an output, whether or not the tool calls it one. */
 const changedInPlace = ({ inplaceUpdate, staged, room: { outdir } }: ToolCommand): readonly string[] =>
   staged
     .filter(({ writable, path }) => inplaceUpdate && writable && path.startsWith(`${outdir}/`))
@@ -121,7 +121,7 @@ function argvOf({ argv, stdin, stdout, stderr }: ToolCommand): readonly string[]
 
 const noCommand = (): FaultError => invalid('the tool gives no command to run')
 
-/** What was asked for in so many words; the defaults of CWL are for those who have nothing to say. */
+/** Explicit requirements only; the defaults of CWL do not apply here. */
 function demandsOf({ scope }: ToolCall, { resources }: ToolCommand): readonly PlatformProperty[] {
   const given = findRequirement(scope, 'ResourceRequirement')
   const asks = (name: string): boolean => given !== undefined && (`${name}Min` in given || `${name}Max` in given)

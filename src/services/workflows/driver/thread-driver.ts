@@ -14,7 +14,7 @@ interface Course {
   open: number
 }
 
-/** What bounds the work of a submission; sent to each thread as its `workerData`. */
+/** Limits of a run; sent to each thread as its `workerData`. */
 export interface RunLimits {
   readonly expressions: ExpressionLimits
   /** The largest `cwl.output.json` that is read. */
@@ -30,8 +30,8 @@ export interface ThreadDriverOptions {
 }
 
 /**
- * Drives submissions beside the main thread: what they compute, and the JavaScript of strangers in them, keeps nobody
- * waiting but other submissions. A thread whose program breaks takes its submissions with it, and another takes its place.
+ * Drives runs in threads: their computation and JavaScript of strangers delay no request of the main thread. When a
+ * thread crashes, its runs fail, and a new thread takes its place.
  */
 export function threadDriver({ file, limits, threads, clock = HASTY }: ThreadDriverOptions): WorkflowDriver {
   const crew: (DrivingThread | undefined)[] = Array.from({ length: threads })
@@ -72,7 +72,7 @@ class DrivingThread {
   readonly #courses = new Map<string, Course>()
   isGone = false
 
-  /** What is said in one turn goes together, and what can wait with what comes next. */
+  /** Messages of one turn are sent together; those that may wait, with the next ones. */
   readonly #say: (message: ToDriverThread, mayWait?: boolean) => void
 
   constructor(worker: Worker, clock: Pick<Clock, 'after'>) {

@@ -5,7 +5,7 @@ import type { StepOutcome } from '../../../workflow/run/state.ts'
 import type { StepEnded, WorkflowRun } from './run-workflow.ts'
 import type { StepTask } from './step-grid.ts'
 
-/** What a thread that drives submissions hears. */
+/** Messages to a driver thread. */
 export type ToDriverThread =
   | { readonly kind: 'run'; readonly run: WorkflowRun }
   | { readonly kind: 'cancel'; readonly submission: string }

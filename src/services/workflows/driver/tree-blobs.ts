@@ -8,7 +8,7 @@ import type { TreeStore } from '../../../stagers/tree-store.ts'
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { directoryFromProto, directoryToProto } from '../../../wire/reapi/directory.ts'
 
-/** Blobs by their digests, whoever holds them. */
+/** Blobs by their digests. */
 export interface PlainBlobs {
   has(digest: Digest): Promise<boolean>
   read(digest: Digest, limit: number): Promise<Uint8Array | undefined>
@@ -37,9 +37,9 @@ function listOf({ fn, hash, size }: Digest) {
   return list.build()
 }
 
-/** What a directory may say of itself, for us to read it in one go. */
+/** Limit of one encoded directory. */
 const MOST_DIRECTORY_BYTES = 32 * 1024 * 1024
-/** Of all directories that are remembered, with the names in them. */
+/** Limit of cached directories, counted in entries. */
 const MOST_REMEMBERED = 100_000
 
 /** Directories are read once: steps look at the same ones again and again. */

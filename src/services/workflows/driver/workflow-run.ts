@@ -1,7 +1,7 @@
 import type { InstanceName } from '../../../model/instance-name.ts'
 import type { ValueRecord } from '../../../workflow/values/value.ts'
 
-/** A workflow that somebody wants run, with all that it takes. */
+/** A request to run a workflow, with all that it needs. */
 export interface WorkflowRunRequest {
   readonly instance: InstanceName
   /** One document that needs no other. */
@@ -20,7 +20,7 @@ export interface WorkflowRunRequest {
 export const WORKFLOW_RUN_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 export type WorkflowRunState = (typeof WORKFLOW_RUN_STATES)[number]
 
-/** What is known of one without reading what it runs. Times are milliseconds since 1970. */
+/** The head of a run, without its workflow. */
 export interface WorkflowRunHead {
   readonly id: string
   readonly instance: InstanceName
@@ -54,7 +54,7 @@ export interface WorkflowRunEnd {
 }
 
 export interface WorkflowRunFailure {
-  /** Of the step; empty when it is the workflow itself. */
+  /** Path of the failed step; empty for the workflow itself. */
   readonly path: string
   readonly why: string
   /** Not a mistake: something that Windlass does not do. */

@@ -106,7 +106,7 @@ async function loadAll(folder: string): Promise<Loaded> {
     const stored = ended === undefined ? await readJson<StoredRequest>(join(folder, id, ORDER)) : undefined
     if (ended !== undefined) over.push({ head: ended.head, end: ended.end })
     else if (stored === undefined)
-      await rm(join(folder, id), { recursive: true, force: true }) // nobody was told of it
+      await rm(join(folder, id), { recursive: true, force: true }) // the request was not acknowledged
     else opened.push({ ...stored, notes: await readNotes(join(folder, id, NOTES)) })
   }
   const byAge = (one: { head: { createdAt: number } }, other: { head: { createdAt: number } }): number =>

@@ -2,8 +2,8 @@ import type { StepYield } from '../driver/run-workflow.ts'
 import type { StepStatus, WorkflowRunEnd, WorkflowRunHead, WorkflowRunRequest } from '../driver/workflow-run.ts'
 
 /**
- * What has to be known of submissions after a stop of any kind. The tasks of their steps are on record elsewhere, under
- * names that follow from the submission: with the order alone, all of it can be found again.
+ * The durable state of runs. The tasks of their steps are in the journal under names derived from the run: with the
+ * request alone, all of them can be found again.
  */
 export interface WorkflowStore {
   /** Resolves when it is on the disk. */
@@ -14,7 +14,7 @@ export interface WorkflowStore {
   end(id: string, ended: StoredEnd): Promise<void>
   /** All that are not over, and the heads of those that are; the oldest first. */
   load(): Promise<Loaded>
-  /** Of one that is over. */
+  /** The stored end of a run. */
   ended(id: string): Promise<StoredEnd | undefined>
   /** Nothing happens when there is none. */
   remove(id: string): Promise<void>

@@ -22,7 +22,7 @@ export interface OutputJson {
   readonly missed: number
 }
 
-/** What the API refused, in its words. */
+/** A refusal of the API, with its text. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number

@@ -21,9 +21,9 @@ export interface CodeEditor {
 
 export interface CodeEditorOptions {
   readonly place: HTMLElement
-  /** Of the page: the editor brings a style sheet. */
+  /** The nonce of the page: the editor adds a style sheet. */
   readonly nonce: string
-  /** Somebody asks for a run from within the editor. */
+  /** Called when the user starts a run from the editor. */
   run(): void
 }
 
@@ -69,8 +69,8 @@ export function codeEditor({ place, nonce, run }: CodeEditorOptions): CodeEditor
 }
 
 /**
- * What is typed over a selection is put there by us. Chromium would dress it in the style of what it replaces, as an
- * attribute, and the page's policy would forbid that with an error.
+ * The page inserts text that is typed over a selection. Chromium would copy the style of the replaced text as an
+ * attribute, which the page's policy forbids.
  */
 const typingOver = EditorView.domEventHandlers({
   beforeinput(event, view) {

@@ -18,7 +18,7 @@ export interface Drafts {
   put(language: string, draft: Draft): void
 }
 
-/** What is in the editor, for each language: who turns to another and back finds what was there. */
+/** The text of the editor per language, so that it is kept when the user changes the language. */
 export function drafts({ editor, stdin, templates }: DraftOptions): Drafts {
   const kept = new Map<string, Draft>()
   let shown: string | undefined
@@ -34,7 +34,7 @@ export function drafts({ editor, stdin, templates }: DraftOptions): Drafts {
   }
 }
 
-/** What each language begins with; a page without them is still a page. */
+/** The first text of each language; optional. */
 export async function templatesHere(): Promise<Readonly<Record<string, Draft>>> {
   try {
     return await (await fetch('/play/templates.json')).json()

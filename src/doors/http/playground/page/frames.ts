@@ -1,6 +1,6 @@
 /**
- * Calls back about every so many milliseconds while the page is looked at; browsers draw no frames of a page that nobody
- * sees, and so it asks nobody for anything then. The answer ends it.
+ * Calls back at the interval while the page is visible; browsers draw no frames of a hidden page, so no requests are
+ * sent then. Returns a function that ends it.
  */
 export function everyFew(ms: number, call: () => void): () => void {
   let last: number | undefined

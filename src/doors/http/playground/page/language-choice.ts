@@ -6,14 +6,14 @@ export interface LanguageChoice {
   language(): string | undefined
   /** Undefined for the newest. */
   version(): string | undefined
-  /** By a name or an alias; false when nobody offers it. */
+  /** By name or alias; false when no worker offers it. */
   choose(language: string, version?: string): boolean
 }
 
 export interface LanguageChoiceOptions {
   readonly language: HTMLSelectElement
   readonly version: HTMLSelectElement
-  /** Somebody chose another one. */
+  /** Called when the user chose another language. */
   changed(): void
   /** There were none, and now there are. */
   come(): void

@@ -32,7 +32,7 @@ export function outputView(place: HTMLElement): OutputView {
       waiting.push([look, text])
       waitingSize += text.length + PIECE
       if (waitingSize > 2 * MOST_SHOWN) {
-        waiting = lastOf(waiting) // of a page that nobody looks at no frame is drawn
+        waiting = lastOf(waiting) // browsers draw no frames of a hidden page
         waitingSize = MOST_SHOWN
       }
       frame ??= requestAnimationFrame(draw)

@@ -7,10 +7,10 @@ import { shareDialog } from './share-dialog.ts'
 import { type Shared, sharedIn } from './share-link.ts'
 import { themeChoice } from './theme-choice.ts'
 
-/** Chosen at first, if somebody offers them. */
+/** Preferred languages, the first that is offered is selected. */
 const FAVOURITES = ['python', 'javascript']
 
-/** The page, from its first line to what is in the editor. A link that somebody sent fills it and never runs by itself. */
+/** Builds the page. A shared link fills the editor and never runs by itself. */
 async function startPlayground(): Promise<void> {
   const notice = noticeLine(element('notice', HTMLElement))
   const stdin = element('stdin', HTMLTextAreaElement)

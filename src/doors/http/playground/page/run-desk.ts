@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<string, string>> = {
   executing: 'Running …',
   retrying: 'The worker was lost: trying again …',
 }
-/** Who has waited this long wants to know what for. */
+/** After this wait the page shows the reason. */
 const PATIENCE_MS = 2000
 
 export interface RunControls {
@@ -30,7 +30,7 @@ export function runControls(program: () => Program | undefined): RunControls {
   let stopAsking = (): void => {}
 
   const show = (): void => {
-    // Not `disabled`, which would take the focus away from whoever just pressed it.
+    // Not `disabled`, which would take the focus from the button that was pressed.
     runButton.setAttribute('aria-disabled', String(current !== undefined))
     stopButton.setAttribute('aria-disabled', String(current === undefined))
   }

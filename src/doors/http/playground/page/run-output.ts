@@ -1,13 +1,13 @@
 import type { OutputJson, TaskJson } from './code-api.ts'
 import type { OutputView } from './output-view.ts'
 
-/** What one run printed: as it comes, and in the end what the result says if not all of it came. */
+/** The output of one run: live, and at the end from the result if parts were missed. */
 export interface RunOutput {
   printed(output: OutputJson): void
   ended(task: TaskJson): void
 }
 
-/** Beyond this nobody compares: what was seen stays. */
+/** Longer output is not compared with the result: the live output stays. */
 const MOST_COMPARED = 4_000_000
 
 export function runOutput(view: OutputView): RunOutput {

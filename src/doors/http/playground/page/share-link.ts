@@ -10,7 +10,7 @@ export interface Shared {
 }
 
 const FORM = 'v1.'
-/** Of what is unpacked: a link can be made by anybody, and a few bytes can unpack to any number. */
+/** Limit of the unpacked size: any link may come from a stranger, and a few bytes can unpack to any size. */
 const MOST_BYTES = 1024 * 1024
 
 export async function shareFragment({ language, version, code, stdin }: Shared): Promise<string> {

@@ -5,7 +5,7 @@ export type ShownPiece = readonly [look: Look, text: string]
 
 /** Signs that stay on the page; of more, the end is what people look for. */
 export const MOST_SHOWN = 300_000
-/** What a piece costs besides its signs, so that a flood of small ones ends too. */
+/** Added cost of each piece, so that a flood of small pieces ends too. */
 export const PIECE = 50
 
 export interface ShownPieces {

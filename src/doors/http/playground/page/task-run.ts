@@ -22,7 +22,7 @@ export interface TaskRun {
   /** Undefined until the server has it. */
   id(): string | undefined
   stop(): void
-  /** The page goes away: nobody will see what comes of it. */
+  /** The page is closed: the task is cancelled. */
   leave(): void
 }
 

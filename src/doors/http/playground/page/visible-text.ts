@@ -1,6 +1,6 @@
 /**
- * What a program prints, for a page to show as nothing but text: what would be invisible, or would move what is around
- * it, is shown as a sign of its own. Terminals have other rules; this is none.
+ * Output as plain text for the page: invisible characters, and those that would move other text, are replaced by
+ * visible signs. It is not a terminal.
  */
 export const visibleText = (text: string): string =>
   text.replaceAll('\r\n', '\n').replace(UNSEEN, (sign) => {
