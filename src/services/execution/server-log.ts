@@ -9,7 +9,7 @@ import { formatOperationName } from '../../wire/google/operations.ts'
 import type { ServerLog } from '../../wire/reapi/execution-operation.ts'
 import type { ActionSpec } from '../../wire/tasks/action-spec.ts'
 
-/** An operation that is over. */
+/** An operation that has ended. */
 export interface Ended extends OperationStatus {
   readonly end: OperationEnd
 }

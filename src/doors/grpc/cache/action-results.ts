@@ -3,7 +3,6 @@ import type { UnaryMethod } from '../../../grpc/service.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import { resultToKeep } from '../../../services/instances/result-to-keep.ts'
 import { readWhole } from '../../../storage/read-whole.ts'
-import { checkResult, type ResultCheckOptions } from '../../../storage/verification/result-check.ts'
 import {
   type GetActionResultRequest,
   readGetActionResultRequest,

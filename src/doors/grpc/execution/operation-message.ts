@@ -3,6 +3,7 @@ import type { ExecutedActionMetadata, ExecutionTime } from '../../../model/actio
 import type { TaskState } from '../../../model/task-state.ts'
 import type { Timestamp } from '../../../model/timestamp.ts'
 import type { ExecutionTools } from '../../../services/execution/execution-tools.ts'
+import type { Ended } from '../../../services/execution/server-log.ts'
 import { formatOperationName } from '../../../wire/google/operations.ts'
 import {
   type ExecutionOperation,
@@ -13,7 +14,7 @@ import {
 import { timestampOf } from '../../../wire/reapi/execution-result.ts'
 import { type ActionSpec, actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
 import { endStatus } from './end-status.ts'
-import { type Asker, type Ended, executionResponse } from './response.ts'
+import { type Asker, executionResponse } from './response.ts'
 
 const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   pending: 'cacheCheck',
