@@ -25,7 +25,7 @@ const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 let server: RunningTestServer
 let worker: RunningWorker
 
-/** A whole server with a whole worker, for all tests of a file. */
+/** A complete server with a worker, for all tests of a file. */
 export function useGrid(settings: Readonly<Record<string, string>> = {}): void {
   beforeAll(async () => {
     server = await runningServer(join(folder, 'data'), settings)
@@ -58,7 +58,7 @@ export const target = (): string => server.target
 export interface Seat {
   readonly isTerminal?: boolean
   readonly at?: string
-  /** Hears everything that is shown, with a way to send signals. */
+  /** Records all output, and can send signals. */
   readonly onShown?: (text: string, signals: EventEmitter) => void
 }
 
@@ -66,9 +66,9 @@ export interface Seen {
   readonly code: number
   readonly out: string
   readonly err: string
-  /** Both, in the order in which they were shown. */
+  /** Both, in output order. */
   readonly all: string
-  /** With which codes the process was to end at once. */
+  /** The exit codes with which the process was to end at once. */
   readonly exits: readonly number[]
 }
 
@@ -104,7 +104,7 @@ export async function windlass(argv: readonly string[], seat: Seat = {}): Promis
   return { code, out: only('out'), err: only('err'), all: shown.map(([, text]) => text).join(''), exits }
 }
 
-/** Those that print bytes, which go past the terminal. */
+/** For commands that print bytes, which bypass the terminal. */
 const MAKES: Readonly<Record<string, (terminal: Terminal, stdio: Stdio) => Command>> = {
   run: runCommand,
   task: taskCommand,
@@ -122,7 +122,7 @@ async function ran(command: Command, argv: readonly string[], { err }: Terminal)
   }
 }
 
-/** The program itself, as people start it. */
+/** The real program, as users start it. */
 export function started(...argv: readonly string[]) {
   const child = spawn(WINDLASS, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
   const seen = { out: '', err: '' }
@@ -141,7 +141,7 @@ export function started(...argv: readonly string[]) {
 }
 
 let names = 0
-/** A path that nothing has yet. */
+/** A path that does not exist yet. */
 export const fresh = (): string => join(folder, `f${names++}`)
 
 /** A directory with these files in it. */
@@ -155,7 +155,7 @@ export function directoryWith(files: Readonly<Record<string, string>>): string {
   return path
 }
 
-/** Until it is so; the time is only there so that a failing test ends. */
+/** Waits for a condition; the time limit only ends a failing test. */
 export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 120_000): Promise<void> {
   const end = systemClock.monotonic() + mostMs
   while (!(await isSo())) {

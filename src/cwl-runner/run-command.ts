@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { FaultError, invalid } from '../base/fault.ts'
 import type { RunEnd } from '../runtimes/run/runtime.ts'
-import type { ToolCall } from '../workflow/run/drive.ts'
+import type { CommandCall } from '../workflow/run/drive.ts'
 import { collectToolOutputs } from '../workflow/tool/collect.ts'
 import { dockerOf } from '../workflow/tool/docker.ts'
 import { type Redirections, redirected } from '../workflow/tool/redirected.ts'
@@ -21,7 +21,7 @@ import type { Machine } from './machine.ts'
 const MOST_WALL_MS = 2 ** 31 - 1
 
 /** Runs the commands of a workflow on this machine: each in its own room, as many at a time as there are processors. */
-export function commandRunner(machine: Machine): (call: ToolCall) => Promise<ValueRecord> {
+export function commandRunner(machine: Machine): (call: CommandCall) => Promise<ValueRecord> {
   let rooms = 0
   return async (call) => {
     machine.watch.queued(call.path)
@@ -44,7 +44,7 @@ const foldersOf = (rooms: string, name: string): RoomFolders => {
   return { name, base, outdir: `${base}/out`, tmpdir: `${base}/tmp`, inputsDir: `${base}/in` }
 }
 
-async function runOne(call: ToolCall, machine: Machine, folders: RoomFolders): Promise<ValueRecord> {
+async function runOne(call: CommandCall, machine: Machine, folders: RoomFolders): Promise<ValueRecord> {
   const { tool, scope, evaluator } = call
   const image = await imageFor(call, machine)
   for (const folder of [folders.outdir, folders.tmpdir, folders.inputsDir]) mkdirSync(folder, { recursive: true })
@@ -75,7 +75,7 @@ async function runOne(call: ToolCall, machine: Machine, folders: RoomFolders): P
 
 /** The image that the command runs in; undefined to run it without a container. */
 async function imageFor(
-  { scope, path }: ToolCall,
+  { scope, path }: CommandCall,
   { containers, watch, signal }: Machine,
 ): Promise<string | undefined> {
   const docker = dockerOf(scope)
@@ -89,7 +89,7 @@ async function imageFor(
 }
 
 interface Attempt {
-  readonly call: ToolCall
+  readonly call: CommandCall
   readonly command: ToolCommand
   readonly machine: Machine
   readonly folders: RoomFolders
@@ -151,7 +151,7 @@ async function launch({ call, command, machine, folders }: Attempt, { argv, env 
   )
 }
 
-function mustHaveSucceeded({ tool }: ToolCall, { cause, exitCode, reason }: RunEnd): void {
+function mustHaveSucceeded({ tool }: CommandCall, { cause, exitCode, reason }: RunEnd): void {
   if (cause === 'cancelled') throw new FaultError({ kind: 'cancelled', what: 'it was cancelled' })
   const isExit = cause === 'ok' || cause === 'exit' || cause === 'signal'
   if (!isExit) throw invalid(reason ?? cause)

@@ -6,7 +6,7 @@ import { expose } from './exposition.ts'
 
 const VERBS: readonly StoreVerb[] = ['missing', 'readMany', 'read', 'writeMany', 'write']
 
-/** What is counted of the blob stores, in plain fields that a scrape reads. */
+/** The counters of the blob stores, in plain fields that a scrape reads. */
 export function storeFigures(registry: Registry): StoreMeter {
   const hits = tally()
   const misses = tally()
@@ -61,7 +61,7 @@ export function storeFigures(registry: Registry): StoreMeter {
 
 const tally = (): Record<StoreVerb, number> => ({ missing: 0, readMany: 0, read: 0, writeMany: 0, write: 0 })
 
-/** What the packs hold, read when somebody asks. */
+/** The contents of the packs, read at each scrape. */
 export function packGauges(registry: Registry, figures: () => PackFigures): void {
   const gauges: Record<keyof PackFigures, string> = {
     blobs: 'Blobs held.',

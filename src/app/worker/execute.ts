@@ -16,7 +16,7 @@ import { openWorkerTools } from './tools.ts'
 import { commandUser } from './user.ts'
 import { holdWorkFolder } from './work-folder.ts'
 
-export interface ExecuteOptions {
+export interface ExecuteActionOptions {
   readonly target: Target
   readonly tls: ClientTls
   readonly headers: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export interface ExecuteOptions {
 }
 
 /** Runs one action from a store and uploads its outputs there: a worker without a server. */
-export async function executeOnce(order: ExecuteOptions, clock: Clock, signal: AbortSignal): Promise<TaskResult> {
+export async function executeOnce(order: ExecuteActionOptions, clock: Clock, signal: AbortSignal): Promise<TaskResult> {
   const fn = order.digestFunction ?? digestFunctionByHexLength(order.actionDigest.indexOf('/'))
   if (fn === undefined) throw invalid(`--action-digest: ${order.actionDigest} is not hash/size`)
   const actionDigest = parseDigest(order.actionDigest, fn)

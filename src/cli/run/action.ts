@@ -23,7 +23,7 @@ import { treeLimits } from '../output/text.ts'
 import { type Session, withServer } from '../session/cas-session.ts'
 import { ExitRequest } from '../session/verdict.ts'
 import { actionRequest, priorityOf, type RunOptions } from './action-request.ts'
-import { endText } from './end-text.ts'
+import { runEndText } from './end-text.ts'
 import { type Followed, follow, NobodyReads } from './follow.ts'
 import { runJson } from './json.ts'
 
@@ -128,7 +128,7 @@ async function settle(followed: Followed, prepared: PreparedAction, parts: Parts
   if (output?.isLeft) throw new NobodyReads()
   if (end.kind === 'result') await fetchOutputs(end.result, prepared, parts)
   if (options.json) terminal.out(await runJson(followed, client, meter))
-  else terminal.err(endText(followed, { forPeople: terminal.errIsTerminal }))
+  else terminal.err(runEndText(followed, { forPeople: terminal.errIsTerminal }))
   return exitCode(end)
 }
 

@@ -2,7 +2,7 @@ import { quietText } from '../output/table.ts'
 import type { Followed } from './follow.ts'
 
 /** The summary of a run beside the command's output; empty for a successful one. */
-export function endText({ end, operation }: Followed, { forPeople }: { readonly forPeople: boolean }): string {
+export function runEndText({ end, operation }: Followed, { forPeople }: { readonly forPeople: boolean }): string {
   const lines = wordsFor(end, idOf(operation), forPeople)
   return lines.map((line) => `windlass: ${quietText(line)}\n`).join('')
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { tryRead } from '../processes/small-files.ts'
 import { hierarchiesOf } from './hierarchies.ts'
 
-/** What the kernel counts for one group, since the group exists. */
+/** The kernel's counters of one group since its creation. */
 export interface CpuFigures {
   /** The time in which at least one process of the group waited for a processor (PSI, "some"). */
   readonly stalledMs: number

@@ -9,29 +9,29 @@ import type { EngineFacts } from './engine.ts'
 
 export interface ContainerSpec {
   readonly run: Run
-  /** The working directory, as it is called outside. */
+  /** The working directory, as a path of this machine. */
   readonly cwd: string
   readonly image: Pick<StoredImage, 'source' | 'volumes' | 'entrypoint'>
   readonly facts: EngineFacts
   readonly labels: Readonly<Record<string, string>>
   readonly env: readonly EnvVariable[]
-  /** Who it runs as, inside and outside. */
+  /** The user that the command runs as, inside and outside. */
   readonly user: { readonly uid: number; readonly gid: number }
-  /** The network of a command that may have one. */
+  /** The network, for a command that may use one. */
   readonly network: Pick<ContainerNetwork, 'mode' | 'files'> | undefined
-  /** The filter of system calls: as it is for Docker, the path of its file for Podman. */
+  /** The seccomp filter: the profile itself for Docker, the path of its file for Podman. */
   readonly seccomp: string
   /** The file of the init that its command cannot reach; the engine's own init is used when undefined. */
   readonly init: string | undefined
-  /** The control group to make its own in, where that is ours to say. */
+  /** The parent of the container's control group, where we may choose it. */
   readonly groupParent: string | undefined
 }
 
 const SHM_BYTES = 64 << 20
-/** For rooms without a folder for temporary files, and for places that an image wants to write to. */
+/** For rooms without a folder for temporary files, and for volumes that an image declares. */
 const TMP_BYTES = 256 << 20
 const CPU_UNIT = 1e9
-/** What engines hide by themselves, for saying more replaces it; and what tells one machine from another. */
+/** Paths that engines mask by default (setting our own list replaces theirs), and files that identify the machine. */
 const MASKED = [
   ...[
     'asound',
@@ -47,13 +47,16 @@ const MASKED = [
   ].map((name) => `/proc/${name}`),
   ...['firmware', 'class', 'bus', 'block', 'dev', 'module', 'kernel', 'devices/virtual'].map((name) => `/sys/${name}`),
 ]
-/** An engine takes no less. */
+/** The engine's minimum. */
 const LEAST_MEMORY_BYTES = 6 << 20
 /** The init, which reaps orphans and starts the command. */
 const OWN_PROCESSES = 1
 const INIT = '/.windlass-init'
 
-/** A container in the words of the Engine API: nothing in it is the client's but argv, environment, working directory, image and places. */
+/**
+ * A container as the Engine API describes it. The client controls only argv, environment, working directory, image and
+ * places.
+ */
 export function containerBody(order: ContainerSpec): object {
   const { run, cwd, image, facts, labels, user } = order
   const { room, hooks } = run
@@ -64,26 +67,26 @@ export function containerBody(order: ContainerSpec): object {
     Cmd: [],
     Env: [...containerEnv(order)].map(([name, value]) => `${name}=${value}`),
     WorkingDir: pathShown(cwd, room),
-    // The root of a rootless engine is the worker's own user, who must be able to carry outputs away and to clean up.
+    // The root user of a rootless engine is the worker's own user, which must be able to collect outputs and clean up.
     User: facts.isRootless ? '0:0' : `${user.uid}:${user.gid}`,
     Labels: labels,
     Healthcheck: { Test: ['NONE'] },
     ...{ AttachStdin: hasInput, OpenStdin: hasInput, StdinOnce: hasInput },
     ...{ AttachStdout: true, AttachStderr: true, Tty: false },
-    // In the network of the machine, or of another container, it has the name that belongs to that.
+    // A container in the machine's or another container's network has that network's hostname.
     ...(isShared(order) ? {} : { Hostname: INSIDE.hostname }),
     HostConfig: hostConfig(order),
   }
 }
 
-/** With the words of the image where the command wants them. */
+/** Includes the image's entrypoint where the command wants it. */
 function begun({ run: { command, entrypointAt }, image }: ContainerSpec): readonly string[] {
   const { argv } = command
   if (entrypointAt === undefined) return argv
   return [...argv.slice(0, entrypointAt), ...(image.entrypoint ?? []), ...argv.slice(entrypointAt)]
 }
 
-/** An image has a PATH of its own, which holds unless somebody says another. */
+/** The image's PATH applies unless the command or the worker sets one. */
 function containerEnv({ run, env }: ContainerSpec): ReadonlyMap<string, string> {
   const all = new Map(environmentInside(run.command, env))
   if (![...env, ...run.command.env].some(({ name }) => name === 'PATH')) all.delete('PATH')
@@ -110,7 +113,7 @@ function hostConfig(order: ContainerSpec): object {
     IpcMode: 'private',
     ...(facts.cgroupVersion === 2 ? { CgroupnsMode: 'private' } : {}),
     ShmSize: SHM_BYTES,
-    // Nothing of what it writes is kept by the engine: that would be disk space without a limit.
+    // The container's root is read-only: the engine would otherwise store what it writes, without a disk limit.
     LogConfig: { Type: 'none' },
     RestartPolicy: { Name: 'no' },
     ...(memory !== undefined && facts.limits.memory ? { Memory: memory } : {}),
@@ -123,7 +126,7 @@ function hostConfig(order: ContainerSpec): object {
   }
 }
 
-/** As a structure: a path may have a colon in it. */
+/** As a structure, because a path may contain a colon. */
 function mounts({ run: { room }, network, init }: ContainerSpec): object[] {
   const closed = readOnlyPaths(room)
   const isClosed = closed.includes(room.path)
@@ -143,7 +146,10 @@ function mounts({ run: { room }, network, init }: ContainerSpec): object[] {
   ]
 }
 
-/** An image can ask for disks of its own, of any size: it gets memory instead, so much and no more, that counts as the container's. */
+/**
+ * An image can declare volumes of any size: they become tmpfs mounts of a limited size, counted as the container's
+ * memory.
+ */
 function temporary({ run: { room, limits }, image }: ContainerSpec): Readonly<Record<string, string>> {
   const bytes = Math.max(4096, Math.min(TMP_BYTES, Math.trunc(limits.diskBytes ?? TMP_BYTES)))
   const options = `rw,exec,nosuid,nodev,size=${bytes},mode=1777`
@@ -175,17 +181,17 @@ function ulimits({ run: { limits }, facts }: ContainerSpec): readonly Ulimit[] {
     ...(largest === Number.POSITIVE_INFINITY ? [] : [ulimit('fsize', Math.trunc(largest))]),
     ...(seconds === undefined ? [] : [ulimit('cpu', seconds, seconds + 1)]),
     ...(openFiles === undefined ? [] : [ulimit('nofile', Math.min(files, Math.trunc(openFiles)))]),
-    // Podman asks for more of these than it may have itself, unless it is told how many.
+    // Podman requests more of these than it may have, unless it is given a number.
     ...(facts.isPodman && openFiles === undefined ? [ulimit('nofile', Math.min(files, 1024), files)] : []),
     ...(facts.isPodman ? [ulimit('nproc', Math.min(processes, PODMAN_PROCESSES))] : []),
   ]
 }
 
 const MANY = 1 << 20
-/** What it holds itself to. */
+/** The limits that the engine applies. */
 const PODMAN_PROCESSES = 32_768
 
-/** Nobody but root can have more than was handed down. */
+/** Only root can raise a limit above the inherited one. */
 function hardLimit(name: 'open files' | 'processes'): number {
   const hard = new RegExp(`^Max ${name}\\s+\\S+\\s+(\\d+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return hard === undefined ? MANY : Math.min(Number(hard), MANY)

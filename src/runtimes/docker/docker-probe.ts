@@ -15,7 +15,10 @@ export interface DockerProbe {
   readonly options: DockerOptions
 }
 
-/** Whether there is an engine, and what it can do; and, if there is an image for commands that name none, whether a container of it is as it should be. */
+/**
+ * Reports whether an engine answers and which features it has. If a default image is configured, runs a container of it
+ * and checks its isolation.
+ */
 export async function probeOf({ runtime, ready, options }: DockerProbe): Promise<RuntimeProbe> {
   try {
     const engine = await ready()
@@ -25,7 +28,7 @@ export async function probeOf({ runtime, ready, options }: DockerProbe): Promise
       options.images.image === undefined ? NOT_TRIED : await tryContainer(runtime, options, secured(facts, options))
     const keeps = { network: true, readOnly: true, rootfs: false, reins: false, terminal: false }
     const notes = [facts.words, ...(tried === undefined ? [] : [tried]), ...shortfalls(engine)]
-    // Without a filter a container is its namespaces and no more, whatever files are in it.
+    // Without a seccomp filter a container isolates by namespaces only.
     return {
       works: true,
       isolation: facts.hasSeccomp ? 'container' : 'namespaces',
@@ -39,7 +42,7 @@ export async function probeOf({ runtime, ready, options }: DockerProbe): Promise
   }
 }
 
-/** Containers belong to the user of their engine: only that user can give them a network. */
+/** Containers belong to the engine's user: only that user can give them a network. */
 async function networkProblemOf({ isRootless }: EngineFacts, { networks, isRoot }: DockerOptions) {
   if (networks === undefined) return 'this worker gives none'
   if (networks.isMachine || isRoot || isRootless) return await networks.problem(undefined)
@@ -48,7 +51,10 @@ async function networkProblemOf({ isRootless }: EngineFacts, { networks, isRoot 
 
 const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'
 
-/** What a container must say of itself: its user, no capabilities, no way to gain any, and a filter if the engine has one. */
+/**
+ * The output that a correctly secured container prints: its user, no capabilities, no_new_privs, and a filter if the
+ * engine has one.
+ */
 const secured = ({ isRootless, hasSeccomp }: EngineFacts, { user }: DockerOptions) => ({
   script: 'id -u; sed -n "s/^\\(CapEff\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):\\s*//p" /proc/self/status',
   says: `${isRootless ? 0 : user.uid}\n${'0'.repeat(16)}\n${'0'.repeat(16)}\n1\n${hasSeccomp ? 2 : 0}\n`,

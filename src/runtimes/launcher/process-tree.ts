@@ -1,5 +1,5 @@
 import type { RoomGroup } from '../cgroups/room-groups.ts'
-import { killMarked, type MarkedTree, markedProcesses, statOf, usageOf } from '../processes/marked-processes.ts'
+import { killMarked, type MarkedTree, markedProcesses, processUsage, statOf } from '../processes/marked-processes.ts'
 import { memoryBytesOf } from '../processes/process-memory.ts'
 import { isDead, type RoomInitWatch } from '../processes/room-init.ts'
 import type { SendSignal } from '../processes/send-signal.ts'
@@ -84,7 +84,7 @@ export function markedTree(tree: MarkedTree, send: SendSignal): ProcessTree {
     pids: () => markedProcesses(tree).map(({ pid }) => pid),
     kill: () => killMarked(tree, send),
     look() {
-      const now = usageOf(markedProcesses(tree))
+      const now = processUsage(markedProcesses(tree))
       seen = {
         cpuUserMs: Math.max(seen.cpuUserMs ?? 0, now.cpuUserMs),
         cpuSystemMs: Math.max(seen.cpuSystemMs ?? 0, now.cpuSystemMs),

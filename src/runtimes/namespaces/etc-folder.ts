@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { INSIDE } from '../run/inside.ts'
 
-/** What programs need to start and to find their parts; nothing that tells machines apart, and no secrets. */
+/** Files that programs need to start; none that identifies the machine or contains secrets. */
 const WANTED = [
   ...['alternatives', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'mime.types', 'protocols', 'services', 'terminfo'],
   ...['ssl/certs', 'ssl/openssl.cnf', 'ca-certificates', 'pki/tls/certs', 'crypto-policies', 'fonts', 'xml', 'sgml'],
@@ -13,7 +13,7 @@ const WANTED = [
 
 const { user, uid, gid, hostname } = INSIDE
 
-/** The same on every machine. A room with a network has others in place of the last two. */
+/** The same on every machine. A room with a network has its own versions of the last two. */
 const WRITTEN: Readonly<Record<string, string>> = {
   passwd: `root:x:0:0:root:/:/bin/sh\n${user}:x:${uid}:${gid}:${user}:${INSIDE.tmp}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n`,
   group: `root:x:0:\n${user}:x:${gid}:\nnogroup:x:65534:\n`,
@@ -24,7 +24,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   hosts: `127.0.0.1 localhost ${hostname}\n::1 localhost ${hostname}\n`,
 }
 
-/** Makes anew the folder that rooms see as /etc. It is a copy, for what a room sees must not change while it runs. */
+/** Makes the folder that rooms see as /etc. It is a copy, because it must not change while a room runs. */
 export async function makeEtc(folder: string): Promise<string> {
   const etc = join(folder, 'etc')
   await rm(etc, { recursive: true, force: true })
@@ -38,8 +38,8 @@ export async function makeEtc(folder: string): Promise<string> {
 }
 
 /**
- * Copies what everybody may read, and symlinks as they are. What cannot be copied is left out: nothing here is worth not starting
- * for. It is synchronous because it is thousands of small calls, which take ten times as long by way of promises.
+ * Copies world-readable files and symlinks. Files that cannot be copied are left out: none is essential. Synchronous,
+ * because thousands of small calls take ten times as long with promises.
  */
 function copyOpen(from: string, to: string): void {
   try {
@@ -51,6 +51,6 @@ function copyOpen(from: string, to: string): void {
     mkdirSync(to, { mode: found.mode & 0o777 })
     for (const name of readdirSync(from)) copyOpen(join(from, name), join(to, name))
   } catch {
-    // as above
+    // left out, as above
   }
 }

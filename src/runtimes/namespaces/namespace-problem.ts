@@ -8,12 +8,12 @@ export interface NamespaceProblem {
   readonly remedy: string
 }
 
-/** What the diagnosis is made from, so that a test can stand for any kernel and container. */
+/** The facts for the diagnosis, so that a test can stand for any kernel and container. */
 export interface KernelView {
   /** The text of a file, without the newline at its end; undefined when it cannot be read. */
   read(path: string): string | undefined
   exists(path: string): boolean
-  /** What unshare(1) printed when it failed; undefined when it worked, or is not installed. */
+  /** The error output of unshare(1); undefined when it worked, or is not installed. */
   unshare(...flags: readonly string[]): Promise<string | undefined>
 }
 

@@ -76,7 +76,7 @@ export function killMarked(tree: MarkedTree, send: SendSignal): void {
   for (const { pid } of markedProcesses(tree)) send(pid, 'SIGKILL')
 }
 
-export function usageOf(processes: readonly MarkedProcess[]): MarkedUsage {
+export function processUsage(processes: readonly MarkedProcess[]): MarkedUsage {
   const sum = (part: (one: MarkedProcess) => number): number => processes.reduce((all, one) => all + part(one), 0)
   return {
     cpuUserMs: sum(({ cpuUserMs }) => cpuUserMs),

@@ -1,9 +1,9 @@
 import { access, constants } from 'node:fs/promises'
 
-/** Where distributions put programs: the PATH of a worker is its own affair. */
+/** The folders where distributions install programs; the worker's own PATH is not used. */
 const FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin', '/sbin']
 
-/** The path of a program of this machine; undefined when it has none of that name. */
+/** Returns the path of a program of this machine; undefined when it is not installed. */
 export const firstRunnable = (name: string): Promise<string | undefined> => firstRunnableIn(FOLDERS, name)
 
 export async function firstRunnableIn(folders: readonly string[], name: string): Promise<string | undefined> {

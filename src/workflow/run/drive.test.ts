@@ -7,7 +7,7 @@ import { quickJsExpressions } from '../expressions/quickjs.ts'
 import { expandFormats, readInputObject } from '../loading/input-object.ts'
 import { withCallerRequirements } from '../process/requirement.ts'
 import type { ValueRecord } from '../values/value.ts'
-import { answerWork, drive, resume, type ToolCall } from './drive.ts'
+import { answerWork, type CommandCall, drive, resume } from './drive.ts'
 import { begin } from './machine.ts'
 import type { RunState } from './state.ts'
 
@@ -16,7 +16,7 @@ beforeAll(() => {
   expressions = quickJsExpressions({ monotonic: () => performance.now() })
 })
 
-const run = async (text: string, inputs: ValueRecord, runCommand: (call: ToolCall) => Promise<ValueRecord>) =>
+const run = async (text: string, inputs: ValueRecord, runCommand: (call: CommandCall) => Promise<ValueRecord>) =>
   drive(await loadText(text), inputs, { expressions, files: memoryFiles({ '/home/f.txt': 'five!' }), runCommand })
 
 const noCommand = () => Promise.reject(new Error('no command was expected'))
@@ -119,7 +119,7 @@ steps: {a: {run: ${tool}, in: {i: x}, out: [o]}, b: {run: ${tool}, in: {i: a/o},
 `)
   const ran: string[] = []
   const files = memoryFiles({})
-  const runCommand = async ({ path, inputs }: ToolCall): Promise<ValueRecord> => {
+  const runCommand = async ({ path, inputs }: CommandCall): Promise<ValueRecord> => {
     ran.push(path)
     return { o: Number(inputs.i) + 1 }
   }

@@ -7,10 +7,10 @@ import type { ValueRecord } from '../values/value.ts'
 import { evaluateStep, type StepEvaluationTools } from './evaluate-step.ts'
 import { runExpressionTool } from './expression-tool.ts'
 import { apply, begin, outstanding } from './machine.ts'
-import type { Failure, RunEvent, RunState, RunWork, StepOutcome } from './state.ts'
+import type { Failure, MachineEvent, RunState, RunWork, StepOutcome } from './state.ts'
 
 /** A command to run: the tool, its complete inputs, and its requirements. */
-export interface ToolCall {
+export interface CommandCall {
   readonly path: string
   readonly tool: CommandLineTool
   readonly scope: Scope
@@ -22,9 +22,9 @@ export interface ToolCall {
 
 export interface Driving extends StepEvaluationTools {
   /** Runs a command and returns its output object. Throws an error for a failure. */
-  readonly runCommand: (call: ToolCall) => Promise<ValueRecord>
+  readonly runCommand: (call: CommandCall) => Promise<ValueRecord>
   /** Called with each event that is applied; an error that it throws ends the run. */
-  readonly note?: (event: RunEvent, state: RunState) => void
+  readonly note?: (event: MachineEvent, state: RunState) => void
 }
 
 /** Runs a process from its input object to its end, with as much work in parallel as the workflow allows. */
@@ -70,7 +70,7 @@ const bindingOf = ({ files, ontology }: StepEvaluationTools) => ({
 
 interface Course {
   readonly state: RunState
-  readonly take: (event: RunEvent) => readonly RunWork[]
+  readonly take: (event: MachineEvent) => readonly RunWork[]
 }
 
 function loop(first: readonly RunWork[], driving: Answering, { state, take }: Course): Promise<StepOutcome> {
@@ -92,7 +92,7 @@ function loop(first: readonly RunWork[], driving: Answering, { state, take }: Co
 }
 
 /** Runs a unit of work and returns the event that answers it. */
-export async function answerWork(work: RunWork, driving: Answering): Promise<RunEvent> {
+export async function answerWork(work: RunWork, driving: Answering): Promise<MachineEvent> {
   try {
     if (work.kind === 'evaluate') return await evaluateStep(work, driving)
     return { kind: 'finished', path: work.path, outputs: await runTool(work, driving, false) }

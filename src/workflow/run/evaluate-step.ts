@@ -12,7 +12,7 @@ import type { Ontology } from '../values/ontology.ts'
 import { describeValue, field, type Value, type ValueRecord } from '../values/value.ts'
 import { gatherSources } from './gather.ts'
 import { scatter } from './scatter.ts'
-import type { RunEvent, RunWork } from './state.ts'
+import type { MachineEvent, RunWork } from './state.ts'
 
 export interface StepEvaluationTools {
   readonly expressions: Expressions
@@ -26,7 +26,7 @@ export interface StepEvaluationTools {
 export async function evaluateStep(
   work: Extract<RunWork, { kind: 'evaluate' }>,
   tools: StepEvaluationTools,
-): Promise<Extract<RunEvent, { kind: 'evaluated' }>> {
+): Promise<Extract<MachineEvent, { kind: 'evaluated' }>> {
   const { step, path, scope } = work
   const evaluator = evaluatorFor(tools.expressions, scope, work.version)
   const start: Starting =

@@ -4,7 +4,7 @@ import { NO_SCOPE, scopeOf, within } from '../process/requirement.ts'
 import { field, type Value, type ValueRecord } from '../values/value.ts'
 import { gatherSources } from './gather.ts'
 import { unscatter } from './scatter.ts'
-import type { Frame, Loop, RunEvent, RunState, RunWork, StepRunState, TurnState } from './state.ts'
+import type { Frame, Loop, MachineEvent, RunState, RunWork, StepPhase, TurnState } from './state.ts'
 
 /**
  * The state machine of a workflow run: events in, work out. It never waits, reads no clock and opens no file; I/O is
@@ -38,7 +38,7 @@ export function begin(workflow: Workflow, inputs: ValueRecord): Moved {
 }
 
 /** Applies an event. A repeated event, or one after the end, changes nothing. */
-export function apply(workflow: Workflow, state: RunState, event: RunEvent): Moved {
+export function apply(workflow: Workflow, state: RunState, event: MachineEvent): Moved {
   const work: RunWork[] = []
   if (state.outcome !== undefined) return { state, work }
   if (event.kind === 'failed') {
@@ -72,7 +72,7 @@ function failing(state: RunState, path: string, move: () => void): void {
 
 const newFrame = (workflow: Workflow, inputs: ValueRecord): Frame => ({
   inputs,
-  steps: Object.fromEntries(workflow.steps.map((step): [string, StepRunState] => [step.name, { phase: 'waiting' }])),
+  steps: Object.fromEntries(workflow.steps.map((step): [string, StepPhase] => [step.name, { phase: 'waiting' }])),
 })
 
 function root(workflow: Workflow, state: RunState, work: RunWork[]): Here {
@@ -142,7 +142,7 @@ interface Found {
   readonly index: number
 }
 
-function evaluated({ here, step }: Found, event: Extract<RunEvent, { kind: 'evaluated' }>): void {
+function evaluated({ here, step }: Found, event: Extract<MachineEvent, { kind: 'evaluated' }>): void {
   const state = here.frame.steps[step.name]
   if (state?.phase !== 'evaluating') return
   const { loop } = state

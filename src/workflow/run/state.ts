@@ -25,10 +25,10 @@ export interface Failure {
 /** One running workflow: the run itself, or a step instance that runs a workflow. */
 export interface Frame {
   readonly inputs: ValueRecord
-  readonly steps: Record<string, StepRunState>
+  readonly steps: Record<string, StepPhase>
 }
 
-export type StepRunState =
+export type StepPhase =
   | { readonly phase: 'waiting' }
   | { readonly phase: 'evaluating'; readonly loop?: Loop }
   | {
@@ -78,7 +78,7 @@ export interface Previous {
   readonly outputs: ValueRecord
 }
 
-export type RunEvent =
+export type MachineEvent =
   | {
       readonly kind: 'evaluated'
       readonly path: string

@@ -5,7 +5,7 @@ import type { ExpressionPool } from '../../../workflow/expressions/expression-po
 import type { Fetch } from '../../../workflow/loading/fetch.ts'
 import { loadProcess } from '../../../workflow/loading/load.ts'
 import { checkProcess } from '../../../workflow/process/check.ts'
-import { drive, type ToolCall } from '../../../workflow/run/drive.ts'
+import { type CommandCall, drive } from '../../../workflow/run/drive.ts'
 import { loadOntology } from '../../../workflow/run/ontologies.ts'
 import type { StepOutcome } from '../../../workflow/run/state.ts'
 import type { Files } from '../../../workflow/values/files.ts'
@@ -118,7 +118,7 @@ function commandRunner({ id, order, done, isResumed }: WorkflowRun, ports: RunPo
   const { stager, files } = sight
   const reading = { files, stager, outputJsonBytes: ports.outputJsonBytes }
   const line = waitingLine(MOST_OPEN)
-  const madeBy = async (call: ToolCall): Promise<StepYield> => {
+  const madeBy = async (call: CommandCall): Promise<StepYield> => {
     const before = done.get(call.path)
     if (before !== undefined) return before
     const { command, task, requiresNetwork } = await prepareStep(call, { stager, trees, runsImages: ports.runsImages })
@@ -129,7 +129,7 @@ function commandRunner({ id, order, done, isResumed }: WorkflowRun, ports: RunPo
     const outputs = await stepOutputs(call, { command, result }, reading)
     return { outputs, replaced: await replacedBy(command, result, stager) }
   }
-  return async (call: ToolCall): Promise<ValueRecord> => {
+  return async (call: CommandCall): Promise<ValueRecord> => {
     await line.enter()
     try {
       if (call.signal.aborted || ports.signal.aborted)

@@ -2,7 +2,7 @@ import { type FaultError, invalid } from '../../../base/fault.ts'
 import { digestOf } from '../../../base/hashing/hash-of.ts'
 import { BLOB_STORE, type Stager } from '../../../stagers/stager.ts'
 import type { CommandLineTool } from '../../../workflow/process/process.ts'
-import type { ToolCall } from '../../../workflow/run/drive.ts'
+import type { CommandCall } from '../../../workflow/run/drive.ts'
 import { collectToolOutputs } from '../../../workflow/tool/collect.ts'
 import { exitClass, type ToolCommand } from '../../../workflow/tool/tool-command.ts'
 import type { Files } from '../../../workflow/values/files.ts'
@@ -18,7 +18,7 @@ export interface OutputReading {
 
 /** The output object of a step from what its task left behind. */
 export async function stepOutputs(
-  { tool, scope, evaluator }: ToolCall,
+  { tool, scope, evaluator }: CommandCall,
   { command, result }: { readonly command: ToolCommand; readonly result: StepEnd },
   { files, stager, outputJsonBytes }: OutputReading,
 ): Promise<ValueRecord> {

@@ -3,7 +3,7 @@ import type { PlatformProperty } from '../../../model/command.ts'
 import { type CommandTask, commandTaskOf, isFreePlace } from '../../../model/command-task.ts'
 import { type LayOutTools, layOut } from '../../../stagers/lay-out.ts'
 import { findRequirement, isRequired } from '../../../workflow/process/requirement.ts'
-import type { ToolCall } from '../../../workflow/run/drive.ts'
+import type { CommandCall } from '../../../workflow/run/drive.ts'
 import { type Docker, dockerOf } from '../../../workflow/tool/docker.ts'
 import { redirected } from '../../../workflow/tool/redirected.ts'
 import { type ToolCommand, toolCommand } from '../../../workflow/tool/tool-command.ts'
@@ -28,7 +28,7 @@ export interface PreparedStep {
 }
 
 /** A tool with its inputs as a task that any worker can run. */
-export async function prepareStep(call: ToolCall, tools: StepTaskTools): Promise<PreparedStep> {
+export async function prepareStep(call: CommandCall, tools: StepTaskTools): Promise<PreparedStep> {
   const { tool, scope, evaluator } = call
   const docker = await containerFor(call, tools)
   const image = docker?.image
@@ -75,7 +75,7 @@ export async function prepareStep(call: ToolCall, tools: StepTaskTools): Promise
 }
 
 /** The container that it runs in; undefined to run it on the system of the worker. */
-async function containerFor({ scope }: ToolCall, tools: StepTaskTools): Promise<Docker | undefined> {
+async function containerFor({ scope }: CommandCall, tools: StepTaskTools): Promise<Docker | undefined> {
   const docker = dockerOf(scope)
   const trouble = docker && (await troubleWith(docker, tools))
   if (trouble === undefined) return docker
@@ -122,7 +122,7 @@ function argvOf({ argv, stdin, stdout, stderr }: ToolCommand): readonly string[]
 const noCommand = (): FaultError => invalid('the tool gives no command to run')
 
 /** Explicit requirements only; the defaults of CWL do not apply here. */
-function demandsOf({ scope }: ToolCall, { resources }: ToolCommand): readonly PlatformProperty[] {
+function demandsOf({ scope }: CommandCall, { resources }: ToolCommand): readonly PlatformProperty[] {
   const given = findRequirement(scope, 'ResourceRequirement')
   const asks = (name: string): boolean => given !== undefined && (`${name}Min` in given || `${name}Max` in given)
   return [
