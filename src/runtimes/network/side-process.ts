@@ -73,7 +73,7 @@ function gathered({ stderr }: ChildProcess): () => string {
 }
 
 /** Runs a program to its end with this input. Throws with its error output when it fails. */
-export function runHelper(argv: readonly string[], input: string, user: NetworkUser): Promise<string> {
+export function runNetworkTool(argv: readonly string[], input: string, user: NetworkUser): Promise<string> {
   const [program = '', ...words] = argv
   return new Promise((resolve, reject) => {
     const options = { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }, cwd: '/', timeout: BATCH_MS, ...user }

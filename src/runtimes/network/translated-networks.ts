@@ -8,7 +8,7 @@ import { INSIDE } from '../run/inside.ts'
 import { hostsFile, nameService, resolvConf } from './name-files.ts'
 import { INTERFACE, networkBatch, ROOM_NET } from './network-plan.ts'
 import { type NetworkUser, noRoomNetwork, type RoomNetwork, type RoomNetworks } from './room-networks.ts'
-import { runHelper, type SideProcess, startBeside } from './side-process.ts'
+import { runNetworkTool, type SideProcess, startBeside } from './side-process.ts'
 import { installedTranslators, type Translator } from './translators.ts'
 
 export interface TranslatedNetworksOptions {
@@ -129,7 +129,7 @@ async function connectNetwork(
   if (!kit.translator.tellsReady) await configured(inside, translator, options.clock)
   const [names, resolved] = [await nameService(), await resolvedNames(options.reach)]
   const plan = { reach: options.reach, resolved: [...resolved.values()].flat(), own: options.own() }
-  await runHelper([...inside, '-batch', '-'], networkBatch({ ...plan, nameServers: names.servers }), undefined)
+  await runNetworkTool([...inside, '-batch', '-'], networkBatch({ ...plan, nameServers: names.servers }), undefined)
   const files = await written(options.folder, {
     '/etc/resolv.conf': resolvConf(names),
     '/etc/hosts': hostsFile(resolved, INSIDE.hostname),
@@ -150,7 +150,7 @@ async function configured(
   clock: Pick<Clock, 'after'>,
 ): Promise<void> {
   for (let round = 0; round < LOOK_ROUNDS; round++) {
-    const shown = await runHelper([...inside, '-4', '-o', 'addr', 'show'], '', undefined)
+    const shown = await runNetworkTool([...inside, '-4', '-o', 'addr', 'show'], '', undefined)
     if (shown.includes(INTERFACE) && shown.includes(ROOM_NET.address)) return
     await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve))
   }
