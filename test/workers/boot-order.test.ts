@@ -47,7 +47,7 @@ test.each(['grpc', 'http'] as const)('a worker over %s may be started before its
   const url = `http://127.0.0.1:${protocol === 'grpc' ? grpc : http}`
   const worker = startWorker(['--protocol', protocol, '--server-url', url])
   // The languages are tested while it waits.
-  await until(() => worker.logged(WAITING) > 0 && worker.logged('languages that this worker offers') > 0)
+  await until(() => worker.logged(WAITING) > 0 && worker.logged('languages offered') > 0)
   expect(worker.out()).toBe('')
 
   const addresses = { grpc: `127.0.0.1:${grpc}`, http: `127.0.0.1:${http}` }

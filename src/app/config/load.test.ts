@@ -103,9 +103,7 @@ describe('where a value comes from', () => {
   test("other tools' WINDLASS_ variables are noted and not refused; ours that are no settings are passed over", () => {
     const env = { WINDLASS_SERVER_ADRESS: 'x', WINDLASS_HOME_PAGE: 'y', WINDLASS_SEED: '1', WINDLASS_REQUIRE: 'docker' }
     const keys = ['WINDLASS_HOME_PAGE', 'WINDLASS_SERVER_ADRESS (did you mean WINDLASS_SERVER_ADDRESS?)']
-    expect(load('', { env }).notes).toEqual([
-      { level: 'info', what: 'environment variables that are none of ours', keys },
-    ])
+    expect(load('', { env }).notes).toEqual([{ level: 'info', what: 'unknown WINDLASS_* environment variables', keys }])
   })
 })
 
@@ -218,7 +216,7 @@ describe('an address that other machines can reach', () => {
     expect(notes).toEqual([
       {
         level: 'warn',
-        what: 'reachable from other machines, and anyone who reaches it may use it',
+        what: 'reachable from other machines without authentication',
         keys: ['server.address'],
       },
     ])

@@ -107,10 +107,10 @@ function notesOn(config: Config, unknown: readonly string[]): Note[] {
   const notes: Note[] = [
     {
       level: 'warn',
-      what: 'reachable from other machines, and anyone who reaches it may use it',
+      what: 'reachable from other machines without authentication',
       keys: exposedKeys(config),
     },
-    { level: 'info', what: 'environment variables that are none of ours', keys: unknown },
+    { level: 'info', what: 'unknown WINDLASS_* environment variables', keys: unknown },
   ]
   return notes.filter((note) => note.keys.length > 0)
 }

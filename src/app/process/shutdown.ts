@@ -47,7 +47,7 @@ export async function runUntilSignal(
   try {
     const running = await start()
     const signal = await asked
-    log.info({ signal }, 'stopping: letting calls in hand finish, a second signal ends them')
+    log.info({ signal }, 'stopping: running calls may finish, a second signal ends them')
     await running.stop(signal)
     log.info({}, 'stopped')
   } finally {

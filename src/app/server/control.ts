@@ -23,7 +23,7 @@ const controlPath = (dataDir: string): string => join(dataDir, 'control.sock')
 export async function openControl(dataDir: string, reload: () => ReloadReport, log: Log): Promise<Control> {
   const path = controlPath(dataDir)
   if (Buffer.byteLength(path) > MOST_PATH_BYTES) {
-    log.warn({ path }, 'the data directory has too long a path for "windlass reload"; SIGHUP does the same')
+    log.warn({ path }, 'data directory path is too long for "windlass reload"; send SIGHUP instead')
     return { close() {} }
   }
   await clearStaleSocket(path)

@@ -39,7 +39,7 @@ export function lateGrid({ open, makeSpace, first, readiness, clock, log }: Late
   let trying: Promise<void> = Promise.resolve()
   let reason = reasonOf(first)
   readiness.hold(CAUSE, reason)
-  log.error({ err: first }, 'no disk space for the journal: tasks are refused until there is')
+  log.error({ err: first }, 'no disk space for the journal: tasks are refused until space is free')
 
   const attempt = async (): Promise<void> => {
     await makeSpace()
@@ -48,7 +48,7 @@ export function lateGrid({ open, makeSpace, first, readiness, clock, log }: Late
     routes = appOf(opened)
     grid = opened
     readiness.release(CAUSE)
-    log.info({}, 'the journal has disk space: tasks are accepted')
+    log.info({}, 'journal opened: tasks are accepted again')
   }
   const again = (): void => {
     cancel = clock.after(RETRY_MS, () => {
@@ -56,7 +56,7 @@ export function lateGrid({ open, makeSpace, first, readiness, clock, log }: Late
         if (error instanceof FaultError) reason = reasonOf(error)
         if (isClosed) return
         readiness.hold(CAUSE, reason)
-        if (!isForLackOfSpace(error)) log.error({ err: error }, 'the journal cannot be opened')
+        if (!isForLackOfSpace(error)) log.error({ err: error }, 'cannot open the journal')
         again()
       })
     })

@@ -58,11 +58,11 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
       isGone = true
       if (!isWanted) return ended.resolve()
       if (isLasting) {
-        log.error({ why }, 'the worker cannot work on this machine and is not started again')
+        log.error({ why }, 'worker cannot run on this machine, not restarted')
         return options.ended(why, undefined)
       }
       pauseMs = clock.monotonic() - startedAt > WELL_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      log.warn({ why, pauseMs }, 'the worker has ended; another is started')
+      log.warn({ why, pauseMs }, 'worker exited, restarting it')
       options.ended(why, pauseMs)
       cancelPause = clock.after(pauseMs, start)
     }

@@ -116,7 +116,7 @@ const loggedEvents = (log: Log): PackEvents => ({
   recovered: (report) => log.info({ ...report }, 'opened the blob store'),
   truncated: (report) => log.error({ ...report }, 'a pack file is truncated: blobs at its end are lost'),
   reclaimed: (event) => log.info({ ...event }, 'reclaimed disk space'),
-  lost: (blobs) => log.error({ blobs }, 'blobs went bad on disk, and are gone'),
+  lost: (blobs) => log.error({ blobs }, 'corrupt blobs removed'),
   scrubbed() {},
-  failed: (error, doing) => log.error({ err: error, doing }, 'the blob store could not do its work'),
+  failed: (error, doing) => log.error({ err: error, doing }, 'blob store operation failed'),
 })

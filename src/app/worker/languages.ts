@@ -72,7 +72,10 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
   const folders = languageFoldersHere(options.server.data_dir)
   if (languages.length === 0) return NONE
   if (!isolatesAs(probe.isolation, least)) {
-    log.info({ isolation: probe.isolation, least }, 'no languages are offered: code from anybody needs better rooms')
+    log.info(
+      { isolation: probe.isolation, least },
+      'no languages offered: this runtime does not isolate untrusted code',
+    )
     return NONE
   }
   const rootfs = probe.keeps.rootfs ? builtRootfs(folders.rootfs) : new Map<string, never>()
@@ -108,7 +111,7 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
         log.info({ languages: offered.testing() }, 'self-tests of languages are running')
       testing = offered.test(more, ending.signal).then(
         () => tell(offered.reports(), log),
-        (error: unknown) => log.error({ err: error }, 'languages could not be tested'),
+        (error: unknown) => log.error({ err: error }, 'language self-tests failed to run'),
       )
     },
     async close() {
@@ -145,7 +148,7 @@ const OS_RELEASE = '/etc/os-release'
 
 function tell(reports: readonly LanguageReport[], log: Log): void {
   const passed = reports.filter(({ outcome }) => outcome === 'passed').map(({ name, version: v }) => `${name} ${v}`)
-  log.info({ languages: passed }, 'languages that this worker offers')
+  log.info({ languages: passed }, 'languages offered')
   for (const { name, outcome, what } of reports)
     if (outcome === 'failed') log.warn({ language: name, what }, 'a language is here, and does not work')
 }

@@ -80,7 +80,7 @@ export async function startWorker(
     const probe = await selfCheck({ runtime, folder: folder.path, leastFreeBytes: settings.host.min_free_bytes })
     const { notes, isolation } = probe
     for (const note of notes) log.info({ runtime: runtime.name }, note)
-    log.info({ slots, isolation, folder: folder.path, server: settings.server_url }, 'ready to work')
+    log.info({ slots, isolation, folder: folder.path, server: settings.server_url }, 'worker ready')
     const room = { least: leastRoom(config), probe, here: tools.offline(), roomName }
     const spoken = openWorkerLanguages({ ...room, languages, server, clock, log })
     opened.defer(spoken.close)

@@ -31,7 +31,7 @@ describe('words', () => {
   test.each([
     [['get', 'abc'], '"abc" is not a digest: it must be hash/size'],
     [['get', 'ABC/5'], 'is not a sha256 hash: it must be 64 lower-case hex digits'],
-    [['get', `${'ab'.repeat(32)}/5`, '--dir'], '-o is needed: say which directory to make'],
+    [['get', `${'ab'.repeat(32)}/5`, '--dir'], '-o is required: name the directory to create'],
     [['get', `${'ab'.repeat(32)}/5`, '--json'], '--json goes with -o'],
     [['get', `${'ab'.repeat(32)}/5`, '-o', '/'], '-o: / is a directory (--dir fetches one)'],
     [['get'], "missing required argument 'digest'"],

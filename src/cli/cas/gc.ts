@@ -29,7 +29,7 @@ export async function runGc(options: GcOptions, terminal: Terminal): Promise<voi
       line.clear()
     }
     if (done === undefined)
-      throw new FaultError({ kind: 'unavailable', what: 'the server did not say that it is done' })
+      throw new FaultError({ kind: 'unavailable', what: 'the server ended the call without a result' })
     terminal.out(options.json ? jsonText(done, isDryRun) : doneText(done, goal, isDryRun))
   })
 }

@@ -29,8 +29,8 @@ export async function runGet(text: string, options: GetOptions, terminal: Termin
   const { output, dir, tree, json } = options
   const isTree = tree === true
   const limits = treeLimits(options)
-  if ((dir || isTree) && output === undefined) throw invalid('-o is needed: say which directory to make')
-  if (output === undefined && json) throw invalid('--json goes with -o: without it, the blob is what is printed')
+  if ((dir || isTree) && output === undefined) throw invalid('-o is required: name the directory to create')
+  if (output === undefined && json) throw invalid('--json requires -o: without it the blob itself is printed')
   if (output !== undefined && !dir && !isTree) await mustNotBeDirectory(output)
   await withServer(options, terminal, async ({ rpcs, signal, newId }) => {
     const line = statusLine(terminal, systemClock)

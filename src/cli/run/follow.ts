@@ -67,7 +67,7 @@ export async function follow({ actionDigest }: PreparedAction, following: Follow
   await Promise.race([live, idle(TAIL_MS)])
   stop.abort()
   await live
-  if (end === undefined) throw new Error('an operation ended without an end')
+  if (end === undefined) throw new Error('the operation ended without a result')
   return { action: actionDigest, end, operation: at.operation, worker: at.worker || undefined }
 }
 

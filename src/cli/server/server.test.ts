@@ -87,7 +87,7 @@ To let Bazel use it as a cache, put this line into your .bazelrc:
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line).msg),
-    ).toEqual(['serving', 'stopping: letting calls in hand finish, a second signal ends them', 'stopped'])
+    ).toEqual(['serving', 'stopping: running calls may finish, a second signal ends them', 'stopped'])
   })
 
   test('a socket file is there while the server is', async () => {

@@ -71,7 +71,7 @@ async function runDaemon(flags: DaemonFlags, terminal: Terminal): Promise<void> 
       const next = load()
       reloadTls(next.worker.tls)
       log.setLevel(next.log.level)
-      log.info({}, 'log level and certificates reloaded; other settings of a worker need a restart')
+      log.info({}, 'log level and certificates reloaded; other worker settings need a restart')
     } catch (error) {
       log.error({ err: error }, 'settings not reloaded: nothing was changed')
     }

@@ -74,7 +74,7 @@ export function apptainerRuntime(options: ApptainerOptions): ApptainerRuntime {
       const { command, room, limits, hooks } = run
       mustBeRunnable(command)
       mustBeName(room.name)
-      if (room.rootfs !== undefined) throw mismatch('a container has no system but that of its image')
+      if (room.rootfs !== undefined) throw mismatch('a container can only use the root file system of its image')
       if (run.terminal !== undefined) throw noTerminal()
       const cwd = workingDirectoryOf(command, room)
       const made = await kit
@@ -104,7 +104,7 @@ async function probeOf(runtime: Runtime, kit: Promise<Kit>, options: ApptainerOp
   }
 }
 
-const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'
+const NOT_TRIED = 'no container was tested, because no default image is set'
 
 /** The output that a correctly secured container prints: no capabilities, no_new_privs, a seccomp filter. */
 const SECURED = {
@@ -175,7 +175,7 @@ async function makeKit(options: ApptainerOptions): Promise<Kit> {
   const { launcher, folder, user, isRoot } = options
   // In a container that root started, the command is root and can write to /proc/sys without any capability.
   if (isRoot && (user === undefined || user.uid === 0))
-    throw new Error('Apptainer is not to be run as root: another user has to be named')
+    throw new Error('Apptainer must not run as root: set another user')
   const program = options.program ?? (await firstRunnable('apptainer')) ?? (await firstRunnable('singularity'))
   const prlimit = await firstRunnable('prlimit')
   if (program === undefined) throw new Error('neither Apptainer nor Singularity is installed')

@@ -46,7 +46,7 @@ export function bareRuntime(options: BareOptions): Runtime {
       const { command, room, limits, hooks } = run
       mustBeRunnable(command)
       mustBeName(room.name)
-      if (room.rootfs !== undefined) throw mismatch('a bare room has no system but that of the machine')
+      if (room.rootfs !== undefined) throw mismatch('a bare room can only use the root file system of the machine')
       const cwd = workingDirectoryOf(command, room)
       const env = environmentOf(command, room, options.env)
       const problem = programProblem(command.argv[0] as string, cwd, env.get('PATH'))
@@ -108,9 +108,9 @@ function probeOf(facts: LauncherFacts, prlimit: string | undefined, { user, netw
   const notes = [
     facts.tree === 'marker' &&
       'no control groups: a process that leaves its session and clears its environment outlives its run',
-    facts.memory === 'watched' && 'memory is looked at now and then: a burst in between is not seen',
+    facts.memory === 'watched' && 'memory is sampled: short peaks are missed',
     facts.pids === 'not' && 'the number of processes is not limited',
-    facts.cpus === 'not' && 'a share of processors cannot be laid down',
+    facts.cpus === 'not' && 'a share of processors cannot be limited',
     prlimit === undefined && 'no prlimit: file size and open files are not limited',
     !facts.pipes && 'no mkfifo: output goes through sockets, and commands cannot open /dev/stdout',
     user === undefined && 'commands run as the user of the worker',

@@ -33,7 +33,7 @@ const PAUSE_PROCESSES = 4
  */
 export async function containerNetwork(order: ContainerNetworkSpec): Promise<ContainerNetwork> {
   const { engine, networks, machineNetwork } = order
-  if (networks === undefined) throw noRoomNetwork('this worker gives none')
+  if (networks === undefined) throw noRoomNetwork('this worker grants none')
   if (networks.isMachine) return { mode: machineNetwork, files: [], [Symbol.asyncDispose]: async () => {} }
   await using parts = new AsyncDisposableStack()
   const id = await engine.create(`${order.name}-network`, waitingBody(order))

@@ -44,12 +44,12 @@ export async function probeOf({ runtime, ready, options }: DockerProbe): Promise
 
 /** Containers belong to the engine's user: only that user can give them a network. */
 async function networkProblemOf({ isRootless }: EngineFacts, { networks, isRoot }: DockerOptions) {
-  if (networks === undefined) return 'this worker gives none'
+  if (networks === undefined) return 'this worker grants none'
   if (networks.isMachine || isRoot || isRootless) return await networks.problem(undefined)
   return 'the engine runs as root, so only a worker that is root can give its containers a network'
 }
 
-const NOT_TRIED = 'no container was tried, for there is no image for commands that name none'
+const NOT_TRIED = 'no container was tested, because no default image is set'
 
 /**
  * The output that a correctly secured container prints: its user, no capabilities, no_new_privs, and a filter if the
@@ -76,10 +76,10 @@ const keptLimits = ({ limits }: EngineFacts): KeptLimits => ({
 const shortfalls = ({ facts: { limits, hasSeccomp }, groups, init }: ReadyEngine): readonly string[] =>
   [
     !hasSeccomp && 'the engine does not filter system calls',
-    !limits.memory && 'memory is looked at now and then: a burst in between is not seen',
+    !limits.memory && 'memory is sampled: short peaks are missed',
     limits.memory && !limits.swap && 'the engine cannot keep containers from swap',
     !limits.pids && 'the number of processes is not limited',
-    !limits.cpus && 'a share of processors cannot be laid down',
+    !limits.cpus && 'a share of processors cannot be limited',
     init === undefined && 'a command can write to the memory of process 1: no docker-init or catatonit was found',
     groups === undefined && 'processor time and memory are sampled',
   ].filter((note) => note !== false)

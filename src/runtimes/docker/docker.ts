@@ -75,7 +75,7 @@ export function dockerRuntime(options: DockerOptions): DockerRuntime {
       const { command, room } = run
       mustBeRunnable(command)
       mustBeName(room.name)
-      if (room.rootfs !== undefined) throw mismatch('a container has no system but that of its image')
+      if (room.rootfs !== undefined) throw mismatch('a container can only use the root file system of its image')
       if (run.terminal !== undefined) throw noTerminal()
       const cwd = workingDirectoryOf(command, room)
       const long = [...command.argv, ...command.env.map(({ name, value }) => `${name}=${value}`)].find(

@@ -117,7 +117,7 @@ function parsed(answer: EngineAnswer): Json {
   } catch {
     throw new FaultError({
       kind: 'unavailable',
-      what: 'the engine of containers answers with something else than JSON',
+      what: 'the container engine returned a response that is not JSON',
     })
   }
 }

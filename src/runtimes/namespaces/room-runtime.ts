@@ -31,7 +31,7 @@ export interface RoomRuntimeOptions {
 export const belongsToRoot = ({ isRoot, user }: Pick<RoomRuntimeOptions, 'isRoot' | 'user'>): boolean =>
   isRoot && (user === undefined || user.uid === 0)
 
-const NO_NETWORKS = noNetworks('this worker gives none')
+const NO_NETWORKS = noNetworks('this worker grants none')
 
 /** The network for a run that may use one; undefined for any other run. */
 export const networkFor = async ({ command, room }: Run, options: NetworkOptions): Promise<RoomNetwork | undefined> =>
@@ -59,8 +59,10 @@ export const keptLimits = (facts: LauncherFacts, { isRoot, user }: RoomRuntimeOp
 /** Notes on missing protection. */
 export const notesOn = (facts: LauncherFacts, { user, isRoot }: RoomRuntimeOptions): readonly string[] =>
   [
-    isRoot && user === undefined && 'rooms belong to root, under another name: files of root that they see are theirs',
-    facts.tree === 'marker' && 'no control groups: processor time and memory are looked at now and then',
+    isRoot &&
+      user === undefined &&
+      'rooms run as root under another uid: they can change files of root that they can reach',
+    facts.tree === 'marker' && 'no control groups: processor time and memory are sampled',
     facts.pids === 'not' && isRoot && user === undefined && 'the number of processes is not limited',
-    facts.cpus === 'not' && 'a share of processors cannot be laid down',
+    facts.cpus === 'not' && 'a share of processors cannot be limited',
   ].filter((note) => note !== false)

@@ -30,7 +30,8 @@ const NAME_FILES = ['/etc/resolv.conf', '/etc/hosts'] as const
 /** The machine's own network, with its loopback and its neighbours. */
 export const hostNetworks = (): RoomNetworks => ({
   isMachine: true,
-  connect: () => Promise.reject(noRoomNetwork('a namespace of its own is not the network of the machine')),
+  connect: () =>
+    Promise.reject(noRoomNetwork('the network of the machine cannot be connected to a separate namespace')),
   problem: async () => undefined,
   open: async () => ({
     join: [],
@@ -49,4 +50,4 @@ export const noNetworks = (reason: string): RoomNetworks => ({
 
 /** Retryable: another worker may have a network. */
 export const noRoomNetwork = (reason: string, cause?: unknown): FaultError =>
-  new FaultError({ kind: 'unavailable', what: `the room cannot have a network: ${reason}` }, cause)
+  new FaultError({ kind: 'unavailable', what: `no network for the room: ${reason}` }, cause)

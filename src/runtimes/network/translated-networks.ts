@@ -154,7 +154,7 @@ async function configured(
     if (shown.includes(INTERFACE) && shown.includes(ROOM_NET.address)) return
     await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve))
   }
-  throw new Error(`it made no interface: ${translator.words() || 'it gave no reason'}`)
+  throw new Error(`it created no interface: ${translator.words() || 'it gave no reason'}`)
 }
 
 /** Names that do not resolve now are left out: they are optional. */

@@ -27,7 +27,7 @@ test('what is shown elsewhere is of the room itself', () => {
     ['out', '/proc/self'],
     ['out', '/'],
   ] as const)
-    expect(() => shownPlaces({ ...room, places: [place(path, at)] })).toThrow('cannot be shown')
+    expect(() => shownPlaces({ ...room, places: [place(path, at)] })).toThrow('cannot be mounted')
 })
 
 test('what is closed to writing is so by every name', () => {

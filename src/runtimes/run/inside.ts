@@ -40,8 +40,8 @@ export function readOnlyPaths(room: Room): readonly string[] {
   return (room.readOnly ?? []).map((part) => {
     const path = part === '' ? room.path : join(room.path, part)
     if (path !== room.path && !path.startsWith(`${room.path}/`))
-      throw invalid(`${quoted(part)}, which is to be read only, is not in the room`)
-    if (realOf(path) !== path) throw invalid(`${quoted(part)}, which is to be read only, is not there or a symlink`)
+      throw invalid(`${quoted(part)} is marked read-only but is outside the room`)
+    if (realOf(path) !== path) throw invalid(`${quoted(part)} is marked read-only but does not exist or is a symlink`)
     return path
   })
 }
@@ -63,7 +63,7 @@ export function shownPlaces(room: Room): readonly RoomPlace[] {
   return (room.places ?? []).map(({ path: part, at, writable }) => {
     const path = join(room.path, part)
     if (!path.startsWith(`${room.path}/`) || realOf(path) !== path || !isFreePlace(at))
-      throw invalid(`${quoted(part)} of the room cannot be shown at ${quoted(at)}`)
+      throw invalid(`${quoted(part)} cannot be mounted at ${quoted(at)}`)
     const isClosed = closed.some((one) => isWithin(path, one) || isWithin(one, path))
     return { path, at, writable: writable && !isClosed }
   })
@@ -72,7 +72,7 @@ export function shownPlaces(room: Room): readonly RoomPlace[] {
 /** The directory of the root file system, for a room that names one. */
 export function rootfsOf({ rootfs }: Room): string | undefined {
   if (rootfs === undefined) return undefined
-  if (rootfs === '/' || realOf(rootfs) !== rootfs) throw invalid(`${quoted(rootfs)} is no directory for a rootfs`)
+  if (rootfs === '/' || realOf(rootfs) !== rootfs) throw invalid(`${quoted(rootfs)} is not a usable rootfs directory`)
   return rootfs
 }
 

@@ -96,7 +96,7 @@ async function makeKit({ launcher, folder, readable = [], arch }: SandboxOptions
   if (bwrap === undefined) throw new Error('bubblewrap is not installed (no bwrap)')
   if (prlimit === undefined) throw new Error('util-linux is not installed (no prlimit)')
   const bytes = seccompFilter(arch)
-  if (bytes === undefined) throw new Error(`there is no filter of system calls for ${arch}`)
+  if (bytes === undefined) throw new Error(`no seccomp filter for the architecture ${arch}`)
   const { stdout: words } = await promisify(execFile)(bwrap, ['--help'], { env: {} })
   const etc = await makeEtc(folder)
   const filter = join(folder, 'seccomp.bpf')

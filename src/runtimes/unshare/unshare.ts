@@ -73,7 +73,7 @@ export function unshareRuntime(options: RoomRuntimeOptions): Runtime {
         const never = new AbortController().signal
         const hasIpc = facts.memory === 'all' || (await canLimitIpc((run) => runtime.run(run, never), options.folder))
         const notes = [
-          'system calls are not filtered: a room is as safe as the kernel',
+          'system calls are not filtered: a vulnerability of the kernel can break the isolation',
           ...(hasIpc ? [] : [UNCOUNTED]),
           ...notesOn(facts, options),
         ]
@@ -116,7 +116,8 @@ function orderOf({ run, network }: NetworkedRun, kit: Kit, options: RoomRuntimeO
   const { command, room, limits, hooks } = run
   mustBeRunnable(command)
   mustBeName(room.name)
-  if (room.rootfs !== undefined) throw mismatch('rooms made by unshare see the system of the machine only')
+  if (room.rootfs !== undefined)
+    throw mismatch('rooms made by unshare can only use the root file system of the machine')
   const cwd = workingDirectoryOf(command, room)
   const env = environmentInside(command, options.env)
   const problem = problemInside(command.argv[0] as string, env.get('PATH'), kit.system)

@@ -3,7 +3,7 @@ import type { MessageRow } from './page.ts'
 /** The log lines of the levels warn and error. Their texts are an interface: alerts and searches depend on them. */
 export const LOG_ROWS: readonly MessageRow[] = [
   {
-    text: 'reachable from other machines, and anyone who reaches it may use it',
+    text: 'reachable from other machines without authentication',
     cause:
       'The server listens on addresses that other machines reach; `keys` names the settings. There is no access control yet.',
     action: 'Listen on loopback, or put a proxy that authenticates clients in front of it.',
@@ -14,37 +14,37 @@ export const LOG_ROWS: readonly MessageRow[] = [
     action: 'Raise `ulimit -n` or `LimitNOFILE`, or lower `limits.max_connections`.',
   },
   {
-    text: 'the data directory has too long a path for "windlass reload"; SIGHUP does the same',
+    text: 'data directory path is too long for "windlass reload"; send SIGHUP instead',
     cause: 'The path of a Unix socket has at most 107 bytes.',
     action: 'Send SIGHUP to reload settings, or use a data directory with a shorter path.',
   },
   {
-    text: 'evicted blobs to leave the journal its disk space',
+    text: 'evicted blobs to keep disk space for the journal',
     cause: 'Other programs filled the disk, so the server evicted cached blobs early.',
     action: 'Free disk space, or lower `storage.cas.max_bytes`.',
   },
   {
-    text: 'blobs could not be evicted, though the disk is nearly full',
+    text: 'cannot evict blobs although the disk is nearly full',
     cause: 'Eviction failed; `err` has the reason. All blobs may be in use by unfinished tasks.',
     action: 'Free disk space. If it repeats, restart the server.',
   },
   {
-    text: 'no disk space for the journal: tasks are refused until there is',
+    text: 'no disk space for the journal: tasks are refused until space is free',
     cause: 'The server started on a full disk.',
     action: 'Free disk space. The server opens the journal by itself; no restart is needed.',
   },
   {
-    text: 'the journal cannot be opened',
+    text: 'cannot open the journal',
     cause: 'The journal file is damaged, locked by another server, or not readable by this user; `err` has the reason.',
     action: 'Stop the other server, repair the permissions, or restore the file from a backup.',
   },
   {
-    text: 'the worker cannot work on this machine and is not started again',
+    text: 'worker cannot run on this machine, not restarted',
     cause: 'No runtime works here: `why` names the sysctl, filter or missing program.',
     action: 'Follow the advice in `why`, see the page on isolation, then restart `windlass up`.',
   },
   {
-    text: 'the worker has ended; another is started',
+    text: 'worker exited, restarting it',
     cause: 'The worker process of `windlass up` exited; `why` has its reason.',
     action: 'Nothing, unless it repeats: then look at the log lines of the worker before it.',
   },
@@ -64,12 +64,12 @@ export const LOG_ROWS: readonly MessageRow[] = [
     action: 'Correct the file and reload again. The old settings stay in force.',
   },
   {
-    text: 'the upstream is away, and not asked for a while',
+    text: 'upstream unreachable, not used until it recovers',
     cause: 'Calls to the upstream cache failed. It is skipped for `restMs`.',
     action: 'Check the upstream and the network to it. Builds go on without it.',
   },
   {
-    text: 'what came from the upstream could not be kept here',
+    text: 'cannot store a blob from the upstream',
     cause: 'A blob of the upstream was served but not stored; `err` has the reason, usually a full disk.',
     action: 'Check the free disk space and `storage.cas.max_bytes`.',
   },
@@ -79,17 +79,17 @@ export const LOG_ROWS: readonly MessageRow[] = [
     action: 'Check the disk. Clients upload the lost blobs again by themselves.',
   },
   {
-    text: 'blobs went bad on disk, and are gone',
+    text: 'corrupt blobs removed',
     cause: 'The content of these blobs no longer matches their digests: the disk or memory is failing.',
     action: 'Check the disk and memory of the machine. Clients upload the blobs again.',
   },
   {
-    text: 'the blob store could not do its work',
+    text: 'blob store operation failed',
     cause: 'An operation in the background failed; `doing` names it and `err` has the reason.',
     action: 'Check disk space and permissions of the data directory.',
   },
   {
-    text: 'languages could not be tested',
+    text: 'language self-tests failed to run',
     cause: 'The self-test of languages could not run on this worker; `err` has the reason.',
     action: 'Check that the worker can open rooms: `windlass languages` on the same machine.',
   },
