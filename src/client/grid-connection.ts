@@ -54,7 +54,7 @@ export interface GridConnection {
   [Symbol.dispose](): void
 }
 
-/** What a connection takes from its process. */
+/** The clock, ids and name that the process gives to a connection. */
 export interface ConnectionTools {
   readonly clock: Clock
   readonly newId: () => string

@@ -1,6 +1,6 @@
 import { arrow, type Box, box, note, svg } from './svg.ts'
 
-/** What each folder may import. */
+/** The folders that each folder may import. */
 export type Arrows = Readonly<Record<string, readonly string[]>>
 
 const HEIGHT = 34

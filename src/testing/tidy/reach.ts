@@ -3,7 +3,7 @@ import type { Reach } from './import-rules.ts'
 /** Every folder but grpc may import these. */
 export const GROUND = ['base', 'model']
 /**
- * What each folder under src may import. A folder that is not on the right must not be imported; adding one is a reviewed
+ * The folders that each folder under src may import. A folder that is not on the right must not be imported; adding one is a reviewed
  * change. `npm run pictures` draws docs/pictures/folders.svg from this table.
  */
 export const ARROWS: Reach = {
