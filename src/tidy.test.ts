@@ -49,7 +49,8 @@ const seesTheMachine = (path: string): boolean =>
 const WORDS = [
   new RegExp(String.raw`(?<![\w.-])/${'work'}/[\w.]+`),
   new RegExp(String.raw`/tmp/${'lab'}\b`),
-  new RegExp(String.raw`\b(${['registry', 'npm', 'pypi'].join('|')})\.[\w-]+(\.[\w-]+)*\.[a-z]{2,}\b`, 'i'),
+  // After a quote or a slash, as in an address: a variable of that name has fields as well.
+  new RegExp(String.raw`(?<=[/'"=@])(${['registry', 'npm', 'pypi'].join('|')})\.[\w-]+(\.[\w-]+)*\.[a-z]{2,}\b`, 'i'),
   new RegExp(`_auth${'Token'}`),
 ]
 
