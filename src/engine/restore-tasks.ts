@@ -173,9 +173,9 @@ function restoreEvent(engine: EngineState, record: OpenTask, { task, order }: Re
 
 /** Another version wrote it: better an answer than none. */
 function giveUp(engine: EngineState, { task, operations }: OpenTask): void {
-  engine.log.error({ task, operations: operations.length }, 'what is on record of a task cannot be read')
+  engine.log.error({ task, operations: operations.length }, 'cannot read the record of a task')
   const reason = 'what is on record of it cannot be read'
   engine.journal
     .record([{ kind: 'finished', task, state: 'failed', reason, at: engine.clock.now() }], 'process')
-    .catch((error: unknown) => engine.log.error({ error, task }, 'a task that cannot be read could not be ended'))
+    .catch((error: unknown) => engine.log.error({ error, task }, 'cannot end a task whose record is unreadable'))
 }

@@ -21,7 +21,7 @@ async function forgetOld(engine: EngineState): Promise<void> {
     if (tasks > 0) engine.log.debug({ tasks }, 'finished tasks were forgotten')
     releaseOutputs(engine, before)
   } catch (error) {
-    engine.log.warn({ error }, 'finished tasks could not be forgotten')
+    engine.log.warn({ error }, 'cannot delete old tasks')
   }
 }
 
@@ -50,7 +50,7 @@ export async function holdKeptOutputs(engine: EngineState): Promise<void> {
       cursor = page.next
     } while (cursor !== undefined && !engine.isClosing)
   } catch (error) {
-    if (!engine.isClosing) engine.log.warn({ error }, 'outputs of before the start could not all be held')
+    if (!engine.isClosing) engine.log.warn({ error }, 'cannot pin all outputs of earlier tasks')
   }
   engine.keptOutputs = new Map([...found, ...engine.keptOutputs].sort(([, one], [, other]) => one - other))
 }

@@ -36,7 +36,7 @@ test('asks again until the store answers, after longer and longer pauses, and lo
     clock.advance(1)
   }
   await reached
-  expect(seen).toEqual({ calls: 4, warnings: ['waiting for the server: its store does not answer yet'] })
+  expect(seen).toEqual({ calls: 4, warnings: ['waiting for the store of the server'] })
 })
 
 test('throws with the name of the store when it refuses this worker', async () => {

@@ -28,7 +28,7 @@ export async function reachStore(options: ReachStoreOptions, signal: AbortSignal
     const error = await failureOf(store, digests)
     if (error === undefined || signal.aborted) return
     if (!isPassing(error)) throw refusal(storeName, error)
-    if (!isTold) log.warn({ store: storeName, err: error }, 'waiting for the server: its store does not answer yet')
+    if (!isTold) log.warn({ store: storeName, err: error }, 'waiting for the store of the server')
     await tries.pause(signal)
   }
 }

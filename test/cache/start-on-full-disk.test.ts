@@ -106,7 +106,7 @@ describeOnSmallDisk('a start on a full disk', () => {
     server = await startProcess(disk.folder)
     await until(async () => (await readiness()).status === 200, 'the server did not make space')
     expect(disk.freeBytes()).toBeGreaterThan(4 * MiB)
-    expect(server.log()).toContain('evicted blobs to keep disk space for the journal')
+    expect(server.log()).toContain('evicted blobs to keep disk space free for the journal')
   })
 
   test('an empty or missing journal beside a used data directory is not replaced silently', async () => {

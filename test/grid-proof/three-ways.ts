@@ -136,7 +136,7 @@ async function allOffer(client: SnippetsClient): Promise<void> {
 }
 
 function lostIn(line: string): LostAttempt[] {
-  if (!line.includes('"an attempt came to nothing"')) return []
+  if (!line.includes('"attempt failed, task will be retried"')) return []
   const { worker, what, time } = JSON.parse(line)
   return [{ worker, what, at: Date.parse(time) }]
 }

@@ -216,7 +216,7 @@ describe('an address that other machines can reach', () => {
     expect(notes).toEqual([
       {
         level: 'warn',
-        what: 'reachable from other machines without authentication',
+        what: 'server is reachable from other machines without access control',
         keys: ['server.address'],
       },
     ])

@@ -107,7 +107,7 @@ function notesOn(config: Config, unknown: readonly string[]): Note[] {
   const notes: Note[] = [
     {
       level: 'warn',
-      what: 'reachable from other machines without authentication',
+      what: 'server is reachable from other machines without access control',
       keys: exposedKeys(config),
     },
     { level: 'info', what: 'unknown WINDLASS_* environment variables', keys: unknown },

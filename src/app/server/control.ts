@@ -23,7 +23,7 @@ const controlPath = (dataDir: string): string => join(dataDir, 'control.sock')
 export async function openControl(dataDir: string, reload: () => ReloadReport, log: Log): Promise<Control> {
   const path = controlPath(dataDir)
   if (Buffer.byteLength(path) > MOST_PATH_BYTES) {
-    log.warn({ path }, 'data directory path is too long for "windlass reload"; send SIGHUP instead')
+    log.warn({ path }, 'path of the data directory is too long for the socket of "windlass reload"; use SIGHUP')
     return { close() {} }
   }
   await clearStaleSocket(path)

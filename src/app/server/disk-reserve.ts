@@ -67,9 +67,9 @@ async function evict(bytes: number, { packs, log }: DiskReserveOptions): Promise
     // Compacting a pack needs space itself. Without space, whole packs are deleted.
     const freed = await shrink(Math.max(0, diskBytes - bytes)).catch(() => undefined)
     const { freedBytes, evictedBlobs } = freed !== undefined && freed.freedBytes > 0 ? freed : await shrink(0)
-    if (freedBytes > 0) log.warn({ freedBytes, evictedBlobs }, 'evicted blobs to keep disk space for the journal')
+    if (freedBytes > 0) log.warn({ freedBytes, evictedBlobs }, 'evicted blobs to keep disk space free for the journal')
   } catch (error) {
     if (!(error instanceof FaultError)) throw error
-    log.error({ err: error }, 'cannot evict blobs although the disk is nearly full')
+    log.error({ err: error }, 'eviction of blobs failed while the disk is nearly full')
   }
 }

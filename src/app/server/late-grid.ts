@@ -39,7 +39,7 @@ export function lateGrid({ open, makeSpace, first, readiness, clock, log }: Late
   let trying: Promise<void> = Promise.resolve()
   let reason = reasonOf(first)
   readiness.hold(CAUSE, reason)
-  log.error({ err: first }, 'no disk space for the journal: tasks are refused until space is free')
+  log.error({ err: first }, 'no disk space for the journal: refusing tasks until space is free')
 
   const attempt = async (): Promise<void> => {
     await makeSpace()

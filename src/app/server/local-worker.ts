@@ -58,11 +58,11 @@ export function startLocalWorker(options: LocalWorkerOptions): LocalWorker {
       isGone = true
       if (!isWanted) return ended.resolve()
       if (isLasting) {
-        log.error({ why }, 'worker cannot run on this machine, not restarted')
+        log.error({ why }, 'worker cannot run on this machine, not restarting it')
         return options.ended(why, undefined)
       }
       pauseMs = clock.monotonic() - startedAt > WELL_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
-      log.warn({ why, pauseMs }, 'worker exited, restarting it')
+      log.warn({ why, pauseMs }, 'worker exited, starting another')
       options.ended(why, pauseMs)
       cancelPause = clock.after(pauseMs, start)
     }

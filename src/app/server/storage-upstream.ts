@@ -81,10 +81,10 @@ export function openUpstreamStorage(
 }
 
 const loggedUpstream = (log: Log): UpstreamEvents => ({
-  failed: (doing, error) => log.debug({ err: error, doing }, 'upstream request failed'),
-  resting: (restMs, error) => log.warn({ err: error, restMs }, 'upstream unreachable, not used until it recovers'),
-  back: () => log.info({}, 'upstream reachable again'),
-  notKept: (error) => log.warn({ err: error }, 'cannot store a blob from the upstream'),
+  failed: (doing, error) => log.debug({ err: error, doing }, 'the upstream could not answer'),
+  resting: (restMs, error) => log.warn({ err: error, restMs }, 'upstream does not answer, skipping it for a while'),
+  back: () => log.info({}, 'upstream answers again'),
+  notKept: (error) => log.warn({ err: error }, 'cannot store a blob of the upstream'),
 })
 
 function readClientTls({ ca_file, cert_file, key_file, server_name }: Settings['tls']): ClientTls {

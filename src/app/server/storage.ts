@@ -114,9 +114,9 @@ async function openResults(
 
 const loggedEvents = (log: Log): PackEvents => ({
   recovered: (report) => log.info({ ...report }, 'opened the blob store'),
-  truncated: (report) => log.error({ ...report }, 'a pack file is truncated: blobs at its end are lost'),
+  truncated: (report) => log.error({ ...report }, 'pack file is truncated, blobs at its end are lost'),
   reclaimed: (event) => log.info({ ...event }, 'reclaimed disk space'),
-  lost: (blobs) => log.error({ blobs }, 'corrupt blobs removed'),
+  lost: (blobs) => log.error({ blobs }, 'blobs are corrupt on disk and were dropped'),
   scrubbed() {},
-  failed: (error, doing) => log.error({ err: error, doing }, 'blob store operation failed'),
+  failed: (error, doing) => log.error({ err: error, doing }, 'background work of the blob store failed'),
 })

@@ -111,7 +111,7 @@ export function openWorkerLanguages(options: WorkerLanguagesOptions): WorkerLang
         log.info({ languages: offered.testing() }, 'self-tests of languages are running')
       testing = offered.test(more, ending.signal).then(
         () => tell(offered.reports(), log),
-        (error: unknown) => log.error({ err: error }, 'language self-tests failed to run'),
+        (error: unknown) => log.error({ err: error }, 'self-test of languages failed to run'),
       )
     },
     async close() {
@@ -150,7 +150,7 @@ function tell(reports: readonly LanguageReport[], log: Log): void {
   const passed = reports.filter(({ outcome }) => outcome === 'passed').map(({ name, version: v }) => `${name} ${v}`)
   log.info({ languages: passed }, 'languages offered')
   for (const { name, outcome, what } of reports)
-    if (outcome === 'failed') log.warn({ language: name, what }, 'a language is here, and does not work')
+    if (outcome === 'failed') log.warn({ language: name, what }, 'language is installed but its self-test failed')
 }
 
 /** The built-in languages and the user's own, or the named ones among them. Throws `invalid`. */

@@ -12,6 +12,6 @@ interface ProgramTools {
 export function endProgram(scope: CallScope, id: string, { desk, log }: ProgramTools): void {
   desk.cancel(scope, id).catch((error: unknown) => {
     const isGone = error instanceof FaultError && (error.fault.kind === 'absent' || error.fault.kind === 'unavailable')
-    if (!isGone) log.warn({ err: error, task: id }, 'a program that nobody types to any more could not be ended')
+    if (!isGone) log.warn({ err: error, task: id }, 'cannot cancel an interactive task after its client left')
   })
 }

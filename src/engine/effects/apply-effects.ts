@@ -97,7 +97,10 @@ function lease(engine: EngineState, task: LiveTask, effect: Of<'leased'>): void 
 }
 
 function retry(engine: EngineState, task: LiveTask, { what, faults, lostWorkers, dueAt }: Of<'retrying'>): void {
-  engine.log.warn({ task: task.id, attempt: task.attempt, worker: task.worker, what }, 'an attempt came to nothing')
+  engine.log.warn(
+    { task: task.id, attempt: task.attempt, worker: task.worker, what },
+    'attempt failed, task will be retried',
+  )
   giveBackLease(engine, task)
   answerReport(task)
   task.state = 'retrying'
@@ -119,7 +122,7 @@ function finish(engine: EngineState, task: LiveTask, effect: Of<'finished'>): vo
   const { report } = task
   const ending = endingOf(engine, task, effect)
   task.ending = ending
-  if (effect.state === 'failed') engine.log.warn({ task: task.id, why: effect.why, what: effect.what }, 'a task failed')
+  if (effect.state === 'failed') engine.log.warn({ task: task.id, why: effect.why, what: effect.what }, 'task failed')
   const isReportApplied = isReported(effect, report)
   if (!isReportApplied) answerReport(task)
   const { worker, fencing } = task

@@ -34,7 +34,7 @@ function applyEvents(engine: EngineState): void {
     try {
       for (const effect of engine.scheduler.apply(event, engine.instant)) carryOut(engine, effect)
     } catch (error) {
-      engine.log.error({ error, event: event.kind }, 'the scheduler failed')
+      engine.log.error({ error, event: event.kind }, 'scheduler failed')
     }
   }
   events.length = 0

@@ -30,13 +30,13 @@ async function allHome(engine: EngineState, task: LiveTask, ending: Ending): Pro
   try {
     if (needsSync(engine, task, ending)) await engine.roots?.makeDurable?.(ending.roots)
   } catch (error) {
-    engine.log.error({ error, task: id }, 'the blobs of a result could not be brought to the disk')
+    engine.log.error({ error, task: id }, 'cannot sync the outputs of a result to disk')
   }
   try {
     if (ending.goesToCache && actionKey !== undefined)
       await engine.results?.put(instance, actionKey, ending.result ?? new Uint8Array())
   } catch (error) {
     // The result is no worse for it: the next one who asks for the same has it run again.
-    engine.log.warn({ error, task: id }, 'a result could not be put into the cache')
+    engine.log.warn({ error, task: id }, 'cannot store a result in the action cache')
   }
 }

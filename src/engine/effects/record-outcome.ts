@@ -58,7 +58,7 @@ function endIsDurable(engine: EngineState, task: LiveTask, late: readonly string
 
 /** The journal has another end, or another server has the task: what we know of it is told to nobody. */
 function giveWay(engine: EngineState, task: LiveTask): void {
-  engine.log.error({ task: task.id }, 'an end came too late for the journal')
+  engine.log.error({ task: task.id }, 'server closed before the end of a task was recorded')
   moveRecord(task, 'supersede')
   engine.registry.remove(task)
   if (task.hasRoots) engine.roots?.release(task.id, 'inputs')
@@ -116,7 +116,7 @@ function rejectCaller(engine: EngineState, operation: Operation, error: FaultErr
 
 /** Its facts are at fault, and will be for ever: it ends without its result rather than never. */
 function giveUpRecording(engine: EngineState, task: LiveTask, error: FaultError): void {
-  engine.log.error({ error, task: shortened(task.id) }, 'facts of a task cannot be recorded')
+  engine.log.error({ error, task: shortened(task.id) }, 'journal rejected the facts of a task')
   const { ending } = task
   if (ending === undefined || ending.envelope.length === 0) return
   const what = `its end could not be recorded: ${error.message}`

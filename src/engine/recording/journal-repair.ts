@@ -73,13 +73,13 @@ export function journalRepair({ clock, log, timers, isClosing, write }: RepairOp
     failed(error) {
       const now = clock.monotonic()
       if (isClosing() || (trouble !== undefined && now < trouble.until)) return
-      if (trouble === undefined) log.error({ error }, 'the journal does not take facts')
+      if (trouble === undefined) log.error({ error }, 'journal write failed, retrying')
       const delayMs = Math.min(LONGEST_DELAY_MS, (trouble?.delayMs ?? FIRST_DELAY_MS / 2) * 2)
       trouble = { error, delayMs, until: now + delayMs }
       timers.set('repair', delayMs, tryOne)
     },
     recovered() {
-      if (trouble !== undefined) log.info({ tasks: kept.size }, 'the journal takes facts again')
+      if (trouble !== undefined) log.info({ tasks: kept.size }, 'journal writes recovered')
       trouble = undefined
       for (const task of [...kept]) retry(task)
     },

@@ -45,7 +45,7 @@ export async function answerFromCache(
     await engine.journal.record([accepted, finished], durability)
   } catch (error) {
     if (error instanceof FaultError && error.fault.kind === 'invalid') throw error
-    engine.log.warn({ error, task }, 'a cache hit could not be recorded')
+    engine.log.warn({ error, task }, 'cannot record a cache hit')
   }
   return {
     operation,

@@ -50,7 +50,7 @@ async function lookUp(engine: EngineState, instance: string, actionKey: string):
   try {
     return await engine.results?.get(instance, actionKey)
   } catch (error) {
-    engine.log.warn({ error, instance }, 'the cache could not be asked')
+    engine.log.warn({ error, instance }, 'cannot read the action cache')
     return undefined
   }
 }

@@ -6,7 +6,7 @@ export function guarded(log: Log, call: () => void): boolean {
     call()
     return true
   } catch (error) {
-    log.error({ error }, 'a door failed in a call from the engine')
+    log.error({ error }, 'callback of a door failed')
     return false
   }
 }

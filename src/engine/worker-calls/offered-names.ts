@@ -27,7 +27,7 @@ function record(engine: EngineState, names: readonly string[]): void {
     (error: unknown) => {
       // Whoever offers them next tries again.
       for (const name of names) engine.namesOffered.delete(name)
-      engine.log.warn({ error, names: names.length }, 'property names that are offered could not be recorded')
+      engine.log.warn({ error, names: names.length }, 'cannot record the property names that workers offer')
       engine.writes.done()
     },
   )

@@ -45,7 +45,7 @@ export function keepInputs(options: KeptInputsOptions): { stop(): void } {
     try {
       await touchAll(options, clock.now() - everyMs, () => isStopped)
     } catch (error) {
-      log.error({ err: error }, 'the inputs of waiting actions could not be touched')
+      log.error({ err: error }, 'cannot renew the inputs of queued actions')
     }
     after(Math.max(everyMs, (clock.monotonic() - from) / PART))
   }

@@ -18,7 +18,7 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
   const call = (status: SnippetStatus, { url }: SnippetCallback): void => {
     calls?.ready(status).then(
       () => calls.due(status.id, url),
-      (error: unknown) => tools.log.error({ err: error, task: status.id }, 'a callback could not be made ready'),
+      (error: unknown) => tools.log.error({ err: error, task: status.id }, 'cannot prepare a callback'),
     )
   }
   const ended = (operation: OperationStatus): void => {
@@ -57,7 +57,7 @@ export function followEnds(tools: SnippetTools, calls: EndCalls | undefined) {
     resume(id: string, log: { drop(task: string): Promise<void> }): void {
       tools.engine.find(LOCAL_CALLER, id).then(
         (operation) => (operation === undefined ? log.drop(id) : follow(operation)),
-        (error: unknown) => tools.log.error({ err: error, task: id }, 'a callback could not be taken up again'),
+        (error: unknown) => tools.log.error({ err: error, task: id }, 'cannot resume a callback after a restart'),
       )
     },
     stop(): void {

@@ -87,7 +87,7 @@ export async function runToEnd(
     const { path, why, unsupported = false } = outcome
     return { state: 'failed', at, outputs: undefined, failure: { path, why, unsupported } }
   } catch (error) {
-    if (!tools.isClosing()) log.error({ err: error, submission: head.id }, 'a submission broke the one who drove it')
+    if (!tools.isClosing()) log.error({ err: error, submission: head.id }, 'workflow driver thread crashed')
     const why = error instanceof FaultError ? error.message : 'something went wrong on the server, whose log says more'
     return { state: 'failed', at: clock.now(), outputs: undefined, failure: { path: '', why, unsupported: false } }
   } finally {

@@ -58,9 +58,7 @@ export class WorkflowRuns {
     this.open.set(head.id, submission)
     void runToEnd(submission, { order, notes }, { ...this.#options, isClosing: () => this.isClosing })
       .then((end) => this.finish(submission, end))
-      .catch((error: unknown) =>
-        log.error({ err: error, submission: head.id }, 'the end of a submission is not on record'),
-      )
+      .catch((error: unknown) => log.error({ err: error, submission: head.id }, 'cannot record the end of a workflow'))
     return submission
   }
 
@@ -116,7 +114,7 @@ export class WorkflowRuns {
         const { held } = await blobsNamedBy(end.outputs, storeOf(this.#options, head.instance))
         roots.hold(head.id, 'outputs', held)
       } catch (error) {
-        log.warn({ err: error, submission: head.id }, 'outputs of a submission could not be held')
+        log.warn({ err: error, submission: head.id }, 'cannot pin the outputs of a workflow')
       }
     }
   }

@@ -87,7 +87,7 @@ function streamed(c: Context, { pieces }: BlobReader, { clock, log }: CacheTools
   return outgoingPieces(pieces, {
     clock,
     cut(why) {
-      log.warn({ path: c.req.path, err: why }, 'http cache answer broken off')
+      log.warn({ path: c.req.path, err: why }, 'http cache response aborted')
       outgoing?.destroy()
     },
   })

@@ -348,7 +348,7 @@ test.each([0, 1, 5, 20])(
     try {
       const whole = fetch(`${failed.url}/cas/${hashOf(small)}`).then((answer) => answer.arrayBuffer())
       await expect(whole).rejects.toThrow()
-      expect(warn).toHaveBeenCalledWith(expect.anything(), 'http cache answer broken off')
+      expect(warn).toHaveBeenCalledWith(expect.anything(), 'http cache response aborted')
     } finally {
       await failed.close()
     }

@@ -253,7 +253,7 @@ function tell(error: Error, c: Context, log: Log): Response {
   const problem =
     error instanceof BodyTooLarge ? new Judge0Problem(413, 'the body is too large') : judge0ProblemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)
-    log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request in the words of Judge0 failed')
+    log.error({ method: c.req.method, path: c.req.path, err: error }, 'judge0 request failed')
   const { status, body, retryAfterMs } = problem ?? JUDGE0_BUG
   if (retryAfterMs !== undefined) c.header('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
   return c.json(body, status as ContentfulStatusCode)

@@ -129,7 +129,7 @@ function tell(error: Error, c: Context, log: Log): Response {
   const problem =
     error instanceof BodyTooLarge ? new PistonProblem('The body is too large', 413) : pistonProblemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)
-    log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request in the words of Piston failed')
+    log.error({ method: c.req.method, path: c.req.path, err: error }, 'piston request failed')
   const { message, status, retryAfterMs } = problem ?? PISTON_BUG
   if (retryAfterMs !== undefined) c.header('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
   return c.json({ message }, status as ContentfulStatusCode)

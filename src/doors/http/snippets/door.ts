@@ -240,7 +240,7 @@ async function artifact(c: Context, tools: Tools): Promise<Response> {
   const outlet = {
     clock: tools.clock,
     cut(reason: unknown) {
-      tools.log.warn({ path: c.req.path, err: reason }, 'an artifact was broken off')
+      tools.log.warn({ path: c.req.path, err: reason }, 'artifact response aborted')
       socketOf(c)?.destroy()
     },
   }
@@ -287,7 +287,7 @@ const socketOf = (c: Context) => ((c.env ?? {}) as Partial<HttpBindings>).outgoi
 function tellProblem(error: Error, c: Context, log: Log): Response {
   const problem = error instanceof BodyTooLarge ? new ApiProblem('tooLarge', 'The body is too large') : problemOf(error)
   if (problem === undefined && !c.req.raw.signal.aborted)
-    log.error({ method: c.req.method, path: c.req.path, err: error }, 'a request of the code API failed')
+    log.error({ method: c.req.method, path: c.req.path, err: error }, 'code api request failed')
   const told = problem ?? new ApiProblem('bug', 'Something went wrong here; the log of the server says more')
   const body = problemBody(told)
   if (body.retryAfter !== undefined) c.header('retry-after', String(body.retryAfter))

@@ -199,7 +199,7 @@ export class ConnectSession {
   #refuse(error: unknown): void {
     if (this.#isClosed) return
     const problem = pistonProblemOf(error)
-    if (problem === undefined) this.#tools.log.error({ err: error }, 'a session in the words of Piston failed')
+    if (problem === undefined) this.#tools.log.error({ err: error }, 'piston session failed')
     this.#send({ type: 'error', message: (problem ?? PISTON_BUG).message })
     this.#close('notifiedError')
   }

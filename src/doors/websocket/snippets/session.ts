@@ -164,7 +164,7 @@ export class InteractiveSession {
   #refuse(error: unknown): void {
     if (this.#isClosed) return
     const problem = problemOf(error)
-    if (problem === undefined) this.#tools.log.error({ err: error }, 'an interactive session failed')
+    if (problem === undefined) this.#tools.log.error({ err: error }, 'interactive session failed')
     const told = problem ?? new ApiProblem('bug', 'Something went wrong here; the log of the server says more')
     this.#send(JSON.stringify({ type: 'error', ...problemBody(told) }))
     const isLater = told.retryAfterMs !== undefined

@@ -48,6 +48,6 @@ export function websocketWorkers({ patienceMs = 10_000, ...options }: WebSocketW
 function refuse(socket: WebSocket, error: unknown, log: Log): void {
   if (error instanceof UnreadableMessage || (error instanceof FaultError && error.fault.kind === 'invalid'))
     return socket.close(CLOSE.policy, closeReason(error.message))
-  log.error({ err: error }, 'message of a worker failed')
+  log.error({ err: error }, 'cannot handle a message of a worker')
   socket.close(CLOSE.bug)
 }

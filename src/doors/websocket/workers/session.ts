@@ -255,7 +255,7 @@ export class SocketWorker {
     const { attemptId } = given
     desk.finished({ worker, attemptId }, report).then(
       (taken) => this.#ack(given, taken),
-      (error: unknown) => log.error({ worker, attempt: attemptId, err: error }, 'result of a worker was not taken'),
+      (error: unknown) => log.error({ worker, attempt: attemptId, err: error }, 'cannot record the result of a worker'),
     )
   }
 

@@ -41,7 +41,7 @@ export function callbackSender(options: CallbackDeskOptions): CallbackSender {
   // The body is made right before the request: many callbacks may wait, and each may be long.
   const turns = byTurns<string>({ mostAtOnce, mostPerHost: MOST_PER_HOST }, async (task, host) => {
     const again = await deliver(task).catch((error: unknown) => {
-      if (!isStopped) messages.error({ err: error, task }, 'a callback could not be prepared or recorded')
+      if (!isStopped) messages.error({ err: error, task }, 'cannot prepare or record a callback')
       return delaysMs[0] ?? SECOND
     })
     if (again === undefined) known.delete(task)
@@ -58,7 +58,7 @@ export function callbackSender(options: CallbackDeskOptions): CallbackSender {
     await log.tried(task, { at, ms: Math.round(clock.monotonic() - from), status, problem })
     const delayMs = problem === undefined ? undefined : delaysMs[attempt - 1]
     if (delayMs !== undefined) return delayMs
-    if (problem !== undefined) messages.warn({ task, problem }, 'a callback was given up')
+    if (problem !== undefined) messages.warn({ task, problem }, 'callback not delivered, giving up')
     await log.settle(task, problem === undefined ? 'delivered' : 'given-up', clock.now())
   }
   const later = (ms: number, act: () => void): void => {
