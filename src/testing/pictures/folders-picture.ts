@@ -1,4 +1,5 @@
 import { arrow, type Box, box, note, svg } from './svg.ts'
+import { untangled } from './untangle.ts'
 
 /** The folders that each folder may import. */
 export type Arrows = Readonly<Record<string, readonly string[]>>
@@ -22,7 +23,7 @@ export function foldersPicture(arrows: Arrows, ground: readonly string[]): strin
   )
   const levels = levelsOf(plain)
   const ways = names.flatMap((from) => reduced(plain, from).map((to) => wayOf(from, to, levels)))
-  const boxes = placed(ordered(levels, ways))
+  const boxes = placed(untangled(ordered(levels, ways), ways))
   const shapes = ways.map((way) => arrow(curveThrough(way.map((name) => boxes.get(name) as Box))))
   for (const name of names) shapes.push(box(boxes.get(name) as Box, `${name}/`))
   const bottom = TOP + levels.length * ROW
