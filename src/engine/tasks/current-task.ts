@@ -1,5 +1,4 @@
-import { sameFencing } from '../../model/fencing.ts'
-import type { Attempt } from '../../scheduler/model/events.ts'
+import { type AttemptName, sameFencing } from '../../model/fencing.ts'
 import type { LiveTask } from './live-task.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
@@ -7,7 +6,7 @@ import type { TaskRegistry } from './task-registry.ts'
 export function currentTask(
   { tasks }: Pick<TaskRegistry, 'tasks'>,
   worker: string,
-  { task: id, fencing }: Attempt,
+  { task: id, fencing }: AttemptName,
 ): LiveTask | undefined {
   const task = tasks.get(id)
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined

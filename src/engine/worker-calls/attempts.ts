@@ -1,6 +1,6 @@
 import { invalid } from '../../base/fault.ts'
 import { type Fencing, parseAttemptId } from '../../model/fencing.ts'
-import type { Attempt, AttemptEnd } from '../../scheduler/model/events.ts'
+import type { AttemptEnd, AttemptRef } from '../../scheduler/model/events.ts'
 import { sendInputs } from '../inputs/send-inputs.ts'
 import type { EngineState } from '../state/engine-state.ts'
 import { currentTask } from '../tasks/current-task.ts'
@@ -8,7 +8,13 @@ import { absent, exhausted, shortened, unavailable } from '../tasks/faults.ts'
 import type { LiveTask, Report } from '../tasks/live-task.ts'
 import { OutputRing } from '../tasks/output-ring.ts'
 import { newLink, type WorkerLink } from '../workers/worker-link.ts'
-import type { AttemptReport, WorkerDescription, WorkerPulse, WorkerSession, WorkersWord } from '../workers/worker-session.ts'
+import type {
+  AttemptReport,
+  WorkerDescription,
+  WorkerPulse,
+  WorkerSession,
+  WorkersWord,
+} from '../workers/worker-session.ts'
 import { noteNames } from './offered-names.ts'
 
 const MOST_ATTEMPTS_LISTED = 100_000

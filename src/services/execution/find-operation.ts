@@ -1,6 +1,6 @@
 import { FaultError } from '../../base/fault.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { OperationStatus } from '../../engine/status.ts'
+import type { OperationStatus } from '../../engine/tasks/status.ts'
 import type { Caller } from '../../model/caller.ts'
 import { parseOperationName } from '../../wire/google/operations.ts'
 import { ACTION_ORIGIN } from '../../wire/tasks/task-spec.ts'

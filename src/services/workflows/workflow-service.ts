@@ -2,12 +2,13 @@ import type { Digest } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { Caller } from '../../model/caller.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
-import type { Stager } from '../../stagers/stager.ts'
-import type { TreeStore } from '../../stagers/tree-store.ts'
-import type { BlobStore } from '../../storage/blob-store.ts'
-import type { WorkflowDriver } from './driver/driver.ts'
-import type { StepGrid } from './driver/step-grid.ts'
-import type { StepStatus, WorkflowRunHead, WorkflowRunRequest, WorkflowRunState, WorkflowRunStatus } from './driver/workflow-run.ts'
+import type {
+  StepStatus,
+  WorkflowRunHead,
+  WorkflowRunRequest,
+  WorkflowRunState,
+  WorkflowRunStatus,
+} from './driver/workflow-run.ts'
 import { blobsNamedBy, filesIn } from './named-blobs.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunEventListener } from './run-events.ts'

@@ -1,4 +1,5 @@
-import type { Service, Outgoing, ServerCall, ServerStreamingMethod } from '../../../grpc/service.ts'
+import type { OperationStatus } from '../../../engine/tasks/status.ts'
+import type { Outgoing, ServerCall, ServerStreamingMethod, Service } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
 import { noNetwork } from '../../../model/properties/network-grants.ts'
 import { executeAction } from '../../../services/execution/execute-action.ts'

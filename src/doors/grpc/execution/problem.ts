@@ -1,5 +1,5 @@
 import { FaultError } from '../../../base/fault.ts'
-import type { OperationEnd } from '../../../engine/status.ts'
+import type { OperationEnd } from '../../../engine/tasks/status.ts'
 import { STATUS } from '../../../grpc/status.ts'
 import { formatOperationName } from '../../../wire/google/operations.ts'
 import { type StatusReport, statusFromProto } from '../../../wire/google/status.ts'

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { digestListOf } from '../../../base/digest-list.ts'
 import { formatDigest } from '../../../base/digest-text.ts'
 import { digestOf } from '../../../base/hashing/hash-of.ts'
-import { fileLocation, treeLocation } from '../../../model/cas-location.ts'
 import { memoryStore } from '../../../storage/memory-store.ts'
 import { smallFiles } from './output-files.ts'
 
