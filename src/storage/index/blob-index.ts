@@ -7,9 +7,9 @@
  * Nothing is allocated per blob, nothing is ever copied whole, and no call takes longer than spreading one group of
  * two thousand entries. Memory is not given back; removed records are used again.
  *
- * A record's number is its blob's until the blob is removed, and may be another's after that: who holds a number over
- * an await looks the blob up again, or compares. Of a hash the first 32 bytes are kept. The whole key is in the record
- * header in the pack, which has the last word.
+ * A record number belongs to one blob until the blob is removed, and may be reused after that: code that keeps a number
+ * across an await looks the blob up again, or compares the key. The first 32 bytes of a hash are stored here. The whole
+ * key is in the record header in the pack, which is authoritative.
  *
  * There is one writer. The buffers are shared, so that other threads may read them one day. Then this holds for them:
  * a word is never torn, records never move, and a record that holds the key it was looked up by was that blob's. No

@@ -16,9 +16,9 @@ export interface UpstreamActionCacheOptions {
 const SERVICE = '/build.bazel.remote.execution.v2.ActionCache'
 
 /**
- * Results of actions at another server of the Remote Execution API. It may add to a result that it is given (who made
- * it), keeps only what is one, and answers only with those whose blobs it holds. A result cannot be checked against its
- * name as a blob can: whoever reads from an upstream believes it.
+ * Action results at another server of the Remote Execution API. That server may add metadata to a result, stores only
+ * valid results, and returns only results whose blobs it has. A result cannot be verified against its key, so readers
+ * of an upstream must trust it.
  */
 export const upstreamActionCache = ({ upstream, instanceThere }: UpstreamActionCacheOptions): ActionCache => ({
   async get(instance, action) {

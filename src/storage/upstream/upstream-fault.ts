@@ -6,9 +6,9 @@ import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
 const RETRY_AFTER_MS = 1000
 
 /**
- * What went wrong at the upstream, in words for our own callers. That it took too long or gave up is no fault of the
- * caller's, so neither becomes `late` or `cancelled`: to them the upstream is simply not there. That it turns us away
- * says nothing about the caller either, who therefore is not asked to say who they are.
+ * Translates a failure of the upstream for our callers. Its deadline and cancellation errors become `unavailable`,
+ * because the caller did not cause them. Its authentication errors do as well: the caller's own credentials are not in
+ * question.
  */
 export function upstreamFault(error: unknown, signal?: AbortSignal): FaultError {
   if (error instanceof FaultError) return error
