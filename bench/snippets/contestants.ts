@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { systemClock } from '../../src/app/process/clock.ts'
-import type { NewSnippet, SnippetView } from '../../src/client/snippets/snippet-answers.ts'
+import type { NewSnippet, SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import { snippetsClient } from '../../src/client/snippets/snippets.ts'
 import { loadLanguages } from '../../src/languages/load-languages.ts'
 import type { Child } from '../child.ts'
@@ -48,7 +48,7 @@ export const onGrid =
   (
     url: string,
     taskFor: (number: number) => NewSnippet,
-    isRight: (task: SnippetView) => boolean = () => true,
+    isRight: (task: SnippetTaskView) => boolean = () => true,
   ): Contestant =>
   async (times) => {
     const client = snippetsClient({ url, clock: systemClock })

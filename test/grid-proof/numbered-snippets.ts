@@ -1,4 +1,4 @@
-import type { NewSnippet, SnippetView } from '../../src/client/snippets/snippet-answers.ts'
+import type { NewSnippet, SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import type { Random } from '../../src/testing/random-source.ts'
 
 /** A program that prints its own number, so that whose result is whose can be told. */
@@ -7,7 +7,7 @@ export interface NumberedSnippet {
   readonly kind: string
   readonly task: NewSnippet
   /** In words, what is wrong with its end; undefined when it is as it must be. */
-  wrong(told: SnippetView): string | undefined
+  wrong(told: SnippetTaskView): string | undefined
 }
 
 interface Kind {
@@ -87,7 +87,7 @@ function kindAt(place: number): Kind {
   throw new Error('the shares are less than a hundred')
 }
 
-function wrongWith({ name, ends }: Kind, number: number, told: SnippetView): string | undefined {
+function wrongWith({ name, ends }: Kind, number: number, told: SnippetTaskView): string | undefined {
   const { status, exitCode, verdict } = { status: 'completed', exitCode: undefined, verdict: undefined, ...ends }
   const { result } = told
   const isPrinted = result?.output === `${number}\n` || (name === 'endless' && (result?.output ?? '') === '')

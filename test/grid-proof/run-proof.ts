@@ -1,6 +1,6 @@
 /** Many snippets at once on workers of three kinds, one of which is killed; and what must hold after it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SnippetView } from '../../src/client/snippets/snippet-answers.ts'
+import type { SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import type { SnippetsClient } from '../../src/client/snippets/snippets.ts'
 import { isOver } from '../../src/model/snippet.ts'
 import { randomFrom } from '../../src/testing/random-source.ts'
@@ -59,7 +59,7 @@ export async function runProof({ snippets: count, concurrent, seed, folder }: Pr
 }
 
 interface Load {
-  readonly told: ReadonlyMap<NumberedSnippet, SnippetView>
+  readonly told: ReadonlyMap<NumberedSnippet, SnippetTaskView>
   readonly failures: readonly string[]
   readonly over: Promise<unknown>
   /** Runs one more snippet to its end. */
@@ -68,7 +68,7 @@ interface Load {
 
 /** Each of so many callers brings one snippet after the other, and waits for its end before the next. */
 function startLoad(client: SnippetsClient, snippets: readonly NumberedSnippet[], concurrent: number): Load {
-  const told = new Map<NumberedSnippet, SnippetView>()
+  const told = new Map<NumberedSnippet, SnippetTaskView>()
   const failures: string[] = []
   const queue = snippets.values()
   const bring = async (snippet: NumberedSnippet): Promise<void> => {
@@ -103,9 +103,9 @@ function startFillers({ bring }: Load, firstNumber: number, run: string) {
 }
 
 /** By its stream of events, which must have one end. */
-async function followed(client: SnippetsClient, { task }: NumberedSnippet): Promise<SnippetView> {
+async function followed(client: SnippetsClient, { task }: NumberedSnippet): Promise<SnippetTaskView> {
   const { taskId } = await client.submit(task)
-  const ends: SnippetView[] = []
+  const ends: SnippetTaskView[] = []
   for await (const event of client.events(taskId)) if (event.event === 'end') ends.push(event.task)
   const [end] = ends
   if (end === undefined || ends.length > 1) throw new Error(`its stream of events has ${ends.length} ends`)
@@ -204,7 +204,7 @@ async function recordWrong({ client }: ThreeWays, run: string, told: Load['told'
 
 function summaryOf(told: Load['told']): string {
   const all = [...told.values()]
-  const count = (is: (task: SnippetView) => boolean): number => all.filter(is).length
+  const count = (is: (task: SnippetTaskView) => boolean): number => all.filter(is).length
   const ways = WAYS.map((way) => `${way} ${count(({ assignedClient }) => assignedClient === workerName(way))}`)
   const states = [...new Set(all.map(({ status }) => status))].map(
     (state) => `${count((t) => t.status === state)} ${state}`,

@@ -5,7 +5,7 @@ import type {
   LanguageView,
   NewSnippet,
   SnippetListPage,
-  SnippetView,
+  SnippetTaskView,
   SubmittedTask,
 } from '../../src/client/snippets/snippet-answers.ts'
 import type { LanguagesAnswer, ListAnswer, SubmittedAnswer, TaskAnswer } from '../../src/doors/http/snippets/answers.ts'
@@ -22,8 +22,8 @@ type Plain<T> = T extends readonly (infer Element)[]
 type Optional<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T]
 
 test('what the client is told is what the API answers', () => {
-  expectTypeOf<Plain<SnippetView>>().toEqualTypeOf<Plain<TaskAnswer>>()
-  expectTypeOf<Optional<SnippetView>>().toEqualTypeOf<Optional<TaskAnswer>>()
+  expectTypeOf<Plain<SnippetTaskView>>().toEqualTypeOf<Plain<TaskAnswer>>()
+  expectTypeOf<Optional<SnippetTaskView>>().toEqualTypeOf<Optional<TaskAnswer>>()
   expectTypeOf<Plain<SnippetListPage>>().toEqualTypeOf<Plain<ListAnswer>>()
   expectTypeOf<Plain<SubmittedTask>>().toEqualTypeOf<Plain<SubmittedAnswer>>()
   expectTypeOf<Plain<LanguageView>[]>().toEqualTypeOf<Plain<LanguagesAnswer['languages']>>()

@@ -1,6 +1,6 @@
 /** What was compiled once is not compiled again, told by nothing but what the API answers. */
 import { expect, test } from 'vitest'
-import type { SnippetView } from '../../src/client/snippets/snippet-answers.ts'
+import type { SnippetTaskView } from '../../src/client/snippets/snippet-answers.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { type CodeServer, codeServer, codeWorker, offering, ownFolder } from './code-grid.ts'
 
@@ -26,7 +26,7 @@ async function gridWith(language: string, protocol?: 'grpc' | 'http', folder = o
 }
 
 /** Which stages there were, and whether they ran. */
-const stagesOf = ({ result }: SnippetView) => result?.stages.map(({ name, cached = false }) => ({ name, cached }))
+const stagesOf = ({ result }: SnippetTaskView) => result?.stages.map(({ name, cached = false }) => ({ name, cached }))
 
 const COMPILED = [
   { name: 'compile', cached: false },
@@ -38,7 +38,7 @@ const FOUND = [
 ]
 
 async function compilesOnce(server: CodeServer, program: typeof DOUBLING, inputs: readonly [string, string][]) {
-  const told: SnippetView[] = []
+  const told: SnippetTaskView[] = []
   for (const [stdin] of inputs) told.push(await server.client.run({ ...program, stdin }))
   expect(told.map(({ result }) => result?.output)).toEqual(inputs.map(([, output]) => output))
   expect(told.map(stagesOf)).toEqual(inputs.map((_, at) => (at === 0 ? COMPILED : FOUND)))

@@ -64,7 +64,7 @@ export type {
   NewSnippet,
   NewSnippetFile,
   SnippetResultView,
-  SnippetView,
+  SnippetTaskView,
   SubmittedTask,
   TaskEvent,
   TaskLimits,

@@ -53,7 +53,7 @@ export interface SubmittedTask {
   readonly estimatedTime: string
 }
 
-export interface SnippetView {
+export interface SnippetTaskView {
   readonly taskId: string
   readonly status: SnippetState
   readonly language: string
@@ -116,7 +116,7 @@ export interface SnippetListQuery {
 }
 
 export interface SnippetListPage {
-  readonly tasks: readonly SnippetView[]
+  readonly tasks: readonly SnippetTaskView[]
   readonly nextCursor?: string
 }
 
@@ -130,9 +130,9 @@ export interface LanguageView {
 }
 
 export type TaskEvent =
-  | { readonly event: 'state'; readonly task: SnippetView }
+  | { readonly event: 'state'; readonly task: SnippetTaskView }
   | { readonly event: 'output'; readonly output: OutputFileView }
-  | { readonly event: 'end'; readonly task: SnippetView }
+  | { readonly event: 'end'; readonly task: SnippetTaskView }
 
 export interface OutputFileView {
   readonly stream: 'stdout' | 'stderr'

@@ -7,7 +7,7 @@ import type {
   OutputFileView,
   SnippetListPage,
   SnippetListQuery,
-  SnippetView,
+  SnippetTaskView,
   SubmittedTask,
   TaskEvent,
 } from './snippet-answers.ts'
@@ -23,12 +23,12 @@ export interface SnippetsClientOptions {
 export interface SnippetsClient {
   submit(task: NewSnippet, signal?: AbortSignal): Promise<SubmittedTask>
   /** Submits it and stays until it is over. */
-  run(task: NewSnippet, signal?: AbortSignal): Promise<SnippetView>
-  get(id: string, signal?: AbortSignal): Promise<SnippetView>
+  run(task: NewSnippet, signal?: AbortSignal): Promise<SnippetTaskView>
+  get(id: string, signal?: AbortSignal): Promise<SnippetTaskView>
   /** Until it is over. */
-  wait(id: string, signal?: AbortSignal): Promise<SnippetView>
+  wait(id: string, signal?: AbortSignal): Promise<SnippetTaskView>
   list(query?: SnippetListQuery, signal?: AbortSignal): Promise<SnippetListPage>
-  cancel(id: string, signal?: AbortSignal): Promise<SnippetView>
+  cancel(id: string, signal?: AbortSignal): Promise<SnippetTaskView>
   rerun(id: string, signal?: AbortSignal): Promise<SubmittedTask>
   /** Ends with the task; resumes after a lost connection. */
   events(id: string, signal?: AbortSignal): AsyncGenerator<TaskEvent, void>
@@ -80,16 +80,16 @@ export function snippetsClient({ url, token, clock }: SnippetsClientOptions): Sn
     return (await dataIn(response)) as T
   }
   const of = (id: string, rest = ''): string => `${TASKS}/${encodeURIComponent(id)}${rest}`
-  const wait = async (id: string, signal?: AbortSignal): Promise<SnippetView> => {
+  const wait = async (id: string, signal?: AbortSignal): Promise<SnippetTaskView> => {
     for (;;) {
-      const task = await ask<SnippetView>('GET', of(id, `?${LONG}`), withSignal(signal))
+      const task = await ask<SnippetTaskView>('GET', of(id, `?${LONG}`), withSignal(signal))
       if (isOver({ state: task.status })) return task
     }
   }
   return {
     submit: (body, signal) => ask('POST', TASKS, { body, ...withSignal(signal) }),
     async run(body, signal) {
-      const task = await ask<SnippetView>('POST', `${TASKS}?${LONG}`, { body, ...withSignal(signal) })
+      const task = await ask<SnippetTaskView>('POST', `${TASKS}?${LONG}`, { body, ...withSignal(signal) })
       return isOver({ state: task.status }) ? task : await wait(task.taskId, signal)
     },
     get: (id, signal) => ask('GET', of(id), withSignal(signal)),
@@ -165,5 +165,5 @@ async function* followed(
 function taskEvent(event: string, data: string): TaskEvent {
   const told: unknown = JSON.parse(data)
   if (event === 'output') return { event, output: told as OutputFileView }
-  return { event: event === 'end' ? 'end' : 'state', task: told as SnippetView }
+  return { event: event === 'end' ? 'end' : 'state', task: told as SnippetTaskView }
 }

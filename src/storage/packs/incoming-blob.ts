@@ -41,13 +41,13 @@ export interface IncomingTools {
   isHeld(key: Key): boolean
   /** A file of its own is in place. */
   admitSolo(header: RecordHeader, number: number, bytes: number): void
-  readonly gathering: Gathering
+  readonly gathering: UploadMemory
   /** Bytes that are being written to disk. */
   wrote(bytes: number): void
 }
 
 /** The memory of all uploads together. */
-export class Gathering {
+export class UploadMemory {
   readonly #maxBytes: number
   #bytes = 0
   readonly spare: Buffer[] = []

@@ -20,7 +20,7 @@ import { tagOf } from '../index/tag.ts'
 import { Catalogue } from './catalogue.ts'
 import { DiskSpace } from './disk-space.ts'
 import type { FileLayer } from './file-layer.ts'
-import { Gathering, type IncomingTools } from './incoming-blob.ts'
+import { type IncomingTools, UploadMemory } from './incoming-blob.ts'
 import { INDEX, IndexJournal } from './index-journal.ts'
 import type { PackEvents } from './pack-events.ts'
 import { INCOMING, PACKS, type Pack, PackSet, SOLO } from './pack-set.ts'
@@ -253,7 +253,7 @@ class OpenStore {
       durability: this.#options.durability,
       soloBytes: this.#options.soloBytes,
       room: this.#room,
-      gathering: new Gathering(this.#options.gatherBytes),
+      gathering: new UploadMemory(this.#options.gatherBytes),
       isHeld: (key) => this.#catalogue.holds(key),
       admitSolo: (header, number, bytes) => this.#admitSolo(header, number, bytes),
       wrote: (bytes) => this.#wrote(bytes),

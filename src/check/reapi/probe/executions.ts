@@ -20,7 +20,7 @@ export interface TestAction {
   readonly root?: re.DeepPartial<re.Directory>
 }
 
-export type ExecuteOptions = Partial<Omit<re.ExecuteRequest, 'actionDigest'>>
+export type ExecuteFields = Partial<Omit<re.ExecuteRequest, 'actionDigest'>>
 
 /** A stream of operations under way. */
 export interface OperationStream {
@@ -51,16 +51,16 @@ export interface CompletedExecution {
 export interface Executions {
   /** Uploads an action with its inputs and returns its digest. */
   store(action: TestAction): Promise<re.Digest>
-  open(actionDigest: re.Digest | undefined, request?: ExecuteOptions, options?: CallOptions): OperationStream
+  open(actionDigest: re.Digest | undefined, request?: ExecuteFields, options?: CallOptions): OperationStream
   /** Bytes as they are, for messages that no codec would make. */
   openRaw(message: Uint8Array): OperationStream
   wait(name: string): OperationStream
   /** Executes to the end, whatever it is. */
   end(following: OperationStream): Promise<ExecutionEnd>
   /** Executes an action, or the action of this digest, to its result; anything else is a failure. */
-  run(action: TestAction | re.Digest, request?: ExecuteOptions, options?: CallOptions): Promise<CompletedExecution>
+  run(action: TestAction | re.Digest, request?: ExecuteFields, options?: CallOptions): Promise<CompletedExecution>
   /** Uploads and executes the action, and returns how it ended. */
-  try(action: TestAction | re.Digest, request?: ExecuteOptions): Promise<ExecutionEnd>
+  try(action: TestAction | re.Digest, request?: ExecuteFields): Promise<ExecutionEnd>
 }
 
 export interface ExecutionsOptions {
