@@ -12,7 +12,7 @@ export async function closeEngine(engine: EngineState): Promise<void> {
   }
   await engine.writes.idle()
   const error = unavailable('the server is stopping')
-  for (const task of [...engine.registry.tasks.values()]) {
+  for (const task of [...engine.live.tasks.values()]) {
     for (const operation of operationsOf(task)) {
       operation.submitter?.reject(error)
       operation.submitter = undefined

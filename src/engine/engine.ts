@@ -1,4 +1,3 @@
-import type { Awaitable } from '../model/awaitable.ts'
 import type { Caller } from '../model/caller.ts'
 import type { InputEvent } from '../model/live-input.ts'
 import type { HistoryPage, HistoryQuery } from '../storage/journal/journal.ts'
@@ -20,6 +19,7 @@ import {
 import { submit } from './requests/submit.ts'
 import { holdKeptOutputs, keepForgetting } from './retention.ts'
 import type { EngineOptions } from './state/engine-options.ts'
+import type { Awaitable } from './tasks/awaitable.ts'
 import type { Watcher } from './tasks/live-task.ts'
 import type { OutputListener } from './tasks/output-ring.ts'
 import type { OperationStatus } from './tasks/status.ts'
@@ -102,7 +102,7 @@ export async function createEngine(options: EngineOptions): Promise<LocalEngine>
       await engine.journal.record([{ kind: 'offered', names: [] }], 'power') // an empty fact: only its sync matters
     },
     watch: (_caller, operation, watcher) =>
-      engine.watches.watch(operation, engine.registry.operations.get(operation), watcher),
+      engine.watches.watch(operation, engine.live.operations.get(operation), watcher),
     cancel: (_caller, operation, wish) => cancel(engine, operation, wish),
     hold: (_caller, operation) => hold(engine, operation),
     leave: (_caller, operation) => leave(engine, operation),

@@ -78,7 +78,7 @@ function schedulerOf(options: EngineOptions, recovered: Recovered, { tasks, star
 
 type Objects = Pick<
   EngineState,
-  'registry' | 'recorder' | 'writes' | 'repair' | 'watches' | 'waiters' | 'links' | 'lost' | 'formerLeases' | 'timers'
+  'live' | 'recorder' | 'writes' | 'repair' | 'watches' | 'waiters' | 'links' | 'lost' | 'formerLeases' | 'timers'
 >
 
 /** `engine` is called later only: the objects call back into the engine that they are part of. */
@@ -114,7 +114,7 @@ function objectsOf(options: EngineOptions, epoch: number, engine: () => EngineSt
         engine().dispatch()
       },
     }),
-    registry: taskRegistry({ epoch, onRemoved: waiting.forget }),
+    live: taskRegistry({ epoch, onRemoved: waiting.forget }),
     watches: createWatches({ journal, log, waiters: waiting }),
     links: workerLinks(log),
     lost: lostWorkers(),

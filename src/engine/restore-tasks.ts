@@ -43,7 +43,7 @@ function restore(engine: EngineState, { record, opened }: Reopened): void {
   }
   const { order, spec } = opened
   const task = liveTaskOf(engine, record, { order, spec })
-  engine.registry.add(task)
+  engine.live.add(task)
   for (const operation of operationsOf(task)) engine.waiters.awaitWatcher(operation)
   if (task.hasRoots) engine.roots?.hold(task.id, 'inputs', order.roots ?? [])
   engine.events.push(restoreEvent(engine, record, { task, order }))

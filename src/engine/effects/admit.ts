@@ -12,23 +12,23 @@ const RETRY_AFTER_MS = 1000
 
 /** The same is under way: the operation waits for that, under its own name. */
 export function join(engine: EngineState, { task: id, submitted }: Merged): void {
-  const task = engine.registry.tasks.get(id)
-  const copy = engine.registry.tasks.get(submitted)
+  const task = engine.live.tasks.get(id)
+  const copy = engine.live.tasks.get(submitted)
   if (task === undefined || copy === undefined) return
   const { first } = copy
-  engine.registry.tasks.delete(submitted)
+  engine.live.tasks.delete(submitted)
   if (copy.hasRoots) engine.roots?.release(submitted, 'inputs')
   const operation = newOperation(task, first)
   if (task.merged === undefined) task.merged = [operation]
   else task.merged.push(operation)
-  engine.registry.operations.set(operation.name, operation)
+  engine.live.operations.set(operation.name, operation)
   if (operation.durability === 'power') task.durability = 'power'
   task.meter.merged()
   engine.recorder.mark(task)
 }
 
 export function refuseAdmission(engine: EngineState, task: LiveTask, refused: Refused): void {
-  engine.registry.remove(task)
+  engine.live.remove(task)
   if (task.hasRoots) engine.roots?.release(task.id, 'inputs')
   engine.meter.refused(refused.why)
   task.first.submitter?.reject(refusal(engine, task, refused))

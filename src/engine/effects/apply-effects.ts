@@ -25,7 +25,7 @@ export function carryOut(engine: EngineState, effect: Effect): void {
     case 'merged':
       return join(engine, effect)
   }
-  const task = engine.registry.tasks.get(effect.task)
+  const task = engine.live.tasks.get(effect.task)
   if (task !== undefined) changeTask(engine, task, effect)
 }
 
@@ -130,7 +130,7 @@ function finish(engine: EngineState, task: LiveTask, effect: Of<'finished'>): vo
   else endLease(engine, task)
   task.worker = worker // who had it last, and what its result came under
   task.fencing = fencing
-  if (task.record === 'refused') engine.registry.tasks.delete(task.id)
+  if (task.record === 'refused') engine.live.tasks.delete(task.id)
   bringHome(engine, task, ending)
 }
 
@@ -166,7 +166,7 @@ function supersede(task: LiveTask, { fencing, worker }: Of<'superseded'>): void 
 }
 
 function stop(engine: EngineState, { task: id, worker, fencing, why }: Of<'stop'>): void {
-  const task = engine.registry.tasks.get(id)
+  const task = engine.live.tasks.get(id)
   const isCurrent = task?.fencing !== undefined && sameFencing(task.fencing, fencing)
   if (isCurrent && !task.isDelivered) {
     // The worker never heard of it, so there is nobody who could confirm.

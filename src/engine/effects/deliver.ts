@@ -98,7 +98,7 @@ function handOver(engine: EngineState, link: WorkerLink): void {
 
 function giveBack(engine: EngineState, { description: { worker } }: WorkerLink, leases: readonly TaskLease[]): void {
   for (const { task } of leases) {
-    const fencing = engine.registry.tasks.get(task)?.fencing
+    const fencing = engine.live.tasks.get(task)?.fencing
     if (fencing !== undefined)
       engine.events.push({
         kind: 'returned',

@@ -42,7 +42,7 @@ export function conclude(engine: EngineState, task: LiveTask): void {
 }
 
 function wake(engine: EngineState, task: LiveTask, ending: Ending): void {
-  engine.registry.retire(task)
+  engine.live.retire(task)
   const ranFrom = task.startedAt ?? task.assignedAt
   task.meter.ended(ending.state, ranFrom === undefined ? undefined : ending.at - ranFrom)
   answerReports(task, 'applied')

@@ -60,7 +60,7 @@ function endIsDurable(engine: EngineState, task: LiveTask, late: readonly string
 function giveWay(engine: EngineState, task: LiveTask): void {
   engine.log.error({ task: task.id }, 'server closed before the end of a task was recorded')
   moveRecord(task, 'supersede')
-  engine.registry.remove(task)
+  engine.live.remove(task)
   if (task.hasRoots) engine.roots?.release(task.id, 'inputs')
   answerReports(task, 'superseded')
   for (const operation of operationsOf(task)) engine.watches.lookUp(operation)
@@ -90,19 +90,19 @@ function refuse(engine: EngineState, task: LiveTask, error: FaultError): void {
   if (canMoveRecord(task, 'refuse')) moveRecord(task, 'refuse')
   task.held = undefined
   engine.meter.refused('journal')
-  engine.registry.remove(task)
+  engine.live.remove(task)
   if (task.hasRoots) engine.roots?.release(task.id, 'inputs')
   answerReports(task, 'superseded')
   for (const operation of operationsOf(task)) rejectCaller(engine, operation, error)
   if (task.ending !== undefined) return
-  engine.registry.tasks.set(task.id, task) // until the scheduler has let go of it too
+  engine.live.tasks.set(task.id, task) // until the scheduler has let go of it too
   engine.events.push({ kind: 'cancel', task: task.id, what: 'the journal did not take it' })
 }
 
 function refuseJoining(engine: EngineState, operation: Operation, error: FaultError): void {
   const { task, name } = operation
   engine.meter.refused('journal')
-  engine.registry.operations.delete(name)
+  engine.live.operations.delete(name)
   task.merged = task.merged?.filter((one) => one !== operation)
   rejectCaller(engine, operation, error)
   engine.events.push({ kind: 'leave', task: task.id, waiter: name })

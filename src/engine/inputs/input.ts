@@ -15,7 +15,7 @@ const RETRY_AFTER_MS = 1000
 
 /** The bytes are copied. */
 export function input(engine: EngineState, name: string, event: InputEvent): Promise<void> {
-  const operation = engine.registry.operations.get(name)
+  const operation = engine.live.operations.get(name)
   if (operation === undefined) return Promise.reject(absent(`no open operation is named ${shortened(name)}`))
   const { task } = operation
   if (task.ending !== undefined || isCancelled(operation)) return Promise.resolve()
@@ -35,7 +35,7 @@ export function input(engine: EngineState, name: string, event: InputEvent): Pro
 
 /** A worker's word for an attempt that does not count is nothing to us. */
 export function inputTaken(engine: EngineState, { worker, attemptId }: WorkersWord, number: number): void {
-  const task = currentTask(engine.registry, worker, parseAttemptId(attemptId))
+  const task = currentTask(engine.live, worker, parseAttemptId(attemptId))
   const line = task && lineOf(task)
   if (line === undefined) return
   const left = line.waiting.findIndex((one) => one.number > number)

@@ -103,15 +103,7 @@ export function recorder(options: RecorderOptions): Recorder {
     flushStarted: starts.flush,
     recordLate(late, task) {
       if (task !== undefined && (task.ending !== undefined || task.record !== 'durable')) return
-      const call = new RecordCall(task === undefined ? [] : [task], NO_HOOKS)
-      // The journal tells a late end from the true one by the lease on record. So the lease goes in the same call: if an
-      // earlier call failed, the late end must not pass for the true one.
-      if (task !== undefined) {
-        forgetGiven(task)
-        addFacts(call, task, now())
-      }
-      call.facts.push({ kind: 'finished', ...late, at: clock.now() })
-      void send(call)
+      void send(lateCall({ ...late, at: clock.now() }, task, now()))
     },
   }
 }
@@ -141,4 +133,18 @@ function deferredStarts(
     },
     flush,
   }
+}
+
+/**
+ * The journal tells a late end from the true one by the lease on record. So the lease goes in the same call: if an earlier
+ * call failed, the late end must not pass for the true one.
+ */
+function lateCall(late: LateEnd & { readonly at: number }, task: LiveTask | undefined, now: number): RecordCall {
+  const call = new RecordCall(task === undefined ? [] : [task], NO_HOOKS)
+  if (task !== undefined) {
+    forgetGiven(task)
+    addFacts(call, task, now)
+  }
+  call.facts.push({ kind: 'finished', ...late })
+  return call
 }

@@ -19,7 +19,7 @@ export async function answerFromCache(
   const { instance, invocation = '', priority = 0, origin, actionKey, properties = [] } = submission
   const { needsWaiter = false, note, spec } = submission
   const operation = submission.operation ?? engine.newId()
-  const task = engine.registry.newTaskId()
+  const task = engine.live.newTaskId()
   const at = engine.clock.now()
   const durability = 'process'
   const what = 'the cache had it'

@@ -18,7 +18,7 @@ export async function cancel(
   name: string,
   { forAll = false, what }: CancelWish = {},
 ): Promise<void> {
-  const operation = engine.registry.operations.get(name)
+  const operation = engine.live.operations.get(name)
   if (operation === undefined) {
     if ((await engine.journal.find(name)) === undefined) throw absent(`no operation is named ${shortened(name)}`)
     return
@@ -49,7 +49,7 @@ function noteOver(engine: EngineState, operation: Operation): void {
 
 /** From now on it needs no watcher. False when it is over, or unknown. */
 export function hold(engine: EngineState, name: string): boolean {
-  const operation = engine.registry.operations.get(name)
+  const operation = engine.live.operations.get(name)
   if (operation === undefined || isCancelled(operation) || operation.task.ending !== undefined) return false
   operation.needsWaiter = false
   engine.waiters.takeUp(operation)
@@ -61,7 +61,7 @@ export function hold(engine: EngineState, name: string): boolean {
  * again by `hold` or a watcher, and after a restart it counts as before: for good is `cancel`.
  */
 export function leave(engine: EngineState, name: string): boolean {
-  const operation = engine.registry.operations.get(name)
+  const operation = engine.live.operations.get(name)
   if (operation === undefined || operation.attendance !== 'waiting' || operation.task.ending !== undefined) return false
   operation.needsWaiter = true
   engine.waiters.lapse(operation)

@@ -49,6 +49,6 @@ const leftOf = (text: string | undefined, { operations }: TaskRecord): number =>
 
 function statusOf(engine: EngineState, record: TaskRecord, at: number): OperationStatus {
   const name = record.operations[at]?.name ?? record.operation
-  const live = engine.registry.operations.get(name)
+  const live = engine.live.operations.get(name)
   return live === undefined ? recordedStatus(name, record) : liveStatus(live)
 }

@@ -18,14 +18,14 @@ export interface EngineFigures extends Figures {
 
 export const figuresOf = (engine: EngineState): EngineFigures => ({
   ...engine.scheduler.figures(),
-  operations: engine.registry.operations.size,
+  operations: engine.live.operations.size,
   watches: engine.watches.count,
   unsettled: engine.repair.size,
   journalTrouble: engine.repair.trouble?.error.message,
 })
 
 export async function find(engine: EngineState, name: string): Promise<OperationStatus | undefined> {
-  const operation = engine.registry.operations.get(name)
+  const operation = engine.live.operations.get(name)
   if (operation !== undefined) return liveStatus(operation)
   const record = await engine.journal.find(name)
   return record && recordedStatus(name, record)
@@ -49,7 +49,7 @@ export async function listOperations(
   const { records = [], next } = await engine.journal.list({ ...query, whole: true }, cursor)
   const operations: OperationStatus[] = []
   for (const record of records) {
-    const live = engine.registry.operations.get(record.operation)
+    const live = engine.live.operations.get(record.operation)
     operations.push(live === undefined ? recordedStatus(record.operation, record) : liveStatus(live))
     if (operations.length % AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
   }
@@ -57,7 +57,7 @@ export async function listOperations(
 }
 
 export function* openOperations(engine: EngineState): Generator<OperationStatus> {
-  for (const operation of engine.registry.operations.values()) {
+  for (const operation of engine.live.operations.values()) {
     const isAcknowledged = operation.record === 'durable' && isDurable(operation.task)
     if (isAcknowledged && operation.attendance !== 'over' && operation.task.record !== 'concluded')
       yield liveStatus(operation)
@@ -65,7 +65,7 @@ export function* openOperations(engine: EngineState): Generator<OperationStatus>
 }
 
 export async function explain(engine: EngineState, name: string): Promise<readonly string[]> {
-  const task = engine.registry.operations.get(name)?.task
+  const task = engine.live.operations.get(name)?.task
   if (task?.ending !== undefined && task.record !== 'concluded')
     return [`${task.ending.state}: ${task.ending.what}; it is being recorded`]
   const reasons = task && engine.scheduler.why(task.id, engine.clock.monotonic())
@@ -75,7 +75,7 @@ export async function explain(engine: EngineState, name: string): Promise<readon
 }
 
 export function listenOutput(engine: EngineState, name: string, wake: () => void): OutputListener | undefined {
-  const task = engine.registry.operations.get(name)?.task
+  const task = engine.live.operations.get(name)?.task
   if (task === undefined || task.record === 'concluded') return undefined
   task.output ??= new OutputRing(engine.limits.outputBytes)
   return task.output.listen(wake)

@@ -61,7 +61,7 @@ const NOTHING: ResourceAmounts = {}
 function admit(engine: EngineState, submission: Submission, submitter: PendingSubmit): void {
   const { invocation = '', priority = 0, properties = NONE, demands = NOTHING, durability = 'process' } = submission
   const { instance, origin, actionKey, timeoutMs, cacheable = false, needsWaiter = false } = submission
-  const id = engine.registry.newTaskId()
+  const id = engine.live.newTaskId()
   const now = engine.clock.now()
   const { envelope, spec } = sealSpec(submission, submission.spec)
   const hasRoots = engine.roots !== undefined && (submission.roots?.length ?? 0) > 0
@@ -94,7 +94,7 @@ function admit(engine: EngineState, submission: Submission, submitter: PendingSu
       submitter,
     },
   )
-  engine.registry.add(task)
+  engine.live.add(task)
   if (hasRoots) engine.roots?.hold(id, 'inputs', submission.roots ?? [])
   const event: Mutable<Submit> = {
     kind: 'submit',

@@ -21,7 +21,7 @@ function stateProblem(engine: EngineState): FaultError | undefined {
 }
 
 const nameTaken = (engine: EngineState, { operation }: Submission): FaultError | undefined =>
-  operation !== undefined && engine.registry.operations.has(operation)
+  operation !== undefined && engine.live.operations.has(operation)
     ? invalid(`an operation is already named ${shortened(operation)}`, 'exists')
     : undefined
 

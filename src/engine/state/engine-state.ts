@@ -37,7 +37,7 @@ export interface EngineState {
   /** Until then, workers of the time before a restart may still reconnect; on the monotonic clock. */
   readonly reconnectUntil: number
 
-  readonly registry: TaskRegistry
+  readonly live: TaskRegistry
   readonly recorder: Recorder
   readonly writes: PendingWrites
   readonly repair: JournalRepair

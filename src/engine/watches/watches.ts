@@ -4,6 +4,7 @@ import type { Journal } from '../../storage/journal/journal.ts'
 import { absent, faultError, shortened, unavailable } from '../tasks/faults.ts'
 import { guarded } from '../tasks/guarded.ts'
 import type { LiveTask, Operation, Watch, Watcher } from '../tasks/live-task.ts'
+import type { OperationStatus } from '../tasks/status.ts'
 import { liveStatus, recordedStatus } from '../tasks/status-of.ts'
 import type { Waiters } from './waiters.ts'
 
@@ -36,10 +37,7 @@ export function createWatches({ journal, log, waiters }: WatchesOptions): Watche
     watch.isClosed = true
     count--
     const { operation } = watch
-    if (operation?.watches === undefined) return
-    const { watches } = operation
-    if (watches.length > 1) operation.watches = watches.filter((other) => other !== watch)
-    else if (watches[0] === watch) operation.watches = undefined
+    if (operation === undefined || !detach(watch, operation)) return
     waiters.awaitWatcher(operation)
   }
   const due = notifyingAtTurnEnd(log, close)
@@ -53,12 +51,8 @@ export function createWatches({ journal, log, waiters }: WatchesOptions): Watche
       (record) => {
         if (watch.isClosed) return
         if (record === undefined) return fail(watch, absent(`no operation is named ${shortened(name)}`))
-        const status = recordedStatus(name, record)
         close(watch)
-        guarded(log, () => watch.watcher.told(status))
-        if (status.end !== undefined) return
-        const gone = unavailable(`operation ${shortened(name)} is not served here any more`)
-        guarded(log, () => watch.watcher.failed(gone))
+        reportRecorded(watch.watcher, recordedStatus(name, record), log)
       },
       (error: unknown) => fail(watch, faultError(error, 'the journal could not be read')),
     )
@@ -94,6 +88,23 @@ export function createWatches({ journal, log, waiters }: WatchesOptions): Watche
       for (const watch of operation.watches ?? []) if (!watch.isClosed) lookUp(watch, operation.name)
     },
   }
+}
+
+/** An operation that is open on record only belongs to another server, or to one that ended. */
+function reportRecorded(watcher: Watcher, status: OperationStatus, log: Log): void {
+  guarded(log, () => watcher.told(status))
+  if (status.end !== undefined) return
+  const gone = unavailable(`operation ${shortened(status.operation)} is not served here any more`)
+  guarded(log, () => watcher.failed(gone))
+}
+
+/** Returns false when the operation had no watches. */
+function detach(watch: Watch, operation: Operation): boolean {
+  const { watches } = operation
+  if (watches === undefined) return false
+  if (watches.length > 1) operation.watches = watches.filter((other) => other !== watch)
+  else if (watches[0] === watch) operation.watches = undefined
+  return true
 }
 
 /** Collects due watches and notifies each once, at the end of the loop turn. */

@@ -88,7 +88,7 @@ export function heartbeat(
 /** False when the attempt is not the task's any more: the worker should drop it. */
 export function started(engine: EngineState, worker: string, attemptId: string): boolean {
   const attempt = parseAttemptId(attemptId)
-  const task = currentTask(engine.registry, worker, attempt)
+  const task = currentTask(engine.live, worker, attempt)
   // Its end came by another way and overtook this: to the scheduler it would be an attempt that it does not know.
   if (task?.ending === undefined) engine.dispatch({ kind: 'started', worker, ...attempt })
   if (task !== undefined) sendInputs(engine, task)
@@ -104,7 +104,7 @@ export function finished(
   { worker, attemptId }: WorkersWord,
   report: AttemptReport,
 ): Promise<'applied' | 'superseded'> {
-  const given = engine.registry.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
+  const given = engine.live.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
   // Most say back what they were given, and there is nothing to read in it.
   if (
     given?.attemptId === attemptId &&
@@ -114,7 +114,7 @@ export function finished(
   )
     return finishedUnder(engine, given, { fencing: given.fencing, worker, report })
   const attempt = parseAttemptId(attemptId)
-  const task = currentTask(engine.registry, worker, attempt)
+  const task = currentTask(engine.live, worker, attempt)
   if (task === undefined || task.record === 'refused') {
     supersede(engine, { worker, attemptId, attempt, task }, report.outcome)
     return Promise.resolve('superseded')
@@ -173,21 +173,21 @@ function supersede(engine: EngineState, { worker, attemptId, attempt, task }: St
   if (task === undefined && engine.formerLeases.take(attemptId, worker))
     engine.recorder.recordLate(
       { ...attempt, state: STATE_OF[outcome.kind], reason: `from worker ${shortened(worker)}` },
-      engine.registry.tasks.get(attempt.task),
+      engine.live.tasks.get(attempt.task),
     )
 }
 
 export type HeldTask = Pick<LiveTask, 'instance' | 'origin' | 'spec'>
 
 export function held(engine: EngineState, { worker, attemptId }: WorkersWord): HeldTask | undefined {
-  const task = currentTask(engine.registry, worker, parseAttemptId(attemptId))
+  const task = currentTask(engine.live, worker, parseAttemptId(attemptId))
   return task?.ending === undefined ? task : undefined
 }
 
 /** False when the worker does not hold the attempt. */
 export function returned(engine: EngineState, { worker, attemptId }: WorkersWord, { what, noSlot }: Return): boolean {
   const attempt = parseAttemptId(attemptId)
-  const isHeld = currentTask(engine.registry, worker, attempt) !== undefined
+  const isHeld = currentTask(engine.live, worker, attempt) !== undefined
   engine.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt, ...(noSlot && { noSlot }) })
   return isHeld
 }
@@ -208,7 +208,7 @@ export interface Printed extends WorkersWord {
 
 /** False when the worker does not hold the attempt: what it prints is not shown. */
 export function output(engine: EngineState, { worker, attemptId, ...printed }: Printed): boolean {
-  const task = currentTask(engine.registry, worker, parseAttemptId(attemptId))
+  const task = currentTask(engine.live, worker, parseAttemptId(attemptId))
   if (task === undefined) return false
   task.output ??= new OutputRing(engine.limits.outputBytes)
   task.output.add({ ...printed, attempt: task.attempt })

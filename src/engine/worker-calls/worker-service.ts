@@ -1,7 +1,7 @@
-import type { Awaitable } from '../../model/awaitable.ts'
 import { attemptId } from '../../model/fencing.ts'
 import { inputTaken } from '../inputs/input.ts'
 import type { EngineState } from '../state/engine-state.ts'
+import type { Awaitable } from '../tasks/awaitable.ts'
 import { viewOfLink } from '../workers/worker-link.ts'
 import type {
   AttemptReport,
@@ -109,14 +109,14 @@ export const workerDesk = (engine: EngineState): LocalWorkerDesk => ({
 })
 
 function heldAttempt(engine: EngineState, worker: string, operation: string): HeldAttempt | undefined {
-  const task = engine.registry.operations.get(operation)?.task
+  const task = engine.live.operations.get(operation)?.task
   if (task?.worker !== worker || task.fencing === undefined || task.ending !== undefined) return undefined
   return { attemptId: attemptId(task.id, task.fencing), attempt: task.attempt }
 }
 
 function views(engine: EngineState): WorkerView[] {
   const leases = new Map<string, number>()
-  for (const { worker, fencing, ending } of engine.registry.tasks.values()) {
+  for (const { worker, fencing, ending } of engine.live.tasks.values()) {
     if (worker !== undefined && fencing !== undefined && ending === undefined)
       leases.set(worker, (leases.get(worker) ?? 0) + 1)
   }
