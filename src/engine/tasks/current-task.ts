@@ -1,4 +1,5 @@
 import { type AttemptName, sameFencing } from '../../model/fencing.ts'
+import type { AttemptRef } from '../../scheduler/model/events.ts'
 import type { LiveTask } from './live-task.ts'
 import type { TaskRegistry } from './task-registry.ts'
 
@@ -6,7 +7,7 @@ import type { TaskRegistry } from './task-registry.ts'
 export function currentTask(
   { tasks }: Pick<TaskRegistry, 'tasks'>,
   worker: string,
-  { task: id, fencing }: AttemptName,
+  { task: id, fencing }: AttemptRef,
 ): LiveTask | undefined {
   const task = tasks.get(id)
   return task?.fencing !== undefined && task.worker === worker && sameFencing(task.fencing, fencing) ? task : undefined
