@@ -33,7 +33,7 @@ const CYCLES_NOT_YET = ['src/doors/grpc/execution', 'src/services/execution', 's
 /** Folders that still have more than 25 files. */
 const CROWDED_NOT_YET = ['src/engine', 'src/model']
 
-/** Hard only at the extremes; what is aimed at is a third of it. Hot paths are allowed to be plain. */
+/** Hard limits; the aim is a third of them. Hot paths may have longer files and functions. */
 const capsOf = (path: string): Caps =>
   /^src\/(grpc|storage\/packs|wire\/(hot|messages))\//.test(path)
     ? { file: 600, function: 150 }
@@ -45,7 +45,7 @@ const isEntry = (path: string): boolean =>
 const seesTheMachine = (path: string): boolean =>
   /^(src\/app|bin)\//.test(path) || isTest(path) || /\.config\.ts$/.test(path)
 
-/** Paths of one machine, and hosts of one package registry; in pieces, so that this file does not say them itself. */
+/** Paths of one machine and hosts of one package registry, in pieces, so that this file does not contain them. */
 const WORDS = [
   new RegExp(String.raw`(?<![\w.-])/${'work'}/[\w.]+`),
   new RegExp(String.raw`/tmp/${'lab'}\b`),
@@ -66,7 +66,7 @@ test('sub-folders import only the layers below them', () => {
   expect(outOfLayer(sources, LAYERS)).toEqual([])
 })
 
-test('no file leads back to itself', () => {
+test('no cycle among files that are loaded together', () => {
   expect(cycles(sources)).toEqual([])
 })
 
@@ -78,7 +78,7 @@ test('no folder has more than 25 files, tests not counted', () => {
   expect(crowdedFolders(paths, 25, CROWDED_NOT_YET)).toEqual([])
 })
 
-test('nothing is any', () => {
+test('no type is any', () => {
   expect(explicitAny(sources)).toEqual([])
 })
 
@@ -91,26 +91,26 @@ test('files and functions stay small', () => {
   expect(oversized(sources, capsOf)).toEqual([])
 })
 
-test('exported names say what a thing does', () => {
+test('exported names have no empty suffixes', () => {
   expect(emptyNames(sources)).toEqual([])
 })
 
-test('folders are promises, not kinds', () => {
+test('folders are named after responsibilities, not kinds of files', () => {
   expect(emptyFolders(paths)).toEqual([])
 })
 
-test('an import names the file that holds the thing', () => {
+test('no file only re-exports others', () => {
   expect(barrels(sources)).toEqual([])
 })
 
-test('every file is reached', () => {
+test('every source file is imported', () => {
   expect(orphans(sources, isEntry)).toEqual([])
 })
 
-test('no word belongs to one machine', () => {
+test('no text names one machine or registry', () => {
   expect(bannedWords(ROOT, paths, WORDS)).toEqual([])
 })
 
-test('only the wiring sees the clock, the process and its environment', () => {
+test('only src/app uses the clock, the process and the environment', () => {
   expect(ambient(sources, seesTheMachine)).toEqual([])
 })

@@ -3,10 +3,10 @@ import type { SourceFile } from './source-file.ts'
 
 export type Reach = Readonly<Record<string, readonly string[]>>
 
-/** The folder under src that a file lives in; undefined outside of src and for files directly in it. */
+/** The folder under src that contains the file; undefined outside of src and for files directly in src. */
 const folderOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1]
 
-/** Each arrow between folders must be in the table; tests may reach for `testing` as well. */
+/** Each import between folders must be in the table; tests may import `testing`, too. */
 export const outOfReach = (files: readonly SourceFile[], reach: Reach): string[] =>
   files.flatMap(({ path, imports }) => {
     const from = folderOf(path)
@@ -45,7 +45,7 @@ export const outOfLayer = (files: readonly SourceFile[], layered: Readonly<Recor
     })
   })
 
-/** Generated types stop where they are turned into our nouns. */
+/** Only the allowed folders may import generated code. */
 export const generatedElsewhere = (files: readonly SourceFile[], allowed: RegExp): string[] =>
   files.flatMap(({ path, imports }) =>
     imports
@@ -53,7 +53,7 @@ export const generatedElsewhere = (files: readonly SourceFile[], allowed: RegExp
       .map(({ line, specifier }) => `${path}:${line} imports generated code: ${specifier}`),
   )
 
-/** Rings among files that are loaded together; imports of types vanish, and lazy ones come after. */
+/** Cycles among files that are loaded together. Imports of types are erased, and lazy ones load later. */
 export function cycles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const done = new Set<string>()
@@ -71,7 +71,7 @@ export function cycles(files: readonly SourceFile[]): string[] {
   return found
 }
 
-/** Source files that nothing leads to. */
+/** Source files that no entry file imports, directly or indirectly. */
 export function orphans(files: readonly SourceFile[], isEntry: (path: string) => boolean): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const reached = new Set<string>()
