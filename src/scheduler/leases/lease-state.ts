@@ -1,4 +1,4 @@
-import type { Timers } from '../model/context.ts'
+import type { TimerSink } from '../model/context.ts'
 import type { QueueDue, QueueState } from '../queue/queue-state.ts'
 import { NO_LEASE, type Task } from '../queue/records.ts'
 import type { HeldLease, HeldLeases } from '../workers/held-leases.ts'
@@ -19,7 +19,7 @@ export interface LeaseState extends QueueState {
   readonly awaited: Map<string, Set<Task>>
   /** A meaningless sum that keeps the reads of `preloadTask` from being optimised away. */
   preloaded: number
-  readonly timers: Timers<WorkerDue | QueueDue | LeaseDue>
+  readonly timers: TimerSink<WorkerDue | QueueDue | LeaseDue>
 }
 
 type WithLeases = Pick<LeaseState, 'leases'>

@@ -13,6 +13,6 @@ export interface EventContext {
  * Accepts timers. Each layer adds its own kind of timer; `tick.ts` handles all of them. Timers are never removed: the
  * handler checks whether the timer still applies, so renewing a lease costs nothing here.
  */
-export interface Timers<Due> {
+export interface TimerSink<Due> {
   push(at: Instant, due: Due): void
 }

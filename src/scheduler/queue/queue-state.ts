@@ -1,6 +1,6 @@
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { TaskState } from '../../model/task-state.ts'
-import type { Timers } from '../model/context.ts'
+import type { TimerSink } from '../model/context.ts'
 import type { Instant } from '../model/events.ts'
 import { TASK_MOVES, type TaskMove } from '../model/task-machine.ts'
 import type { LazyHeap } from '../shares/lazy-heap.ts'
@@ -37,7 +37,7 @@ export interface QueueState extends WorkersState {
   clock: number
   /** The recent rate of finished tasks, per millisecond. */
   drain: { rate: number; at: Instant }
-  readonly timers: Timers<WorkerDue | QueueDue>
+  readonly timers: TimerSink<WorkerDue | QueueDue>
 }
 
 /**

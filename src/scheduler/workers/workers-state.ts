@@ -1,5 +1,5 @@
 import type { WorkerState } from '../../model/worker-state.ts'
-import type { EventContext, Timers } from '../model/context.ts'
+import type { EventContext, TimerSink } from '../model/context.ts'
 import { WORKER_MOVES, type WorkerMove } from '../model/worker-machine.ts'
 import type { Affinity } from './affinity.ts'
 import type { GaugeTable } from './gauges.ts'
@@ -29,7 +29,7 @@ export interface WorkersState extends EventContext {
   readonly freed: Worker[]
   /** Pulling workers that the current event leased tasks to: this answers their request. */
   readonly answered: Worker[]
-  readonly timers: Timers<WorkerDue>
+  readonly timers: TimerSink<WorkerDue>
 }
 
 /** Applies a move of the worker's state table, and reports the new state as an effect. */
