@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { Slots } from './slots.ts'
+import type { WorkerSlots } from './slots.ts'
 
 export interface DrainOptions {
   readonly clock: Clock
@@ -10,7 +10,7 @@ export interface DrainOptions {
 const KILL_MS = 10_000
 
 /** What has not started goes back at once; the rest may finish for a while, and is then ended. */
-export async function drainSlots(slots: Slots, { clock, drainMs }: DrainOptions): Promise<void> {
+export async function drainSlots(slots: WorkerSlots, { clock, drainMs }: DrainOptions): Promise<void> {
   for (const { lease, phase } of slots.all())
     if (phase === 'ahead' || phase === 'staging') slots.end(lease.attemptId, 'returned')
   if (await within(slots.emptied(), clock, drainMs)) return
@@ -33,7 +33,7 @@ const REPORT_AGAIN_MS = 500
  * The machine is being taken away. The server gives the tasks to other workers as soon as it has the report, so it is
  * sent first; then every command is ended, for its result does not count any more.
  */
-export async function giveUpSlots(slots: Slots, { clock, preemptMs, report }: PreemptionOptions): Promise<void> {
+export async function giveUpSlots(slots: WorkerSlots, { clock, preemptMs, report }: PreemptionOptions): Promise<void> {
   const end = clock.monotonic() + preemptMs
   const reported = reportUntil(end, report, clock)
   for (const { lease } of slots.all()) slots.end(lease.attemptId, 'left')

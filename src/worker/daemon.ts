@@ -7,7 +7,7 @@ import type { StageHooks } from './attempt/executor.ts'
 import { type LiveInput, liveInput } from './attempt/live-input.ts'
 import { drainSlots, giveUpSlots } from './daemon-drain.ts'
 import type { LinkListener, WorkerLink } from './links/worker-link.ts'
-import { type HeldAttempt, openSlots, type Slots } from './slots.ts'
+import { openSlots, type SlotAttempt, type WorkerSlots } from './slots.ts'
 
 export interface DaemonOptions {
   readonly link: WorkerLink
@@ -17,7 +17,7 @@ export interface DaemonOptions {
   readonly registration: Omit<WorkerRegistration, 'running'>
   /** Never throws. */
   readonly run: (
-    attempt: Pick<HeldAttempt, 'lease' | 'begun'>,
+    attempt: Pick<SlotAttempt, 'lease' | 'begun'>,
     hooks: StageHooks,
     signal: AbortSignal,
   ) => Promise<TaskNews>
@@ -46,7 +46,7 @@ export interface Daemon {
 /** All that a daemon knows. */
 interface Work {
   readonly options: DaemonOptions
-  readonly slots: Slots
+  readonly slots: WorkerSlots
   readonly stats: { completed: number; failed: number }
   /** Of all attempts that are held, by their ids. */
   readonly inputs: Map<string, LiveInput>
@@ -192,7 +192,7 @@ function take(work: Work, lease: LeaseMessage): void {
   })
 }
 
-async function carryOut(work: Work, held: HeldAttempt): Promise<void> {
+async function carryOut(work: Work, held: SlotAttempt): Promise<void> {
   const { options, slots, stats, inputs } = work
   const { link, log, run } = options
   const { lease, signal } = held
@@ -221,7 +221,7 @@ const inputFor = (link: WorkerLink, attemptId: string): LiveInput =>
     taken: (number) => link.inputTaken?.(attemptId, number),
   })
 
-const hooksFor = (link: WorkerLink, held: HeldAttempt, input: LiveInput | undefined): StageHooks => ({
+const hooksFor = (link: WorkerLink, held: SlotAttempt, input: LiveInput | undefined): StageHooks => ({
   ...(input && { input }),
   started() {
     held.phase = 'running'
@@ -232,7 +232,7 @@ const hooksFor = (link: WorkerLink, held: HeldAttempt, input: LiveInput | undefi
 })
 
 /** What ended by itself is told as it ended, though somebody wanted to end it at the same moment. */
-function newsFor({ endedBy }: HeldAttempt, ran: TaskNews): TaskNews | undefined {
+function newsFor({ endedBy }: SlotAttempt, ran: TaskNews): TaskNews | undefined {
   if (ran.kind !== 'stopped') return ran
   if (endedBy === 'left') return undefined
   if (endedBy === 'returned') return { kind: 'returned', what: 'its worker had not begun it' }

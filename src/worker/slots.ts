@@ -9,7 +9,7 @@ import type { StopWord } from '../wire/workers/stream.ts'
 export type EndWord = StopWord | 'lapsed' | 'returned' | 'left'
 
 /** An attempt that we hold. */
-export interface HeldAttempt {
+export interface SlotAttempt {
   readonly lease: LeaseMessage
   readonly signal: AbortSignal
   /**
@@ -23,23 +23,23 @@ export interface HeldAttempt {
   endedBy: EndWord | undefined
 }
 
-export interface Slots {
+export interface WorkerSlots {
   readonly size: number
   /** Attempts that take a slot: those whose end is only being told take none, nor do those that were sent ahead. */
   readonly busy: number
   readonly ahead: number
   ids(): string[]
   /** Undefined when it is held already. */
-  take(lease: LeaseMessage): HeldAttempt | undefined
+  take(lease: LeaseMessage): SlotAttempt | undefined
   /** One that was sent ahead has its slot now. */
   begin(attemptId: string): void
-  free(held: HeldAttempt): void
+  free(held: SlotAttempt): void
   end(attemptId: string, word: EndWord): void
   /** The server has heard that we hold these, at this moment of the monotonic clock. */
   renewed(attemptIds: readonly string[], at: number): void
-  all(): HeldAttempt[]
+  all(): SlotAttempt[]
   /** It has ended, and only the server has to hear of it. */
-  reporting(held: HeldAttempt): void
+  reporting(held: SlotAttempt): void
   /** Resolves when no attempt runs, and when nothing is held at all. */
   idle(): Promise<void>
   emptied(): Promise<void>
@@ -48,7 +48,7 @@ export interface Slots {
 /** When the server does not say. */
 const LEASE_MS = 300_000
 
-interface Slot extends HeldAttempt {
+interface Slot extends SlotAttempt {
   readonly leaseMs: number
   readonly abort: AbortController
   readonly pass: () => void
@@ -100,10 +100,10 @@ function eventually() {
  * What a worker holds. Each attempt is ended by our own clock when its lease could not be renewed: by then the server
  * may have given it to another.
  */
-export function openSlots(size: number, clock: Clock): Slots {
+export function openSlots(size: number, clock: Clock): WorkerSlots {
   const held = new Map<string, Slot>()
   const { until, changed } = eventually()
-  const count = (...phases: HeldAttempt['phase'][]): number =>
+  const count = (...phases: SlotAttempt['phase'][]): number =>
     [...held.values()].filter(({ phase }) => phases.includes(phase)).length
 
   const watch = (slot: Slot): void => {

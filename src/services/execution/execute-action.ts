@@ -8,7 +8,7 @@ import { actionWishToProto } from '../../wire/tasks/execution-wish.ts'
 import { ACTION_ORIGIN } from '../../wire/tasks/task-spec.ts'
 import type { ExecutionLimits, ExecutionTools } from './execution-tools.ts'
 import { missingInputs } from './missing-inputs.ts'
-import { missing, readTask } from './read-action.ts'
+import { missing, readActionTask } from './read-action.ts'
 import { commandSubmission } from './task-request.ts'
 
 /** An action that a client asks for. */
@@ -54,7 +54,7 @@ interface TaskToRun {
 async function taskToRun(request: ActionRequest, tools: ExecutionTools): Promise<TaskToRun> {
   const { blobs, actions } = tools.instances(request.instance)
   const { actionDigest, call } = request
-  const { action, task } = await readTask(actionDigest, blobs)
+  const { action, task } = await readActionTask(actionDigest, blobs)
   const mayHit = task?.cacheable === true && !request.skipCacheLookup
   const cached = mayHit ? await actions.get(request.instance, actionDigest) : undefined
   if (task !== undefined && cached !== undefined) return { task, cached }

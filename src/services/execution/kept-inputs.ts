@@ -9,7 +9,7 @@ import { actionSpecFromProto } from '../../wire/tasks/action-spec.ts'
 import { ACTION_ORIGIN } from '../../wire/tasks/task-spec.ts'
 import type { Instances } from '../instances/instances.ts'
 import { DEFAULT_EXECUTION_LIMITS } from './execution-tools.ts'
-import { missingInputs, type TreeLimits } from './missing-inputs.ts'
+import { type InputTreeLimits, missingInputs } from './missing-inputs.ts'
 import { readAction } from './read-action.ts'
 import type { RecentTrees } from './recent-trees.ts'
 
@@ -17,7 +17,7 @@ export interface KeptInputsOptions {
   readonly engine: Engine
   readonly instances: Instances
   readonly clock: Clock
-  readonly limits?: TreeLimits
+  readonly limits?: InputTreeLimits
   readonly everyMs?: number
   readonly log?: Log
 }

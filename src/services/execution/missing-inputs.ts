@@ -8,14 +8,14 @@ import { References } from '../../wire/hot/references.ts'
 import type { RecentTrees } from './recent-trees.ts'
 
 /** What a tree may consist of: anybody may have uploaded it, and walking it must end. */
-export interface TreeLimits {
+export interface InputTreeLimits {
   readonly maxDirectories: number
   readonly maxFiles: number
 }
 
 interface Ground {
   readonly blobs: BlobStore
-  readonly limits: TreeLimits
+  readonly limits: InputTreeLimits
   /** Given, directories that were seen whole a moment ago are not looked over again. */
   readonly recent?: RecentTrees
   /** The call that asks, where one does: the walk ends with it, be it by its deadline. */

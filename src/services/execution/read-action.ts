@@ -6,7 +6,7 @@ import type { BlobStore } from '../../storage/blob-store.ts'
 import { readWhole } from '../../storage/read-whole.ts'
 import { type Action, actionFromProto, commandFromProto } from '../../wire/reapi/execution-action.ts'
 import { taskOfAction } from '../../wire/reapi/execution-command.ts'
-import { missingInputs, type TreeLimits } from './missing-inputs.ts'
+import { type InputTreeLimits, missingInputs } from './missing-inputs.ts'
 
 /** A client may name a blob of any size as an action. */
 const MOST_ACTION_BYTES = 1024 * 1024
@@ -19,7 +19,7 @@ export interface FoundAction {
 }
 
 /** Reads the Action and Command messages of a client. Throws `missing` when there is no Action. */
-export async function readTask(digest: Digest, blobs: BlobStore): Promise<FoundAction> {
+export async function readActionTask(digest: Digest, blobs: BlobStore): Promise<FoundAction> {
   const { bytes, ...action } = await readAction(digest, blobs)
   const encoded = await readBlob(action.commandDigest, blobs, { what: 'command', most: MOST_COMMAND_BYTES })
   const messages = encoded && { action: bytes, command: encoded }
@@ -43,7 +43,11 @@ async function readBlob(
 }
 
 /** All blobs that an action needs and that are missing, the action itself included. */
-export async function missingForAction(actionDigest: Digest, blobs: BlobStore, limits: TreeLimits): Promise<Digest[]> {
+export async function missingForAction(
+  actionDigest: Digest,
+  blobs: BlobStore,
+  limits: InputTreeLimits,
+): Promise<Digest[]> {
   const [bytes] = await readWhole(digestListOf(actionDigest.fn, [actionDigest]), blobs)
   if (bytes === undefined) return [actionDigest]
   const { commandDigest, inputRootDigest } = actionFromProto(bytes, actionDigest.fn)

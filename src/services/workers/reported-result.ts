@@ -5,7 +5,7 @@ import type { BlobStore } from '../../storage/blob-store.ts'
 import { checkResult } from '../../storage/verification/result-check.ts'
 import { checkOutputs } from '../../wire/hot/output-check.ts'
 import { actionOfSpec, type EncodedTask, taskFromSpec } from '../../wire/tasks/task-spec.ts'
-import { readTask } from '../execution/read-action.ts'
+import { readActionTask } from '../execution/read-action.ts'
 import type { Instances } from '../instances/instances.ts'
 
 /** A result as a worker reported it. */
@@ -44,7 +44,7 @@ export const reportCheck =
 async function depthOf(held: EncodedTask, blobs: BlobStore): Promise<number> {
   try {
     const { task, actionDigest } = taskFromSpec(held) ?? {}
-    const known = task ?? (actionDigest && (await readTask(actionDigest, blobs)).task)
+    const known = task ?? (actionDigest && (await readActionTask(actionDigest, blobs)).task)
     return known?.workingDirectory.split('/').filter((part) => part !== '' && part !== '.').length ?? 0
   } catch (error) {
     if (!(error instanceof FaultError)) throw error

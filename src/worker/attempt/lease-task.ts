@@ -8,10 +8,10 @@ import type { LeaseMessage } from '../../wire/workers/lease.ts'
 import { fetchBlob } from '../cas/fetch-blob.ts'
 import type { BlobSource } from '../inputs/blob-source.ts'
 
-export type Lease = Pick<LeaseMessage, 'origin' | 'spec' | 'actionDigest'>
+export type EncodedLease = Pick<LeaseMessage, 'origin' | 'spec' | 'actionDigest'>
 
 /** The task of a lease. The messages of an action that are too large for a lease are read from the store. */
-export async function taskOfLease(lease: Lease, source: BlobSource, signal: AbortSignal): Promise<CommandTask> {
+export async function taskOfLease(lease: EncodedLease, source: BlobSource, signal: AbortSignal): Promise<CommandTask> {
   const { task, actionDigest } = decodedSpec(lease)
   return task ?? (await taskOfAction(actionDigest, source, signal))
 }
@@ -27,7 +27,7 @@ export async function taskOfAction(
   return taskFromMessages(actionDigest, { action, command })
 }
 
-function decodedSpec(lease: Lease): DecodedSpec {
+function decodedSpec(lease: EncodedLease): DecodedSpec {
   const { origin, spec } = lease
   if (origin === ACTION_ORIGIN && spec.length === 0) return { task: undefined, actionDigest: actionOnly(lease) }
   const decoded = taskFromSpec(lease)
@@ -37,7 +37,7 @@ function decodedSpec(lease: Lease): DecodedSpec {
 }
 
 /** A server that speaks the seeds' protocol alone sends no spec, but the digest of an action. */
-function actionOnly({ actionDigest }: Lease): Digest {
+function actionOnly({ actionDigest }: EncodedLease): Digest {
   const fn = digestFunctionByHexLength(actionDigest.indexOf('/'))
   if (fn === undefined) throw invalid(`${JSON.stringify(actionDigest.slice(0, 200))} is not the digest of an action`)
   return parseDigest(actionDigest, fn)

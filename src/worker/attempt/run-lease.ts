@@ -5,10 +5,10 @@ import type { LeaseMessage } from '../../wire/workers/lease.ts'
 import type { TaskNews } from '../../wire/workers/status.ts'
 import type { BlobSource } from '../inputs/blob-source.ts'
 import type { Attempt, Executor } from './executor.ts'
-import { type Lease, taskOfLease } from './lease-task.ts'
+import { type EncodedLease, taskOfLease } from './lease-task.ts'
 
 export interface LeaseRun extends Pick<Attempt, 'name' | 'hooks' | 'begun' | 'results'> {
-  readonly lease: Lease & Partial<Pick<LeaseMessage, 'queuedAt'>> & Pick<LeaseMessage, 'timeoutMs'>
+  readonly lease: EncodedLease & Partial<Pick<LeaseMessage, 'queuedAt'>> & Pick<LeaseMessage, 'timeoutMs'>
   readonly executor: Executor
   /** Where the messages of an action are read, when they are too large for the lease. */
   readonly source: BlobSource

@@ -3,12 +3,12 @@ import { digestListOf } from '../../base/digest-list.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
-import { memoryBlob, type OutputBlob } from '../outputs/blob-target.ts'
+import { type OutputBlob, outputInMemory } from '../outputs/blob-target.ts'
 import { remoteTarget } from './remote-target.ts'
 
 const never = new AbortController().signal
 const blobOf = (content: string | Uint8Array): OutputBlob =>
-  memoryBlob(digestOf('sha256', Buffer.from(content)), Buffer.from(content))
+  outputInMemory(digestOf('sha256', Buffer.from(content)), Buffer.from(content))
 const large = (fill: string): OutputBlob => blobOf(Buffer.alloc(300 * 1024, fill))
 
 /** A store that tells how it was spoken to. */

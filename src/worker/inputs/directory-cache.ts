@@ -46,7 +46,7 @@ export function directoryCache(source: BlobSource, maxBytes: number): DirectoryC
           found.set(formatDigest(digest), known.directory)
         }
       }
-      for (const batch of batchesOf(wanted, source.batchBytes)) {
+      for (const batch of directoryBatches(wanted, source.batchBytes)) {
         for (const [digest, message] of await readBatch(source, batch, signal)) {
           const directory = directoryFromProto(message, digest.fn)
           found.set(formatDigest(digest), directory)
@@ -101,7 +101,7 @@ export const wrongBytes = (digest: Digest): FaultError =>
   new FaultError({ kind: 'unavailable', what: `other bytes came for ${formatDigest(digest)} than its digest says` })
 
 /** Each fits one message, unless it is one blob that does not. */
-export function* batchesOf(digests: readonly Digest[], batchBytes: number): Generator<readonly Digest[]> {
+export function* directoryBatches(digests: readonly Digest[], batchBytes: number): Generator<readonly Digest[]> {
   let batch: Digest[] = []
   let bytes = 0
   for (const digest of digests) {

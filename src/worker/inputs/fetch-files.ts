@@ -7,7 +7,7 @@ import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
 import { atOnce } from '../rooms/at-once.ts'
 import { Turns } from '../rooms/turns.ts'
 import type { BlobSource } from './blob-source.ts'
-import { batchesOf, wrongBytes } from './directory-cache.ts'
+import { directoryBatches, wrongBytes } from './directory-cache.ts'
 import type { CachedFile, FileCache } from './file-cache.ts'
 import { type VouchedBlobs, vouchedBlobs } from './vouched-blobs.ts'
 
@@ -87,7 +87,7 @@ async function fetchAll(
   const wanted = [...first.values()].filter((file) => !cache.shelf.has(cache.keyOf(twinOf(file))))
   const [small, large] = [wanted.filter(isSmall(source)), wanted.filter((file) => !isSmall(source)(file))]
   const batches = [
-    ...batchesOf(
+    ...directoryBatches(
       small.map(({ digest }) => digest),
       source.batchBytes,
     ),

@@ -26,7 +26,7 @@ export interface InputOptions {
 }
 
 /** The parts of a task that a room is filled for. */
-export type StagedTask = Pick<CommandTask, 'inputs' | 'outputs' | 'workingDirectory' | 'stages' | 'action'>
+export type TaskInputs = Pick<CommandTask, 'inputs' | 'outputs' | 'workingDirectory' | 'stages' | 'action'>
 
 export interface StagedInputs extends Disposable {
   /** The path of a blob that a stage reads; undefined for the empty one. */
@@ -38,7 +38,7 @@ export interface InputStage {
    * Fills an empty directory with the inputs of a task. The files that it takes from the cache are held until the result
    * is disposed of. Throws `missing` with all blobs that are absent, and `invalid` for a tree that no worker can place.
    */
-  stage(task: StagedTask, root: string, signal: AbortSignal): Promise<StagedInputs>
+  stage(task: TaskInputs, root: string, signal: AbortSignal): Promise<StagedInputs>
 }
 
 const NO_INPUTS: InputPlan = { directories: [], files: [], symlinks: [], missing: [] }

@@ -1,25 +1,15 @@
-import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import type { HeartbeatAnswer } from '../../wire/workers/heartbeat.ts'
 import { heartbeatAnswerFromJson, heartbeatToJson } from '../../wire/workers/json/heartbeat.ts'
 import { newsToJson, printedToJson } from '../../wire/workers/json/news.ts'
 import type { TaskNews } from '../../wire/workers/status.ts'
-import type { HttpCaller } from './http-caller.ts'
 import { httpOutputWay, type OutputWayOptions } from './http-output-way.ts'
+import type { HttpLinkOptions } from './http-questions.ts'
 import { httpRegistration } from './http-registration.ts'
 import { isPassing, isTaken, saying } from './http-saying.ts'
 import { httpStageResults } from './http-stage-results.ts'
 import { gatheredOutput } from './output-line.ts'
 import type { Pulse, WorkerLink } from './worker-link.ts'
-
-export interface HttpLinkOptions {
-  readonly caller: HttpCaller
-  readonly clock: Clock
-  readonly worker: string
-  readonly hostname: string
-  /** From 0 up to 1. */
-  readonly random: () => number
-}
 
 const HEARTBEAT_MS = 10_000
 const OUTPUT_MS = 10_000

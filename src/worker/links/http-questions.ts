@@ -1,7 +1,17 @@
+import type { Clock } from '../../base/clock.ts'
 import { FaultError } from '../../base/fault.ts'
 import { registrationToJson, SESSION_HEADER, sessionFromJson } from '../../wire/workers/json/registration.ts'
-import type { HttpLinkOptions } from './http-link.ts'
+import type { HttpCaller } from './http-caller.ts'
 import type { LinkListener } from './worker-link.ts'
+
+export interface HttpLinkOptions {
+  readonly caller: HttpCaller
+  readonly clock: Clock
+  readonly worker: string
+  readonly hostname: string
+  /** From 0 up to 1. */
+  readonly random: () => number
+}
 
 export const WAIT_SECONDS = 30
 const REGISTER_MS = 20_000

@@ -1,9 +1,8 @@
 import { FaultError } from '../../base/fault.ts'
 import { leasesFromJson } from '../../wire/workers/json/lease.ts'
 import { backoff } from './backoff.ts'
-import type { HttpLinkOptions } from './http-link.ts'
 import { hearOrders } from './http-orders.ts'
-import { asking, type Registered, refusal, register, WAIT_SECONDS } from './http-questions.ts'
+import { asking, type HttpLinkOptions, type Registered, refusal, register, WAIT_SECONDS } from './http-questions.ts'
 import { type WorkPolls, workPolls } from './http-work-polls.ts'
 import type { LinkListener } from './worker-link.ts'
 

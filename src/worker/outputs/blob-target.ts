@@ -13,7 +13,7 @@ export interface BlobTarget {
   store(blobs: readonly OutputBlob[], signal: AbortSignal): Promise<void>
 }
 
-export const memoryBlob = (digest: Digest, bytes: Uint8Array): OutputBlob => ({
+export const outputInMemory = (digest: Digest, bytes: Uint8Array): OutputBlob => ({
   digest,
   whole: async () => bytes,
   async *pieces() {

@@ -7,16 +7,16 @@ import type { BulkPool } from '../../storage/bulk/bulk-pool.ts'
 import { treeToProto } from '../../wire/reapi/directory.ts'
 import { STREAMS_FOLDER } from '../../wire/tasks/command-task-rules.ts'
 import { checkedPath } from '../rooms/checked-path.ts'
-import { memoryBlob, type OutputBlob } from './blob-target.ts'
+import { type OutputBlob, outputInMemory } from './blob-target.ts'
 import { directoryOfAll, type EncodedTree, encodeTree, parentsFirst } from './directory-messages.ts'
 import {
   addBlob,
   countNodes,
   type Found,
   type FoundDirectory,
-  type Gathering,
   type GatherRules,
   newGathering,
+  type OutputGathering,
   type OutputRules,
   take,
 } from './gather-outputs.ts'
@@ -106,7 +106,7 @@ const rulesOf = ({ action, outputs: { mostFiles, symlinks } }: CollectOrder['tas
 const UNLIMITED = Number.POSITIVE_INFINITY
 
 /** All files and symlinks under their full paths, and one Directory that holds them all. */
-async function merged(at: Gathering, wanted: CommandTask['outputs'], start: string): Promise<TaskOutputs> {
+async function merged(at: OutputGathering, wanted: CommandTask['outputs'], start: string): Promise<TaskOutputs> {
   for (const path of wanted.paths) {
     const node = at.files.look(checkedPath(path, 'output', start))
     if (node !== undefined) await take(at, { path, node })
@@ -131,7 +131,7 @@ interface Separate {
 }
 
 /** Each path that the client named, as the Remote Execution API has it: a file, a directory or a symlink. */
-async function separate(at: Gathering, { action, wanted, start }: Separate): Promise<TaskOutputs> {
+async function separate(at: OutputGathering, { action, wanted, start }: Separate): Promise<TaskOutputs> {
   const asked = new Map<string, Expected>([
     ...wanted.paths.map((path): [string, Expected] => [path, 'any']),
     ...action.outputFiles.map((path): [string, Expected] => [path, 'file']),
@@ -166,7 +166,7 @@ type Growing = {
 }
 
 /** The kind of the node; for a symlink that of its target, undefined when that is nothing, or not in the room. */
-const kindOf = (node: Node, { files }: Gathering): 'file' | 'directory' | undefined =>
+const kindOf = (node: Node, { files }: OutputGathering): 'file' | 'directory' | undefined =>
   node.kind === 'symlink' ? files.targetKind(node.real) : node.kind
 
 function mustBe(expected: Expected, path: string, kind: 'file' | 'directory' | undefined): void {
@@ -207,19 +207,19 @@ interface DirectoryOrder {
 }
 
 /** A directory in the format that the client asks for: one Tree, a Directory message for each level, or both. */
-function outputDirectory(at: Gathering, { path, found, action }: DirectoryOrder): OutputDirectory {
+function outputDirectory(at: OutputGathering, { path, found, action }: DirectoryOrder): OutputDirectory {
   const { directoryFormat: format } = action
   const tree = encodeTree(found, at.fn)
   const rootDigest = format === 'tree' ? undefined : storedTree(at, tree)
   const hasTree = format !== 'directories'
   const bytes = hasTree ? treeToProto({ root: tree.root.directory, children: parentsFirst(tree) }) : undefined
   const treeDigest = bytes && digestOf(at.fn, bytes)
-  if (treeDigest !== undefined && bytes !== undefined) addBlob(at, memoryBlob(treeDigest, bytes))
+  if (treeDigest !== undefined && bytes !== undefined) addBlob(at, outputInMemory(treeDigest, bytes))
   return { path, treeDigest, topologicallySorted: hasTree, rootDigest }
 }
 
 /** Adds the Directory messages to the blobs, and returns the digest of the root. */
-function storedTree(at: Gathering, { root, below }: EncodedTree): Digest {
-  for (const { digest, bytes } of [...below.values(), root]) addBlob(at, memoryBlob(digest, bytes))
+function storedTree(at: OutputGathering, { root, below }: EncodedTree): Digest {
+  for (const { digest, bytes } of [...below.values(), root]) addBlob(at, outputInMemory(digest, bytes))
   return root.digest
 }

@@ -55,7 +55,7 @@ export interface GatherOptions {
 }
 
 /** All outputs gathered so far. */
-export interface Gathering extends GatherOptions {
+export interface OutputGathering extends GatherOptions {
   /** By path, as it will be reported. */
   readonly found: Map<string, Found>
   /** By digest: equal contents are stored once. */
@@ -63,16 +63,17 @@ export interface Gathering extends GatherOptions {
   readonly totals: { nodes: number; files: number; pathChars: number; bytes: bigint }
 }
 
-export const newGathering = (options: GatherOptions): Gathering => ({
+export const newGathering = (options: GatherOptions): OutputGathering => ({
   ...options,
   found: new Map(),
   blobs: new Map(),
   totals: { nodes: 0, files: 0, pathChars: 0, bytes: 0n },
 })
 
-export const addBlob = ({ blobs }: Gathering, blob: OutputBlob): void => void blobs.set(formatDigest(blob.digest), blob)
+export const addBlob = ({ blobs }: OutputGathering, blob: OutputBlob): void =>
+  void blobs.set(formatDigest(blob.digest), blob)
 
-export function countNodes({ totals, rules: { mostNodes } }: Gathering, more: number): void {
+export function countNodes({ totals, rules: { mostNodes } }: OutputGathering, more: number): void {
   totals.nodes += more
   if (totals.nodes > mostNodes) throw invalid(`the outputs are more than ${mostNodes} files and directories`)
 }
@@ -84,7 +85,7 @@ const FILES_AT_ONCE = 8
  * node may lie elsewhere in the room, when a symlink was followed. `within` lists the real directories above it, to find
  * a directory that holds itself.
  */
-export async function take(at: Gathering, { path, node, within = [] }: Taking): Promise<Found> {
+export async function take(at: OutputGathering, { path, node, within = [] }: Taking): Promise<Found> {
   const known = at.found.get(path)
   if (known !== undefined) return known
   const { reserved } = at.wanted
@@ -94,7 +95,7 @@ export async function take(at: Gathering, { path, node, within = [] }: Taking): 
   return node.kind === 'file' ? await takeFile(at, path, node) : await takeDirectory(at, { path, node, within })
 }
 
-async function takeFile(at: Gathering, path: string, { real, stats }: Node): Promise<Found> {
+async function takeFile(at: OutputGathering, path: string, { real, stats }: Node): Promise<Found> {
   const { totals, rules, wanted, files, fn, bulk, signal, found } = at
   countFile(at, path)
   signal.throwIfAborted()
@@ -120,7 +121,7 @@ interface Place<N extends Node> {
   readonly within: readonly string[]
 }
 
-async function takeDirectory(at: Gathering, { path, node, within }: Place<Node>): Promise<FoundDirectory> {
+async function takeDirectory(at: OutputGathering, { path, node, within }: Place<Node>): Promise<FoundDirectory> {
   const { files, signal, found, wanted } = at
   const { real, stats } = node
   if (within.includes(real)) throw refused(path, 'holds itself by way of a symlink')
@@ -148,7 +149,7 @@ async function takeDirectory(at: Gathering, { path, node, within }: Place<Node>)
   return directory
 }
 
-async function takeSymlink(at: Gathering, { path, node, within }: Place<SymlinkNode>): Promise<Found> {
+async function takeSymlink(at: OutputGathering, { path, node, within }: Place<SymlinkNode>): Promise<Found> {
   const { wanted, rules, files, found } = at
   const { target, real, stats } = node
   if (wanted.symlinks === 'refuse') throw refused(path, 'is a symlink')
@@ -176,13 +177,13 @@ function mustBeAllowed(path: string, target: string, { absoluteSymlinks }: Outpu
   if (target.startsWith('/') && absoluteSymlinks === 'disallowed') throw refused(path, 'is an absolute symlink')
 }
 
-function countFile(at: Gathering, path: string): void {
+function countFile(at: OutputGathering, path: string): void {
   const { totals, wanted } = at
   if (++totals.files > wanted.mostFiles) throw invalid(`the outputs are more than ${wanted.mostFiles} files`, 'range')
   countPath(at, path)
 }
 
-function countPath({ totals, wanted }: Gathering, path: string): void {
+function countPath({ totals, wanted }: OutputGathering, path: string): void {
   totals.pathChars += path.length
   if (totals.pathChars > wanted.mostPathChars) throw invalid('the names of the outputs are too long together', 'range')
 }

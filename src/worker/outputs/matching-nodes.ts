@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Turns } from '../rooms/turns.ts'
-import { countNodes, type Gathering } from './gather-outputs.ts'
+import { countNodes, type OutputGathering } from './gather-outputs.ts'
 import { matchesGlob } from './glob.ts'
 import type { Node } from './room-files.ts'
 
@@ -11,7 +11,7 @@ import type { Node } from './room-files.ts'
 export async function* matchingNodes(
   globs: readonly string[],
   start: string,
-  at: Gathering,
+  at: OutputGathering,
 ): AsyncGenerator<{ readonly path: string; readonly node: Node }> {
   const { files, signal } = at
   const root = globs.length === 0 ? undefined : files.look(start)

@@ -4,7 +4,7 @@ import type { DigestFunction } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { type BulkPool, INLINE_BYTES } from '../../storage/bulk/bulk-pool.ts'
-import { memoryBlob, type OutputBlob } from './blob-target.ts'
+import { type OutputBlob, outputInMemory } from './blob-target.ts'
 import type { RoomFiles } from './room-files.ts'
 
 const PIECE_BYTES = 256 * 1024
@@ -23,7 +23,7 @@ export interface OutputSource {
 export async function outputFile(source: OutputSource, fn: DigestFunction, bulk: BulkPool): Promise<OutputBlob> {
   if (source.size <= INLINE_BYTES) {
     const bytes = readSmall(source)
-    if (bytes !== undefined) return memoryBlob(digestOf(fn, bytes), bytes)
+    if (bytes !== undefined) return outputInMemory(digestOf(fn, bytes), bytes)
   }
   const inspection = bulk.inspect(fn, 'identity', Number.MAX_SAFE_INTEGER)
   try {

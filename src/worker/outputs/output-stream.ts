@@ -2,7 +2,7 @@ import type { DigestFunction } from '../../base/digest.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import type { StageStream } from '../../model/command-task.ts'
 import type { Output } from '../../runtimes/run/runtime.ts'
-import { memoryBlob, type OutputBlob } from './blob-target.ts'
+import { type OutputBlob, outputInMemory } from './blob-target.ts'
 
 /** How the standard output or error of a stage is carried in a result. */
 export interface StreamRules {
@@ -27,7 +27,7 @@ export function outputStream(output: Output, rules: StreamRules): StoredStream {
   const inline = bytes.length <= rules.inlineBytes ? bytes : undefined
   const isBlob = inline === undefined || (rules.alwaysBlob && bytes.length > 0)
   const digest = isBlob ? digestOf(rules.fn, bytes) : undefined
-  return { stream: { inline, digest, ...dropped }, blobs: digest === undefined ? [] : [memoryBlob(digest, bytes)] }
+  return { stream: { inline, digest, ...dropped }, blobs: digest === undefined ? [] : [outputInMemory(digest, bytes)] }
 }
 
 function withNotice({ bytes, droppedBytes, droppedAt }: Output): Uint8Array {

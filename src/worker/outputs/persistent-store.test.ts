@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { type Fault, FaultError } from '../../base/fault.ts'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { manualClock } from '../../testing/manual-clock.ts'
-import { type BlobTarget, memoryBlob } from './blob-target.ts'
+import { type BlobTarget, outputInMemory } from './blob-target.ts'
 import { storeAtLast } from './persistent-store.ts'
 
 const bytes = Buffer.from('made')
-const blobs = [memoryBlob(digestOf('sha256', bytes), bytes)]
+const blobs = [outputInMemory(digestOf('sha256', bytes), bytes)]
 
 /** A store that fails so many times before it does as it is told. */
 function failing(times: number, fault: Fault) {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { type CommandTaskSpec, commandTaskOf } from '../../model/command-task.ts'
-import type { StagedTask } from '../inputs/stage-inputs.ts'
+import type { TaskInputs } from '../inputs/stage-inputs.ts'
 import { layingCode } from './laying-code.ts'
 
 const file = (path: string) => ({ path, contents: Buffer.from('1'), executable: false })
-const wantedOf = (more: Partial<CommandTaskSpec> = {}, files = [file('main.py')]): StagedTask =>
+const wantedOf = (more: Partial<CommandTaskSpec> = {}, files = [file('main.py')]): TaskInputs =>
   commandTaskOf({ stages: [{ name: 'run', argv: ['python3'] }], inputs: { files }, ...more })
 
 /** What was done, in order, for these inputs in a room where somebody waits who can take them, or cannot. */
-async function doneFor(wanted: StagedTask, root = '/warm', takes = true): Promise<readonly string[]> {
+async function doneFor(wanted: TaskInputs, root = '/warm', takes = true): Promise<readonly string[]> {
   const done: string[] = []
   const waiting = {
     lays: ({ path }: { path: string }) => takes && path === 'main.py' && done.push('laid') > 0,

@@ -1,5 +1,5 @@
 import type { InlineFile } from '../../model/command.ts'
-import { type InputStage, outputPathsOf, type StagedInputs, type StagedTask } from '../inputs/stage-inputs.ts'
+import { type InputStage, outputPathsOf, type StagedInputs, type TaskInputs } from '../inputs/stage-inputs.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 /** No file of the cache is held. */
@@ -22,7 +22,7 @@ export const layingCode = (
   },
 })
 
-function onlyFile(task: StagedTask): InlineFile | undefined {
+function onlyFile(task: TaskInputs): InlineFile | undefined {
   const { root, files, placed } = task.inputs
   const read = task.stages.filter(({ stdin }) => stdin?.kind === 'blob')
   const others = files.length - 1 + placed.length + read.length + outputPathsOf(task).length

@@ -17,7 +17,7 @@ import { reportingFaults } from '../report-faults.ts'
 import { operationsService } from './operations.ts'
 import { isLongRefusal, refusedOperation } from './problem.ts'
 import { invocationOf } from './request.ts'
-import { type Listening, operationMessage } from './response.ts'
+import { type OperationFollower, operationMessage } from './response.ts'
 
 /** Remote execution as build tools speak it, over the grid. */
 export function executionDoor(options: ExecutionDoorOptions): Service[] {
@@ -79,7 +79,7 @@ export async function tellOperation(first: OperationStatus, listener: Listener, 
   }
   // Watched before anything is told: a client that is slow to read still waits for it.
   using news = operationNews(first.operation, tools, call.signal)
-  const asker: Listening = { spec: actionSpecFromProto(first.spec), room: (bytes) => call.room(bytes) }
+  const asker: OperationFollower = { spec: actionSpecFromProto(first.spec), room: (bytes) => call.room(bytes) }
   let said: Uint8Array = await operationMessage(first, tools, asker)
   await send(said, out)
   for (;;) {

@@ -39,7 +39,7 @@ const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
   cancelled: 'completed',
 }
 
-export interface Listening extends Asker {
+export interface OperationFollower extends Asker {
   /** What the task is to do, for who has read it before: it stays the same from message to message. */
   readonly spec?: ActionSpec
 }
@@ -48,7 +48,7 @@ export interface Listening extends Asker {
 export async function operationMessage(
   status: OperationStatus,
   tools: ExecutionTools,
-  asker: Listening,
+  asker: OperationFollower,
 ): Promise<Uint8Array> {
   const spec = asker.spec ?? actionSpecFromProto(status.spec)
   const response = isEnded(status) ? await executionResponse(status, spec, { tools, asker }) : undefined

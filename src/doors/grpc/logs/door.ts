@@ -4,7 +4,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { Incoming, Outgoing, ServerCall, Service } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
-import type { LogStreams as LogNames } from '../../../services/execution/execution-tools.ts'
+import type { LogStreamNames as LogNames } from '../../../services/execution/execution-tools.ts'
 import { findOperation } from '../../../services/execution/find-operation.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import {
