@@ -52,7 +52,7 @@ Examples:
 /** The commands for a server's content-addressable storage. */
 export function casCommand(terminal: Terminal): Command {
   const cas = new Command('cas')
-    .description('put blobs on a server and get them back, see what it holds, and make room')
+    .description('upload and download blobs, show the contents of a server, free its disk space')
     .helpCommand(false)
     .addHelpText(
       'after',
@@ -64,11 +64,11 @@ export function casCommand(terminal: Terminal): Command {
 
 const putCommand = (terminal: Terminal): Command =>
   addDigestFlag(addServerFlags(new Command('put')))
-    .description('upload what the server does not have; prints a line of hash/size and path for each')
+    .description('upload files that the server does not have; prints hash/size and path of each')
     .argument('<path...>', 'files, directories, or - for standard input')
     .addOption(new Option('--compress <how>', 'pack blobs on the way').choices(['zstd']))
-    .option('--tree', 'make one Tree message of each directory, not a Directory for each level')
-    .option('-q, --quiet', 'print only what was named, not what is in directories')
+    .option('--tree', 'upload each directory as one Tree message, not as Directory messages')
+    .option('-q, --quiet', 'print only the named paths, not the contents of directories')
     .addHelpText('after', PUT_HELP)
     .action(async (paths: string[], options: PutOptions) => {
       const { runPut } = await import('./put.ts')
@@ -82,7 +82,7 @@ const getCommand = (terminal: Terminal): Command =>
     .option('-o, --output <path>', 'write it here')
     .option('--dir', 'the digest is that of a Directory message')
     .option('--tree', 'the digest is that of a Tree message')
-    .option('--unsafe-links', 'make symlinks wherever they lead')
+    .option('--unsafe-links', 'create symlinks even if they point outside the directory')
     .addHelpText('after', GET_HELP)
     .action(async (digest: string, options: GetOptions) => {
       const { runGet } = await import('./get.ts')
@@ -91,7 +91,7 @@ const getCommand = (terminal: Terminal): Command =>
 
 const statCommand = (terminal: Terminal): Command =>
   addDigestFlag(addServerFlags(new Command('stat')))
-    .description('say what the server holds, or whether it holds some blobs')
+    .description('show the usage of a server, or whether it has certain blobs')
     .argument('[digest...]', 'hash/size')
     .addHelpText('after', STAT_HELP)
     .action(async (digests: string[], options: DigestOptions) => {
@@ -101,10 +101,10 @@ const statCommand = (terminal: Terminal): Command =>
 
 const gcCommand = (terminal: Terminal): Command =>
   addServerFlags(new Command('gc'))
-    .description('have the server give disk space back now')
+    .description('make the server free disk space now')
     .option('--to <bytes>', 'evict blobs until the files take no more than this, such as 10GB')
-    .option('--older-than <time>', 'evict blobs that nobody asked for in so long, such as 7d')
-    .option('--dry-run', 'only say what would go')
+    .option('--older-than <time>', 'evict blobs that were not used for this time, such as 7d')
+    .option('--dry-run', 'only print what would be evicted')
     .addHelpText('after', GC_HELP)
     .action(async (options: GcOptions) => {
       const { runGc } = await import('./gc.ts')

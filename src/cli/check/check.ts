@@ -40,13 +40,13 @@ export interface CheckOptions extends DialOptions {
 export const checkCommand = (terminal: Terminal): Command =>
   addDialFlags(
     new Command('check')
-      .description('hold a server to its protocol, one behaviour at a time')
+      .description('run the REAPI conformance suite against a server')
       .addArgument(new Argument('<suite>', 'what to check').choices(['reapi'])),
     'it must be named',
   )
     .option('-t, --target <address>', 'the same as --server')
     .addOption(instanceFlag())
-    .option('--platform <name=value>', 'what commands ask of a worker; may be repeated', gathered)
+    .option('--platform <name=value>', 'a platform property of the test commands; may be repeated', gathered)
     .option('--only <pattern>', 'only behaviours with such an id (* is anything); may be repeated', gathered)
     .addOption(
       new Option('--level <level>', 'only what a server must do, or also what it should')

@@ -24,11 +24,11 @@ Examples:
 
 export const taskCommand = (terminal: Terminal, stdio?: Stdio): Command =>
   addGridFlags(new Command('task'))
-    .description('show one task: what it is, what it printed, why it waits; or cancel it')
+    .description('show one task, its output and why it waits; or cancel it')
     .argument('<id>', 'the task')
     .option('-l, --logs', 'show what it printed')
-    .option('-f, --follow', 'with --logs: until it is over')
-    .option('--why', 'say what it waits for, or what came of it')
+    .option('-f, --follow', 'with --logs: until the task ends')
+    .option('--why', 'explain what it waits for, or how it ended')
     .option('--cancel', 'cancel it')
     .addHelpText('after', HELP)
     .action(async (id: string, options: TaskOptions) => {

@@ -12,7 +12,7 @@ Examples:
 
 export const topCommand = (terminal: Terminal): Command =>
   addGridFlags(new Command('top'))
-    .description('watch a grid: what waits, what runs, who works, how fast')
+    .description('watch a grid: queue, running tasks, workers and rates')
     .addHelpText('after', HELP)
     .action(async (options: GridOptions) => {
       const { runTop } = await import('./top-view.ts')

@@ -15,9 +15,9 @@ Examples:
 
 export const workersCommand = (terminal: Terminal): Command =>
   addGridFlags(new Command('workers'))
-    .description('list the workers of a grid, or give one no more tasks')
+    .description('list the workers of a grid, drain or resume one')
     .option('--drain <id>', 'give this worker no new tasks')
-    .option('--shutdown', 'with --drain: have it leave once it is empty')
+    .option('--shutdown', 'with --drain: end it when its tasks are done')
     .option('--resume <id>', 'give it tasks again')
     .addHelpText('after', HELP)
     .action(async (options: WorkersOptions) => {

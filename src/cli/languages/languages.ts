@@ -30,7 +30,7 @@ Examples:
 /** The commands for languages on this machine. */
 export function languagesCommand(terminal: Terminal): Command {
   const languages = new Command('languages')
-    .description('show the languages of this machine, test them, give them libraries')
+    .description('list and test the languages of this machine, add libraries to them')
     .helpCommand(false)
     .addHelpText('after', HELP)
   addPlaceFlags(languages.command('list', { isDefault: true }))
@@ -46,7 +46,7 @@ export function languagesCommand(terminal: Terminal): Command {
       await listLanguages(flags, terminal)
     })
   addPlaceFlags(languages.command('test'))
-    .description('run the self-tests anew, of all or of those that are named')
+    .description('run the self-tests again, of all or of the named languages')
     .argument('[name...]', 'names of languages')
     .addHelpText('after', '\nExamples:\n  windlass languages test\n  windlass languages test python c++')
     .option('--json', 'print one JSON document')
@@ -55,11 +55,11 @@ export function languagesCommand(terminal: Terminal): Command {
       await testLanguages(names, flags, terminal)
     })
   addPlaceFlags(languages.command('build'))
-    .description('give a language a system of its own, with libraries')
+    .description('build a root file system with libraries for a language')
     .argument('<name>', 'the name of the language')
     .option('--packages <names>', 'Debian packages, with commas between')
-    .option('--as <name>', 'make it a language of its own, beside the one it is made of')
-    .option('--from <dir>', 'use a folder that is such a system already')
+    .option('--as <name>', 'add it as a new language instead of changing the existing one')
+    .option('--from <dir>', 'use an existing root file system in this folder')
     .addHelpText('after', BUILD_HELP)
     .action(async (name: string, flags: LanguagesBuildFlags) => {
       const { runLanguagesBuild } = await import('./build.ts')
@@ -77,4 +77,4 @@ const addPlaceFlags = (command: Command): Command =>
   command
     .option('-c, --config <file>', 'read settings from a TOML file')
     .option('--data <dir>', 'the data directory of the worker')
-    .option('--backend <name>', `what code runs in: ${BACKENDS.join(', ')}`)
+    .option('--backend <name>', `the backend that runs code: ${BACKENDS.join(', ')}`)

@@ -16,7 +16,7 @@ interface Options extends Readonly<Record<string, unknown>> {
 export const configCommand = (terminal: Terminal): Command =>
   addSettingFlags(new Command('config'))
     .description('show the settings, or explain them')
-    .option('--explain', 'print every setting with its default and meaning, as a TOML file')
+    .option('--explain', 'print every setting with its default and description, as a TOML file')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) =>

@@ -22,7 +22,7 @@ export const addDialFlags = (command: Command, otherwise: string = DEFAULT_SERVE
       `grpc://, grpcs://, http:// or https://host:port, or unix:/path (WINDLASS_SERVER, else ${otherwise})`,
     )
     .option('--ca <file>', "trust the certificates in this PEM file instead of the system's")
-    .option('--cert <file>', 'show this certificate to the server')
+    .option('--cert <file>', 'authenticate with this certificate')
     .option('--key <file>', 'the private key of the certificate')
     .option('--header <name=value>', 'send this with every call; may be repeated', gathered)
 

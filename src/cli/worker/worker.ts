@@ -42,17 +42,17 @@ export function workerCommand(terminal: Terminal): Command {
 
 const daemonCommand = (terminal: Terminal): Command =>
   addDialFlags(new Command('daemon'))
-    .description('take tasks from a server until stopped')
+    .description('run tasks of a server until stopped')
     .option('--server-url <url>', 'the same as --server')
-    .option('--cas-url <url>', 'where inputs and outputs are, when that is another server')
+    .option('--cas-url <url>', 'the server for inputs and outputs, if it is another one')
     .addOption(new Option('--protocol <name>', 'how it speaks to the server').choices(['grpc', 'http']))
     .addOption(backend())
     .option('-c, --config <file>', 'read settings from a TOML file')
     .option('--slots <number>', 'tasks to run at a time (one per processor)')
-    .option('--id <name>', 'the name of this worker, unlike that of any other')
-    .option('--allow-bare-snippets', 'take code from anybody though nothing keeps it from this machine')
+    .option('--id <name>', 'the unique name of this worker')
+    .option('--allow-bare-snippets', 'run untrusted code without isolation from this machine')
     .option('--data <dir>', 'keep rooms and inputs below this directory')
-    .option('--json', 'print one line of JSON when it begins')
+    .option('--json', 'print one line of JSON when ready')
     .addOption(new Option('--while-input', 'stop when standard input ends').hideHelp())
     .option('-v, --verbose', 'log more, and show where an error came from')
     .addHelpText('after', DAEMON_HELP)
@@ -63,8 +63,8 @@ const daemonCommand = (terminal: Terminal): Command =>
 
 const executeCommand = (terminal: Terminal): Command =>
   addDialFlags(new Command('execute'))
-    .description('run one action by hand, without a server that schedules it')
-    .option('--cas-url <url>', 'the same as --server: it has the action and takes its outputs')
+    .description('run one action from a store, without a scheduling server')
+    .option('--cas-url <url>', 'the same as --server: it stores the action and its outputs')
     .requiredOption('--action-digest <digest>', 'hash/size of the Action')
     .requiredOption('--work-dir <dir>', 'a directory for the room and its inputs')
     .addOption(backend().default('auto', 'auto'))
@@ -74,7 +74,7 @@ const executeCommand = (terminal: Terminal): Command =>
         Object.keys(DIGEST_FUNCTIONS),
       ),
     )
-    .option('--json', 'print the result as JSON, and what the command prints not at all')
+    .option('--json', "print the result as JSON, without the command's output")
     .option('-v, --verbose', 'show where an error came from')
     .addHelpText('after', EXECUTE_HELP)
     .action(async (flags: ExecuteFlags) => {
