@@ -116,7 +116,7 @@ describe('mistakes', () => {
   })
 
   test('the stack comes with --verbose', async () => {
-    expect((await windlass('config', '--grpc', 'nonsense', '--verbose')).err).toMatch(/\n {4}at .*config-load/)
+    expect((await windlass('config', '--grpc', 'nonsense', '--verbose')).err).toMatch(/\n {4}at .*config.load/)
   })
 
   test('several wrong settings are a line each', async () => {
