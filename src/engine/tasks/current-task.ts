@@ -1,4 +1,4 @@
-import { type AttemptName, sameFencing } from '../../model/fencing.ts'
+import { sameFencing } from '../../model/fencing.ts'
 import type { AttemptRef } from '../../scheduler/model/events.ts'
 import type { LiveTask } from './live-task.ts'
 import type { TaskRegistry } from './task-registry.ts'

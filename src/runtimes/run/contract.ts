@@ -312,7 +312,7 @@ export function runtimeContract(name: string, make: () => Promise<RuntimeUnderTe
       writeFileSync(join(room.path, 'plain'), 'x', { mode: 0o644 })
       expect(await go(runOf(['./plain'], { room }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
       const again = { ...room, name: `${room.name}-b` }
-      expect(await go(runOf(['../'], { room: again }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
+      expect(await go(runOf(['./'], { room: again }))).toMatchObject({ cause: 'not-started', exitCode: 126 })
     })
 
     test('arguments that are too long for the system are a result too', async () => {

@@ -54,7 +54,7 @@ const NETWORK: ReadonlySet<string> = new Set(['network', 'dockerNetwork'])
 const CONNECTED: ReadonlySet<string> = new Set(['on', 'standard', 'bridge', 'true'])
 const ALONE: ReadonlySet<string> = new Set(['off', 'none', 'false'])
 
-export const asksForNetwork = (platform: readonly PlatformProperty[]): boolean =>
+const asksForNetwork = (platform: readonly PlatformProperty[]): boolean =>
   platform.some(({ name, value }) => NETWORK.has(name) && CONNECTED.has(value))
 
 /** Any other value, `host` for one, is a property like any other: only a worker that offers it gets the action. */

@@ -42,7 +42,7 @@ export function executionDoor(options: ExecutionDoorOptions): Service[] {
 }
 
 /** Runs an action, or finds its result, and streams its state. A client that disconnects can call WaitExecution. */
-export const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
+const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {
     const request = executeRequestFromProto(bytes, (name) => tools.instances(name).unnamedFunction)
@@ -57,7 +57,7 @@ export const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
 })
 
 /** Streams the state of an operation that an earlier Execute call has started. */
-export const waitExecution = (tools: ExecutionTools): ServerStreamingMethod => ({
+const waitExecution = (tools: ExecutionTools): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {
     const status = await findOperation(waitExecutionRequestFromProto(bytes), tools.engine, LOCAL_CALLER)

@@ -102,7 +102,7 @@ const UNNAMED_WORKER = 'unknown'
 export type Asker = Pick<ServerCall, 'room'>
 
 /** What came of an action, for the client whose operation it is. */
-export async function executionResponse(
+async function executionResponse(
   status: Ended,
   spec: ActionSpec,
   { tools, asker }: { tools: ExecutionTools; asker: Asker },
