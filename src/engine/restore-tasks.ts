@@ -75,7 +75,7 @@ function liveTaskOf(engine: EngineState, record: OpenTask, { order, spec }: Open
       envelope: undefined,
       hasRoots: engine.roots !== undefined && (order.roots?.length ?? 0) > 0,
       priority: record.priority,
-      // Of a restored lease the scheduler counts its own attempt as the first.
+      // The scheduler counts a restored lease as its own first attempt.
       attemptsBefore: Math.max(0, record.attempt - (isOut ? 1 : 0)),
     },
     operationFrom(first ?? { name: record.operation, note: undefined, joinedAt: record.acceptedAt, leftAt: undefined }),

@@ -48,7 +48,7 @@ interface Work {
   readonly options: DaemonOptions
   readonly slots: WorkerSlots
   readonly stats: { completed: number; failed: number }
-  /** Of all attempts that are held, by their ids. */
+  /** The live inputs of all attempts that this worker holds, by attempt id. */
   readonly inputs: Map<string, LiveInput>
   /** The server wants us to take nothing new. */
   isDraining: boolean
@@ -139,8 +139,8 @@ function listenerOf(work: Work, { stop, refused }: Ends): LinkListener {
     },
     registered() {
       slots.renewed(listed.ids, listed.at)
-      // Of what was said while the link was down nothing is sure: that it runs is said again, and what waits to be told
-      // to begin may have been, so it goes back.
+      // Messages may have been lost while the link was down: running attempts are reported again, and prefetched
+      // attempts go back to the server, which may have started them elsewhere.
       for (const { lease, phase } of slots.all()) {
         if (phase === 'running') options.link.started(lease.attemptId)
         if (phase === 'ahead') slots.end(lease.attemptId, 'returned')

@@ -19,7 +19,7 @@ export interface SlotAttempt {
   phase: 'ahead' | 'staging' | 'running' | 'reporting'
   /** Resolves when it has its slot. */
   readonly begun: Promise<void>
-  /** Who ended it, when it did not end by itself. */
+  /** The reason when the attempt did not end by itself. */
   endedBy: EndWord | undefined
 }
 

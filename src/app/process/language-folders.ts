@@ -10,7 +10,7 @@ export interface LanguageFolders {
   readonly selfTests: string
 }
 
-/** Rooms of a worker that is root belong to another user, who cannot read root's own folders. */
+/** Rooms of a root worker run as another user. That user cannot read root's own folders. */
 const OPEN_TO_ROOMS = '/var/lib/windlass/rootfs'
 
 function languageFolders(dataDir: string, uid: number): LanguageFolders {

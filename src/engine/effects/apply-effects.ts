@@ -128,7 +128,7 @@ function finish(engine: EngineState, task: LiveTask, effect: Of<'finished'>): vo
   const { worker, fencing } = task
   if (isReportApplied) clearLease(task)
   else endLease(engine, task)
-  task.worker = worker // who had it last, and what its result came under
+  task.worker = worker // the last worker that held the task, and the fencing number of its result
   task.fencing = fencing
   if (task.record === 'refused') engine.live.tasks.delete(task.id)
   bringHome(engine, task, ending)

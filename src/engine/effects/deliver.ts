@@ -68,7 +68,7 @@ const leaseOf = ({ task, expiresAt, prefetch }: GrantedLease, id: string): TaskL
   prefetch,
 })
 
-/** Of an operation that still wants it. */
+/** Returns the name of an operation that is still open. */
 const nameFor = ({ first, merged }: LiveTask): string =>
   (first.attendance === 'waiting' ? first : (merged?.find(({ attendance }) => attendance === 'waiting') ?? first)).name
 

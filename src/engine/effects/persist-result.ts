@@ -1,7 +1,8 @@
 /**
- * What has to be where it belongs before a task's end goes on record: the result in the cache, and, in the word `power`,
- * the blobs that it names on the disk. Whoever finds the end there after a crash finds these too. The other way round is
- * no harm: a cache that has the result of a task that is run once more has an answer to the same question.
+ * Persists a result before the task's end is recorded: the action cache gets the result and, for durability `power`,
+ * the blobs that it names are synced to disk. After a crash, a recorded end therefore always has its result. The
+ * opposite order is harmless: if the cache has the result of a task that runs once more, that result answers the same
+ * request.
  */
 import type { EngineState } from '../state/engine-state.ts'
 import type { Ending, LiveTask } from '../tasks/live-task.ts'
@@ -10,7 +11,7 @@ import type { Ending, LiveTask } from '../tasks/live-task.ts'
 export function bringHome(engine: EngineState, task: LiveTask, ending: Ending): void {
   if (task.record === 'refused' || !(needsSync(engine, task, ending) || needsCaching(engine, ending))) return
   task.isPersistingResult = true
-  engine.writes.begin() // whoever stops the engine waits for it as for a record
+  engine.writes.begin() // closing the engine waits for this as it waits for journal writes
   void allHome(engine, task, ending).then(() => {
     task.isPersistingResult = false
     engine.recorder.mark(task)

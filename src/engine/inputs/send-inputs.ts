@@ -46,7 +46,7 @@ export function sendInput(engine: EngineState, task: LiveTask, { number, event }
   guarded(engine.log, () => session?.input?.(attemptId, { number, event }))
 }
 
-/** It is over: whoever waits need not wait any more. */
+/** Closes the task's inputs and resolves every call that waits for one. */
 export function endInputs(task: LiveTask): void {
   const line = lines.get(task)
   lines.delete(task)

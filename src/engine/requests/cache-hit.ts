@@ -8,8 +8,8 @@ import type { OperationStatus } from '../tasks/status.ts'
 import type { Submission } from '../tasks/task-request.ts'
 
 /**
- * Nothing is run, but the operation can be asked after like any other. Nothing is owed either: what the journal makes of
- * it does not matter to the caller, who has the answer.
+ * No task runs, but the operation can be queried like any other. The caller already has the result, so a failed journal
+ * write is not reported to it.
  */
 export async function answerFromCache(
   engine: EngineState,

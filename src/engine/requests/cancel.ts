@@ -4,7 +4,7 @@ import type { Operation } from '../tasks/live-task.ts'
 import { isCancelled, moveAttendance } from '../tasks/record-state.ts'
 
 export interface CancelWish {
-  /** Whoever else waits for the same task loses it too. */
+  /** Cancels the task for every other operation that waits for it, too. */
   readonly forAll?: boolean
   readonly what?: string
 }

@@ -43,7 +43,7 @@ export async function everyOperation(engine: EngineState, query: HistoryQuery, c
 /** What is none is for the journal to refuse. */
 const PLACE = /^(\d+)(?:\.(\d{1,9}))?$/
 
-/** Of a cursor that anybody may have written. */
+/** Reads a cursor that a client may have forged. */
 const leftOf = (text: string | undefined, { operations }: TaskRecord): number =>
   text === undefined ? operations.length : Math.min(Number(text), operations.length)
 

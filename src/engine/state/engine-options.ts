@@ -6,7 +6,7 @@ import type { GridMeter } from '../tasks/grid-meter.ts'
 import type { BlobRoots, ResultCache } from '../tasks/ports.ts'
 
 export interface EngineOptions {
-  /** Not yet recovered. Whoever opened it closes it, after the engine. */
+  /** Not yet recovered. The code that opened the journal closes it, after it closes the engine. */
   readonly journal: Journal
   readonly clock: Clock
   /** Names for operations that nobody can guess; those that grow with time cost the journal least. */
@@ -33,7 +33,7 @@ export interface EngineLimits {
   readonly nameLength: number
   readonly properties: number
   readonly workers: number
-  /** Of live output, kept for each task. */
+  /** Bytes of live output that are kept for each task. */
   readonly outputBytes: number
 }
 

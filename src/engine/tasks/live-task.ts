@@ -80,7 +80,7 @@ export interface Ending {
   readonly roots: readonly Digest[]
   /** As the journal keeps it. */
   readonly envelope: Uint8Array
-  /** Of a result that the cache may have. */
+  /** True when the action cache may store the result. */
   readonly goesToCache: boolean
 }
 

@@ -47,7 +47,7 @@ export class OutputRing {
 
   add({ stream, attempt, bytes: given, at }: Printing): void {
     if (given.length === 0) return
-    // Of more than is kept only the end can be read anyway.
+    // The ring keeps only the end of an input that is larger than the ring.
     const skipped = Math.max(0, given.length - this.#mostBytes)
     const bytes = new Uint8Array(given.subarray(skipped))
     const piece = { stream, attempt, bytes, at: at === undefined ? undefined : at + skipped }

@@ -1,7 +1,7 @@
 import type { Digest } from '../../base/digest.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 
-/** Results of tasks that are the same, whoever asked. What the bytes mean is the door's business. */
+/** Results of identical tasks, shared by all callers. The services define the encoding of the bytes. */
 export interface ResultCache {
   get(instance: InstanceName, actionKey: string): Promise<Uint8Array | undefined>
   put(instance: InstanceName, actionKey: string, result: Uint8Array): Promise<void>

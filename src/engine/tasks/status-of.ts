@@ -5,7 +5,7 @@ import { openNote } from './note-envelope.ts'
 import { openSpec } from './spec-envelope.ts'
 import type { OperationEnd, OperationStatus } from './status.ts'
 
-/** Of a task that is in memory. Its end is in it only once that is durable. */
+/** Returns the status of a task that is in memory. The status has an end only once that end is durable. */
 export function liveStatus(operation: Operation): OperationStatus {
   const { task } = operation
   const { ending } = task
@@ -40,7 +40,7 @@ export function liveStatus(operation: Operation): OperationStatus {
 interface Attempts {
   readonly attempt: number
   readonly unstarted: number
-  /** Who has the newest, or had it last. */
+  /** The worker that holds the newest attempt, or held it last. */
   readonly worker: string | undefined
   readonly startedAt: number | undefined
 }
@@ -60,7 +60,7 @@ const cancelled = (at: number): OperationEnd => ({
   result: undefined,
 })
 
-/** Of a task that is on record only. */
+/** Returns the status of a task that is only in the journal. */
 export function recordedStatus(name: string, record: TaskRecord): OperationStatus {
   const operation = record.operations.find((one) => one.name === name)
   const sealed = openEnd(record.result)

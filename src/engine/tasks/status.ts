@@ -13,7 +13,7 @@ export interface OperationStatus {
   readonly attempt: number
   /** Those of them whose program was started, as far as is known: what was given back before a restart may be among them. */
   readonly starts: number
-  /** Who has it, or had it last. */
+  /** The worker that holds the task, or held it last. */
   readonly worker: string | undefined
   readonly acceptedAt: number
   /** When the operation came: later than its task, where it was merged into one. */
@@ -21,7 +21,7 @@ export interface OperationStatus {
   readonly queuedAt: number
   readonly assignedAt: number | undefined
   readonly startedAt: number | undefined
-  /** Of an operation that is over, and of no other. */
+  /** Set when the operation has ended, and only then. */
   readonly end: OperationEnd | undefined
   readonly spec: Uint8Array
   /** What the door wanted to remember. */

@@ -40,8 +40,9 @@ export interface Submission {
   /** Free of side effects: it may start while its row commits. Its acknowledgement and its result leave only after. */
   readonly mayStartEarly?: boolean
   /**
-   * Who submits it says nothing of it to anybody before its end, or before `secure` has resolved. So its acceptance need not
-   * outlive a power cut: its end does, in the word that was asked for, and with it all that was recorded before.
+   * The submitter reports nothing about the task before its end, or before `secure` has resolved. So the acceptance
+   * need not survive a power cut: the end is written with the requested durability, and everything recorded before it
+   * is then durable too.
    */
   readonly isToldLate?: boolean
   /** Blobs that must not go while it is open. */

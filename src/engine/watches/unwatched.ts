@@ -1,8 +1,9 @@
 import type { Operation } from '../tasks/live-task.ts'
 
 /**
- * Operations that need a watcher and have none, the longest first. Most are here for less than a millisecond, so the list
- * runs through the operations themselves; who leaves it points to nobody, for the reason that name-table.ts gives.
+ * Operations that need a watcher and have none, the oldest first. Most stay here for less than a millisecond, so the
+ * list is linked through the operations themselves. An operation that leaves the list clears its links, for the reason
+ * that name-table.ts gives.
  */
 export class Unwatched {
   oldest: Operation | undefined

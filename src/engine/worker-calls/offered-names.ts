@@ -25,7 +25,7 @@ function record(engine: EngineState, names: readonly string[]): void {
   engine.journal.record([{ kind: 'offered', names }], 'process').then(
     () => engine.writes.done(),
     (error: unknown) => {
-      // Whoever offers them next tries again.
+      // The next worker that offers these names tries again.
       for (const name of names) engine.namesOffered.delete(name)
       engine.log.warn({ error, names: names.length }, 'cannot record the property names that workers offer')
       engine.writes.done()

@@ -43,7 +43,7 @@ export interface TaskLease {
   readonly prefetch: boolean
 }
 
-/** Of all that is done to one task, from 1 on: sent again on a new session when the worker did not say that it has it. */
+/** An input to one task, numbered from 1. It is sent again on a new session when the worker has not acknowledged it. */
 export interface NumberedInput {
   readonly number: number
   readonly event: InputEvent

@@ -8,9 +8,9 @@ import { DEFAULT_WINDOW } from './wire-format.ts'
 const MAX_FRAME_BYTES = 64 * 1024
 
 /**
- * Who may send data next. Streams with something to send and a window to send it in stand in a ring and take turns,
- * one frame each, while the connection's window is open and less than `socketBacklogBytes` waits in the socket. Those
- * who write faster than that are told to wait, and woken when half of what was waiting has gone.
+ * Decides which stream sends data next. Streams that have data and an open window form a ring and take turns, one frame
+ * each, while the connection's window is open and less than `socketBacklogBytes` waits in the socket. A writer that is
+ * faster has to wait; it is woken when half of the waiting bytes are sent.
  */
 export class SendTurns {
   readonly #outbox: Outbox

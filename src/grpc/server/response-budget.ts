@@ -8,9 +8,10 @@ export interface BudgetWaiter {
 }
 
 /**
- * Answers of one connection, before they are made. What handlers have said is bounded by telling them to wait; what
- * they are about to say is bounded here, or hundreds of them could fetch a large answer each for a peer that reads
- * nothing. Whoever fetches bulk asks for room first. Those who wait stand in one line, first come first served.
+ * Limits the bytes of responses that the handlers of one connection prepare. Flow control already limits the bytes that
+ * handlers have written; without this budget, hundreds of handlers could each fetch a large response for a peer that
+ * reads nothing. A handler asks for budget before it fetches bulk data. Waiting handlers are served first come, first
+ * served.
  */
 export class ResponseBudget {
   readonly #http2: Http2Connection

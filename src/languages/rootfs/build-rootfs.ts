@@ -68,7 +68,7 @@ function addUser(root: string): void {
   add('group', 'runner:x:1000:')
 }
 
-/** Rooms belong to another user, who must be able to read everything; setuid bits are removed. */
+/** Rooms run as another user. That user must be able to read everything; setuid bits are removed. */
 function openToAll(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)

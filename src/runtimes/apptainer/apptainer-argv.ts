@@ -28,7 +28,7 @@ export function apptainerArgv({ program, room, cwd, network, image, profile, emp
     ...(network === undefined ? ['--net', '--network', 'none'] : []),
     ...['--hostname', INSIDE.hostname, '--security', `seccomp:${profile}`],
     ...mounts(room),
-    // Process 1 has the user of the command, who could write to its memory.
+    // Process 1 runs as the user of the command, so the command could write to its memory.
     ...mount(empty, '/proc/1', true),
     ...(network?.files ?? []).flatMap(({ from, to }) => mount(from, to, true)),
     ...['--pwd', pathInside(cwd, room), image],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { firstRunnable, firstRunnableIn } from '../run/first-runnable.ts'
 
 /**
- * Process 1 of a container reaps orphans and returns the command's exit code. It has the user of the command, who could write
+ * Process 1 of a container reaps orphans and returns the command's exit code. It runs as the user of the command, which could write
  * to its memory through /proc/1/mem. Here it is a copy of the engine's own init that can be executed but not read:
  * the kernel makes a process not dumpable when it executes such a file, and closes its memory to processes without
  * CAP_SYS_PTRACE (prctl(2), PR_SET_DUMPABLE; ptrace(2), access mode checking).

@@ -35,8 +35,8 @@ const slirp4netns = (path: string): Translator => ({
 const GUARD = '"$@" & child=$!; echo started; cat > /dev/null; kill -9 $child'
 
 /**
- * Started as root, pasta would switch to `nobody`, who may not enter the room's namespaces; so it is started as their
- * owner.
+ * When started as root, pasta switches to the user `nobody`, which may not enter the room's namespaces. So it is
+ * started as the owner of those namespaces.
  */
 const pasta = (path: string, shell: string): Translator => ({
   name: 'pasta',

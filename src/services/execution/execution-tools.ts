@@ -23,7 +23,7 @@ export type LogStreamNames = (operation: { readonly instance: InstanceName; read
 }
 
 export interface ExecutionLimits {
-  /** Of an action that sets no timeout. */
+  /** Applies to an action that sets no timeout. */
   readonly defaultTimeoutMs: number
   /** An action that wants more is refused. */
   readonly maxTimeoutMs: number

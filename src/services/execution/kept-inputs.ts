@@ -23,7 +23,7 @@ export interface KeptInputsOptions {
 }
 
 const EVERY_MS = 60_000
-/** Of all time at most this part goes into it. */
+/** The share of wall time that this check may take. */
 const PART = 1 / 20
 /** Between so many operations the rest of the process has its turn. */
 const AT_A_TIME = 256

@@ -5,7 +5,7 @@ import type { BlobRoots } from '../../engine/tasks/ports.ts'
 export interface Pins {
   pin(digest: Digest, space?: number): void
   unpin(digest: Digest, space?: number): void
-  /** Of everything that was stored before. */
+  /** Makes everything durable that was stored before the call. */
   makeDurable(): Promise<void>
 }
 

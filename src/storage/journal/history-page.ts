@@ -4,7 +4,10 @@ import type { HistoryQuery, TaskRecord } from './journal.ts'
 const MOST_LISTED = 1000
 const USUALLY_LISTED = 100
 
-/** Of whole records one page has so many bytes, or one record: results may be large, and a page is in memory at once. */
+/**
+ * A page holds at most this many bytes of whole records, or one record: results may be large, and a page is in memory
+ * at once.
+ */
 export const MOST_PAGE_BYTES = 4 * 1024 * 1024
 
 export const bytesOf = ({ spec, result }: TaskRecord): number => spec.length + (result?.length ?? 0)

@@ -2,9 +2,9 @@ import type { FinalState, TaskState } from '../../model/task-state.ts'
 import type { Durability, Fact, Fencing } from './fact.ts'
 
 /**
- * What accepted tasks owe us. The scheduler has the living picture in memory; this holds the facts that bring it back
- * after a stop of any kind, and what is told of tasks that are over. Nothing here decides: whoever records a fact has
- * made it true. One server writes; `owner` and epoch say which, and since when.
+ * Persists the facts about accepted tasks. The scheduler holds the current state in memory; the journal holds the facts
+ * that restore it after any kind of stop, and the history of ended tasks. The journal decides nothing: it records facts
+ * that the engine has made true. One server writes; `owner` and epoch name it and its start.
  */
 export interface Journal {
   /**

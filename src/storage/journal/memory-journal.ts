@@ -127,7 +127,7 @@ function wholePage(page: readonly Entry[], next: string | undefined, records: Me
 /** A call on its way in: it changes nothing before it is applied, so one that fails has left nothing behind. */
 class Draft {
   readonly #records: MemoryRecords
-  /** Of the tasks that the call is about, by id. */
+  /** The tasks of this call, by id. */
   readonly #entries = new Map<string, Entry>()
   readonly #names = new Map<string, number>()
   readonly #late: LateEnd[] = []

@@ -63,6 +63,6 @@ export const resumeToProto = (worker: string): Uint8Array => proto.ResumeWorkerR
 export const resumeFromProto = (bytes: Uint8Array): string =>
   decodeWellFormed(proto.ResumeWorkerRequest, bytes, { name: 'ResumeWorkerRequest', shape: { 1: 'text' } }).worker
 
-/** Of the answers that say nothing but that it is done. */
+/** Decodes responses that carry no fields. */
 export const doneFromProto = (bytes: Uint8Array): void =>
   void decodeWellFormed(proto.DrainWorkerResponse, bytes, { name: 'answer', shape: {} })

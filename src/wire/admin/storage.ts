@@ -40,7 +40,10 @@ export function reclaimProgressFromProto(bytes: Uint8Array): ReclaimProgress {
   return { ...progress, isDone: done }
 }
 
-/** The format lets the later of two goals win; who sends both does not know what will happen to their blobs. */
+/**
+ * In protobuf the last of two goals wins. A client that sends both cannot know which applies to its blobs, so both are
+ * refused.
+ */
 function goalOf({ toBytes, olderThanSeconds }: proto.ReclaimRequest): ReclaimGoal {
   if (toBytes !== undefined && olderThanSeconds !== undefined) throw invalid('a reclaim has one goal, not two')
   if (toBytes !== undefined) return { kind: 'size', toBytes: counted('to_bytes', toBytes) }

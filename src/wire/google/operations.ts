@@ -25,7 +25,7 @@ export function parseOperationName(name: string): OperationName | undefined {
   return instanceNameProblem(instance) === undefined ? { instance, id } : undefined
 }
 
-/** Of a request that says nothing but which operation is meant: Get, Cancel and Delete alike. */
+/** Decodes a request that holds only an operation name: Get, Cancel and Delete. */
 export const operationRequestFromProto = (bytes: Uint8Array): string =>
   decodeWellFormed(proto.GetOperationRequest, bytes, { name: 'request for an operation', shape: { 1: 'text' } }).name
 
@@ -62,7 +62,7 @@ export function listOperationsRequestFromProto(bytes: Uint8Array): ListOperation
   return { instance, pageSize: from.pageSize, pageToken: from.pageToken === '' ? undefined : from.pageToken }
 }
 
-/** Of serialised operations. */
+/** Builds the response from serialised operations. */
 export function listOperationsResponse(operations: readonly Uint8Array[], nextPageToken: string): Uint8Array {
   const token = Buffer.from(nextPageToken)
   const length = operations.reduce((sum, one) => sum + fieldLength(one.length), 0)

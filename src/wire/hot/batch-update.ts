@@ -7,8 +7,8 @@ import { DigestListReader, PendingDigest } from './digest-reader.ts'
 import { digestLength, putDigest } from './digest-writer.ts'
 
 /**
- * BatchUpdateBlobs: many small blobs in one message. The bytes of each stay where they are, as views into the message;
- * whoever keeps one for long keeps the whole message alive.
+ * BatchUpdateBlobs: many small blobs in one message. The bytes of each blob are a view into the message, so a caller
+ * that keeps one view keeps the whole message in memory.
  */
 export interface BatchUpdateRequest {
   readonly instance: string

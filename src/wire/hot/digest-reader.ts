@@ -83,7 +83,7 @@ export class DigestListReader {
     return list.fn === fn ? list : { ...list, fn }
   }
 
-  /** Of the function that the constructor was told. */
+  /** Returns the digests as a list of the function that was passed to the constructor. */
   list(fn: DigestFunction): DigestList {
     return this.finish(DIGEST_FUNCTIONS[fn].number, fn)
   }

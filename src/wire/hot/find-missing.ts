@@ -18,7 +18,7 @@ export interface FindMissingRequest {
   readonly places: Uint32Array
 }
 
-/** Of a field with a digest: 32 digits, and a tag and a length for both field and hash. */
+/** The shortest field with a digest: 32 digits, and a tag and a length for both field and hash. */
 const SHORTEST = 36
 
 export function readFindMissingRequest(

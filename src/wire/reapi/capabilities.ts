@@ -14,7 +14,7 @@ import {
   prioritiesToProto,
 } from './cache-capabilities.ts'
 
-/** Of a GetCapabilitiesRequest: the instance that it asks about, which is all there is in it. */
+/** Decodes a GetCapabilitiesRequest. Its only field is the instance name. */
 export function capabilitiesRequestFromProto(bytes: Uint8Array): string {
   const reader = new MessageReader(bytes, 'GetCapabilitiesRequest')
   let instance = ''

@@ -22,7 +22,7 @@ export interface ExecutionOperation {
   readonly partial: ExecutedActionMetadata | undefined
   /** Where its output can be followed. */
   readonly streams: { readonly stdout: string; readonly stderr: string } | undefined
-  /** Of an operation that is over, and of no other. */
+  /** Set when the operation has ended, and only then. */
   readonly response: ExecutionResponse | undefined
 }
 

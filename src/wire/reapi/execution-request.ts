@@ -65,7 +65,7 @@ export const executeRequestToProto = (request: ExecuteRequest): Uint8Array =>
     ...request.inline,
   }).finish()
 
-/** Of a WaitExecutionRequest: the name of an operation, which is all there is in it. */
+/** Decodes a WaitExecutionRequest. Its only field is the operation name. */
 export const waitExecutionRequestFromProto = (bytes: Uint8Array): string =>
   decodeWellFormed(proto.WaitExecutionRequest, bytes, { name: 'WaitExecutionRequest', shape: { 1: 'text' } }).name
 

@@ -9,7 +9,7 @@ export interface LogName {
   /** What may be meant: the first as it stands, the second without what the Go SDK puts before it. */
   readonly parents: readonly string[]
   readonly id: string
-  /** Of a name to write. */
+  /** Set in names for writing. */
   readonly token: string | undefined
 }
 

@@ -17,7 +17,7 @@ export const STREAMS_FOLDER = '.windlass'
 const MOST_STAGES = 8
 const MOST_FILES = 10_000
 const MOST_GLOBS = 100
-/** Of all together: every name in a room may be held against every one of them. */
+/** The limit for all globs together: every name in a room may be matched against every glob. */
 const MOST_GLOB_CHARS = 4096
 const MOST_PATH = 4096
 const MOST_IMAGE = 1000

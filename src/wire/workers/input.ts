@@ -6,7 +6,7 @@ import type { Shape } from '../messages/well-formed.ts'
 /** What somebody did to an attempt, as it travels to its worker. */
 export interface InputMessage {
   readonly attemptId: string
-  /** Of all that is done to one task, from 1 on. */
+  /** The number of the input within its task, from 1. */
   readonly number: number
   /** Undefined for what only a newer server knows: nothing comes of it. */
   readonly event: InputEvent | undefined

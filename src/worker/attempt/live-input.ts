@@ -64,7 +64,7 @@ export function liveInput(listener: LiveInputListener): LiveInput {
       }
       if (next.event?.kind === 'bytes') yield next.event.bytes
       else if (hasTerminal) yield END_KEY
-      took(next) // who asks for more has written what it got
+      took(next) // a caller that asks for more has written the previous input
       if (next.event?.kind === 'end' && !hasTerminal) return
     }
   }

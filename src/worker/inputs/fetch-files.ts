@@ -82,7 +82,7 @@ async function fetchAll(
   signal: AbortSignal,
 ): Promise<void> {
   const { cache, source } = tools
-  // Of a file that is wanted in both ways one is fetched, and the other copied from it.
+  // When a file is needed both writable and read-only, one copy is fetched and the other is copied from it.
   const first = new Map(files.map((file) => [formatDigest(file.digest), file]))
   const wanted = [...first.values()].filter((file) => !cache.shelf.has(cache.keyOf(twinOf(file))))
   const [small, large] = [wanted.filter(isSmall(source)), wanted.filter((file) => !isSmall(source)(file))]

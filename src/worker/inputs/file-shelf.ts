@@ -3,7 +3,10 @@ interface Place {
   holders: number
 }
 
-/** Which files there are, who holds them, and which goes next. Knows nothing of the disk but whom to tell. */
+/**
+ * Tracks the cached files, the attempts that hold them, and the next file to evict. It does no disk I/O; it calls the
+ * given function to delete a file.
+ */
 export class FileShelf {
   readonly #maxBytes: number
   readonly #evict: (key: string) => void

@@ -33,7 +33,7 @@ export const safePlacement = (user: User | undefined, workerUid: number): Placem
   user !== undefined && user.uid !== 0 && user.uid !== workerUid ? 'link' : 'copy'
 
 export interface Placing {
-  /** Of the room: an empty directory. */
+  /** The room's root: an empty directory. */
   readonly root: string
   readonly cache: FileCache
   readonly placement: Placement

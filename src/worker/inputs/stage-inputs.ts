@@ -21,7 +21,7 @@ export interface InputOptions {
   /** The user of rooms where they have one user; undefined for the worker's own. */
   readonly user: User | undefined
   readonly rules: PlanRules
-  /** Of Directory messages that are kept in memory. */
+  /** Bytes of Directory messages that are kept in memory. */
   readonly directoryBytes: number
 }
 

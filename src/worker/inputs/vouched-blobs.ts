@@ -20,7 +20,7 @@ export interface TreeVouching {
 }
 
 const AT_A_TIME = 10_000
-/** Of the young, and as many of the old. Who is forgotten is asked for again. */
+/** Entries in the young generation, and as many in the old one. A forgotten blob is looked up again. */
 const MOST_REMEMBERED = 100_000
 
 export function vouchedBlobs(source: BlobSource): VouchedBlobs {

@@ -8,7 +8,7 @@ export interface LanguageReport {
   readonly version: string | undefined
   /** In words, why it did not pass. */
   readonly what: string | undefined
-  /** Of the self-test; undefined when there was none, or only long ago. */
+  /** The duration of the self-test; undefined when a cached result was used. */
   readonly tookMs: number | undefined
 }
 

@@ -12,7 +12,7 @@ export interface OfferedLanguagesOptions {
   /** What tells its state on this machine from any other, without starting anything; or why it cannot be here. */
   readonly markOf: (language: Language) => { readonly key: string } | { readonly absent: string }
   readonly clock: Clock
-  /** Of each that was tested. */
+  /** Called with the report of each tested language. */
   readonly told?: (report: LanguageReport) => void
 }
 

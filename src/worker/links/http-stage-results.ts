@@ -5,7 +5,7 @@ import type { StageResults } from './worker-link.ts'
 
 export interface HttpStageOptions {
   readonly caller: HttpCaller
-  /** Of the attempt's stage. */
+  /** The URL path of the attempt's stage. */
   readonly path: string
 }
 

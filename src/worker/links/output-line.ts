@@ -8,7 +8,7 @@ const PATH = '/windlass.worker.v1.WorkerLink/ReportOutput'
 /** What comes in such a time goes as one piece, unless it is as much as one may be. */
 const GATHERED_MS = 20
 const PIECE_BYTES = 64 * 1024
-/** Of each stream, while the server is behind, or the way to it is not open yet. */
+/** Bytes of each stream that are held while the server is behind or not yet connected. */
 const HELD_BYTES = 4 * PIECE_BYTES
 const FIRST_BYTES = 1024
 /** After a stream broke, and after one that the server does not know. */
@@ -107,7 +107,7 @@ export function gatheredOutput({ clock, worker, open }: GatheredOptions): Output
       for (const one of Object.values(streamsOf(attemptId))) one.isPrompt = true
     },
     ended(attemptId, hasResult) {
-      // Who waits for it should not have to look for the rest elsewhere.
+      // A caller that waits for this line gets the rest with it.
       for (const one of Object.values(attempts.get(attemptId) ?? {}))
         if (!hasResult || one.isPrompt) send(attemptId, one)
       attempts.delete(attemptId)

@@ -5,7 +5,7 @@ import type { WorkerRegistration } from '../../wire/workers/registration.ts'
 import type { TaskNews } from '../../wire/workers/status.ts'
 import type { OrderWord, StopWord } from '../../wire/workers/stream.ts'
 
-/** A worker's way to its server. It mends itself: whoever uses it need not know when it is broken. */
+/** A worker's connection to its server. It reconnects by itself; callers need not know when it is down. */
 export interface WorkerLink {
   /** Registers, and again whenever the server has lost us, until it is closed. */
   open(listener: LinkListener): void

@@ -118,7 +118,9 @@ export class RoomFiles {
     throw invalid(`the output ${quoted(path)} lies behind a symlink that leads out of the room`)
   }
 
-  /** Of a path in the room. To the command its room was at a place of its own, so links of its making may say that one. */
+  /**
+   * Resolves a path in the room. The command saw its room at another path, so symlinks that it made may name that path.
+   */
   #realOf(path: string): string {
     let at = this.#root
     let rest = partsOf(path.slice(at.length))

@@ -107,7 +107,7 @@ class Pool {
     this.#taken.delete(room.name)
     await shell?.end()
     await room[Symbol.asyncDispose]()
-    // And not while it ran: who starts another does not hear at once that this one has ended.
+    // Refill only after other work: starting a room now would delay the report of this end.
     void afterOthers().then(() => this.#fill())
   }
 

@@ -95,7 +95,7 @@ export class WaitingRoom {
       this.#code = contents
       return true
     } catch {
-      return false // who lays it out instead says why that cannot be done
+      return false // the caller lays the files out itself and reports the error
     } finally {
       this.#closePlace()
     }
@@ -132,7 +132,7 @@ export class WaitingRoom {
   async end(): Promise<void> {
     this.#ending.abort()
     this.#close()
-    if (this.#place !== undefined) this.clear() // who starts as ever in this room finds it empty
+    if (this.#place !== undefined) this.clear() // the caller then starts in this room, which is empty
     await this.#end.catch(() => {})
   }
 

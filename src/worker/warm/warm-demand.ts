@@ -1,6 +1,6 @@
 /** What is asked for counts less with everything that is asked for after it: after 35 others it counts half. */
 const FADES_BY = 0.98
-/** Who was asked for once may never be again; from here on it is worth having one ready. */
+/** A language that was requested once may not be requested again; above this demand a prepared room pays. */
 const WORTH_IT = 1.5
 /** What somebody is likely to ask for is ready until a dozen others have been asked for instead. */
 const SEED = 2

@@ -145,7 +145,7 @@ class Pool {
     await this.#pipes.close()
   }
 
-  /** Of a room whose run is over only files are left, and those can wait until the end is told. */
+  /** Deletes the files of a finished room later, after the end is reported. */
   async #leaveSoon(ready: Ready): Promise<void> {
     if (!ready.waiting.isOver) return await this.#leave(ready)
     const leaving: Promise<void> = this.#pause(AFTER_RUN_MS)
@@ -169,7 +169,7 @@ class Pool {
     this.#filling ??= this.#fillUp(afterMs).finally(() => (this.#filling = undefined))
   }
 
-  /** One at a time: who waits for a run to end should not wait for this, too. */
+  /** Starts one room at a time, so that the report of an ended run is not delayed. */
   async #fillUp(afterMs: number): Promise<void> {
     await this.#pause(afterMs)
     for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#make(next)

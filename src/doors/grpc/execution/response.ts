@@ -141,7 +141,7 @@ function completeResult(status: Ended, fn: ActionSpec['actionDigest']['fn']): Ui
   if (end.result === undefined) return undefined
   try {
     const view = viewActionResult(end.result, fn)
-    // Of one that comes from the cache we know no more than it says itself.
+    // A cached result carries its own metadata; the server knows nothing more about it.
     if (end.cached) return withWorker(view, UNNAMED_WORKER)
     const assignedAt = status.assignedAt ?? queuedAt
     const startedAt = status.startedAt ?? assignedAt

@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib'
 import type { LanguageOffer } from '../../../model/language.ts'
 
 /**
- * The numbers that Judge0 has for languages. The first is the one that is listed: that of the community edition's own
- * release. The others are those of its public server, which has several versions of some; whoever comes with one of them
- * gets the version that is here.
+ * Judge0's language ids. The first id is listed; it is the id in the community edition's release. The other ids are
+ * those of Judge0's public server, which has several versions of some languages: a request with one of them gets the
+ * version that is installed here.
  */
 const IDS: Readonly<Record<string, readonly [number, ...number[]]>> = {
   bash: [46],

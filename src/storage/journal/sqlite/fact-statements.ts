@@ -6,7 +6,7 @@ import { STATE_CODES } from './schema.ts'
 
 export type Database = Pick<DatabaseSync, 'exec' | 'prepare' | 'isTransaction'>
 
-/** Who writes, and since when: in every row. */
+/** The writing server and its epoch, stored in every row. */
 export interface Ownership {
   readonly owner: number
   readonly epoch: number
@@ -35,7 +35,10 @@ export interface NewTask {
   readonly life: TaskLife
 }
 
-/** Who writes does not change while it does: as literals, they need not be bound a hundred thousand times a second. */
+/**
+ * The writing server never changes during its epoch, so its name and epoch are literals in the SQL: binding them would
+ * cost a hundred thousand calls a second.
+ */
 export const factStatements = (db: Database, by: Ownership): FactStatements => ({
   ...inserting(db, by),
   ...following(db, by),

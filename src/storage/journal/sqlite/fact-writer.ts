@@ -19,7 +19,7 @@ export interface KnownTask {
 }
 
 interface Draft extends KnownTask {
-  /** Of a task that has no row yet. */
+  /** Set for a task that has no row yet. */
   readonly accepted: Accepted | undefined
   changed: number
 }
@@ -29,7 +29,7 @@ export type Outcome = { readonly late: readonly string[] } | { readonly error: u
 export interface WriterOptions {
   readonly by: Ownership
   readonly open: Iterable<KnownTask>
-  /** The mark stays so many tasks behind the newest: whoever ends sooner is never written down as open. */
+  /** The mark stays this many tasks behind the newest: a task that ends sooner is never written as open. */
   readonly markDistance?: number
 }
 
@@ -60,7 +60,7 @@ export class FactWriter {
     this.#open = new Map(Array.from(open, (known) => [known.life.task, known]))
     this.#mark = Number(db.prepare('SELECT at FROM mark').get()?.at)
     this.#young = new Set(Array.from(this.#open.values(), ({ key }) => key).filter((key) => key >= this.#mark))
-    // Not below the mark, though all that was there may be forgotten: who is open there is written down.
+    // Never below the mark, even when all rows there were deleted: open tasks below the mark have rows.
     this.#nextKey = Math.max(this.#mark, Number(db.prepare('SELECT max(key) AS key FROM tasks').get()?.key ?? 0) + 1)
   }
 

@@ -11,11 +11,11 @@ const MOST_LOG_BYTES = 256 * 1024 * 1024
 const BUSY_MS = 5000
 
 /**
- * The connection that writes. `synchronous = NORMAL`: a commit leaves the bytes with the kernel and does not wait for
- * the disk; who wants `power` syncs the log beside it, so that commits go on meanwhile and a `process` write never waits for a
- * disk (with FULL each commit does: measured 4 to 16 ms a transaction, for everybody). Checkpoints are made elsewhere,
- * see log-keeper.ts. The log's file is not cut when it begins anew: that was seen to take 84 ms on a busy disk. Pages of
- * 8 KiB: a tenth less CPU a life than 4 KiB, and 16 KiB makes the log twice as long.
+ * Opens the connection that writes. `synchronous = NORMAL`: a commit passes the bytes to the kernel and does not wait
+ * for the disk. For durability `power` the writer syncs the log separately, so commits continue meanwhile and a
+ * `process` write never waits for a disk (with FULL every commit waits: measured 4 to 16 ms per transaction).
+ * Checkpoints are made elsewhere, see log-keeper.ts. The log file is not truncated when it restarts: truncation took 84
+ * ms on a busy disk. Pages of 8 KiB take a tenth less CPU per task than 4 KiB; pages of 16 KiB double the log.
  */
 export function openForWriting(folder: string): DatabaseSync {
   const db = new DatabaseSync(databaseFile(folder), { timeout: BUSY_MS })

@@ -10,9 +10,8 @@ const OPEN_KEYS = `SELECT key FROM open UNION ALL
     AND NOT EXISTS (SELECT 1 FROM ends WHERE ends.key = tasks.key)`
 
 /**
- * A new epoch, greater than all that anyone ever had here; what is open is this owner's from now on, whoever had it
- * before: the file has one server at a time. What was its own already stays as it is: a hundred thousand rows are not
- * written again to say so.
+ * Draws a new epoch, greater than every earlier one in this file, and makes this owner the owner of all open tasks: the
+ * file has one server at a time. Rows that already name this owner are not rewritten; there may be a hundred thousand.
  */
 export function takeEpoch(db: Database, name: string): Ownership {
   db.exec('BEGIN IMMEDIATE')

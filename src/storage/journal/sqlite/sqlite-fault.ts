@@ -5,7 +5,7 @@ const CODE = { busy: 5, locked: 6, readOnly: 8, io: 10, corrupt: 11, full: 13, t
 
 const RETRY_AFTER_MS = 5000
 
-/** Of an error that SQLite made: the primary code, without what it has in its higher bits. */
+/** Returns the primary code of an SQLite error, without the extended bits. */
 function codeOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff

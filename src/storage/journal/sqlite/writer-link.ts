@@ -24,7 +24,10 @@ interface Waiter {
 export class WriterLink {
   readonly #worker: Worker
   readonly #queue: RecordQueue
-  /** Who waits for which answer: the kinds are asked for one at a time, but for forgetting, which has an id as well. */
+  /**
+   * The pending call for each kind of answer. One call of a kind is open at a time; only `forget` calls also have an
+   * id.
+   */
   readonly #waiters = new Map<string, Waiter>()
   #open: OpenTask[] = []
   #isRecovered = false

@@ -42,7 +42,7 @@ const ANSWER = z.object({
   }),
 })
 
-/** Of a heartbeat, and of the question for orders; only that one says how much the worker has seen with it. */
+/** Decodes the response to a heartbeat or to a poll for orders. Only a poll's response has `seen`. */
 export function heartbeatAnswerFromJson(said: unknown): HeartbeatAnswer & { readonly seen: number | undefined } {
   const { cancel_tasks, drain, shutdown, seen } = readJson(ANSWER, said).data
   return { cancel: cancel_tasks, drain, shouldShutdown: shutdown, seen }

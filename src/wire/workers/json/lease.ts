@@ -54,6 +54,6 @@ const LEASE = z
 
 const ANSWER = z.object({ data: z.object({ tasks: z.array(LEASE) }) })
 
-/** Of an answer, or of none at all. */
+/** Decodes the leases of a response; the response may be empty. */
 export const leasesFromJson = (said: unknown): readonly LeaseMessage[] =>
   said === undefined ? [] : readJson(ANSWER, said).data.tasks

@@ -36,9 +36,9 @@ export interface JsonNews {
   /** In words, what went wrong. */
   readonly error: string
   readonly hopeless: boolean
-  /** Of a task that is handed back: the worker had no slot free for it. */
+  /** The worker returns the task because it had no free slot. */
   readonly noSlot: boolean
-  /** It says all that there is to say without `outputs` and the like: who says so need not be known here. */
+  /** The result is complete without `outputs` and similar fields. */
   readonly isWhole: boolean
   /** A serialised ActionResult, in place of the rest. */
   readonly result: Uint8Array | undefined
