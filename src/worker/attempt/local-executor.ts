@@ -32,11 +32,12 @@ export const localExecutor = (tools: LocalTools): Executor => ({
     try {
       await using room = attempt.room ?? (await openRoom(attempt, tools, signal))
       note('inputFetchStart')
-      using staged = await prepare(attempt, { tools, room }, signal)
+      const prepared = await prepare(attempt, { tools, room }, signal)
+      using staged = prepared.staged
       note('inputFetchCompleted')
       if (begun !== undefined) await passing(begun, signal)
       note('executionStart')
-      const ran = await runStages({ attempt, room, staged }, tools, signal)
+      const ran = await runStages({ attempt: prepared.attempt, room, staged }, tools, signal)
       note('executionCompleted')
       note('outputUploadStart')
       const collected = await collect({ task, room, stages: ran.stages }, tools, signal)
@@ -60,11 +61,24 @@ interface Here {
   readonly room: Room
 }
 
-function prepare({ task, stageCache }: Attempt, { tools, room }: Here, signal: AbortSignal): Promise<StagedInputs> {
-  const { found } = stageCache ?? {}
-  if (found === undefined) return tools.inputs.stage(task, room.path, signal)
-  const placed = [...task.inputs.placed, ...found.files.map((file) => ({ ...file, writable: true }))]
-  return tools.inputs.stage({ ...task, inputs: { ...task.inputs, placed } }, room.path, signal)
+interface Prepared {
+  /** Without the found stage, when its files were evicted meanwhile: the stage then runs. */
+  readonly attempt: Attempt
+  readonly staged: StagedInputs
+}
+
+async function prepare(attempt: Attempt, { tools, room }: Here, signal: AbortSignal): Promise<Prepared> {
+  const { task, stageCache } = attempt
+  if (stageCache?.found === undefined) return { attempt, staged: await tools.inputs.stage(task, room.path, signal) }
+  const placed = [...task.inputs.placed, ...stageCache.found.files.map((file) => ({ ...file, writable: true }))]
+  try {
+    const wanted = { ...task, inputs: { ...task.inputs, placed } }
+    return { attempt, staged: await tools.inputs.stage(wanted, room.path, signal) }
+  } catch (error) {
+    if (!(error instanceof FaultError) || error.fault.kind !== 'missing') throw error
+    const without = { ...attempt, stageCache: { ...stageCache, found: undefined } }
+    return await prepare(without, { tools, room }, signal)
+  }
 }
 
 /** Resolves when the attempt has its slot; rejects when the signal is aborted. */

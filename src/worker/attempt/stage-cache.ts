@@ -25,14 +25,7 @@ export const cachingStages = (inner: Executor, options: StageCacheOptions): Exec
     const here = { attempt, conditions, options }
     const keep = (ran: RanStage) => keepStage(here, ran, signal)
     const found = await findStage(here)
-    try {
-      return await inner.execute({ ...attempt, stageCache: { found, keep } }, signal)
-    } catch (error) {
-      // Files of the earlier run are gone since: the stage is run after all.
-      const isGone = error instanceof FaultError && error.fault.kind === 'missing'
-      if (found === undefined || !isGone) throw error
-      return await inner.execute({ ...attempt, stageCache: { found: undefined, keep } }, signal)
-    }
+    return await inner.execute({ ...attempt, stageCache: { found, keep } }, signal)
   },
 })
 
