@@ -4,7 +4,7 @@ import type { CommandTask } from '../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../model/language.ts'
 import type { Room, Run, Runtime } from '../../runtimes/run/runtime.ts'
 import { afterOthers, type OpenRoom, type Rooms } from '../rooms/rooms.ts'
-import { shellScript } from './shell-script.ts'
+import { isOfSystem, shellScript } from './shell-script.ts'
 import { WaitingShell } from './waiting-shell.ts'
 
 export interface ReadyRoomsOptions {
@@ -143,7 +143,8 @@ class Pool {
 function isPlain({ stages, platform, image }: CommandTask, most: Limits): boolean {
   const [stage] = stages
   if (stage === undefined || stages.length > 1 || image !== undefined) return false
-  const isOrdinary = !stage.network && stage.stdin === undefined && stage.cache === undefined
+  const isOrdinary =
+    !stage.network && stage.stdin === undefined && stage.cache === undefined && isOfSystem(stage.argv[0] ?? '')
   return (
     isOrdinary && isUnlimited(strictest(stage.limits, most)) && !platform.some(({ name }) => name === LANGUAGE_PROPERTY)
   )

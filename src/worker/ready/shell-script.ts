@@ -46,6 +46,9 @@ function unredirected(
 /** What every room shows as it is on this machine. */
 const SYSTEM = /^\/(usr|bin|sbin)(\/|$)/
 
+/** False for a program that lies among the inputs: the shell of a prepared room cannot start it. */
+export const isOfSystem = (program: string): boolean => !program.includes('/') || SYSTEM.test(program)
+
 /** A program that is not there is the sandbox's to tell, and a shell would say it in other words. */
 function isFound(program: string, path: string): boolean {
   if (program.startsWith('-')) return false
