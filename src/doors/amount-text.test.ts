@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cpusIn, durationIn, durationWord, sizeIn } from './amount-text.ts'
+import { cpusIn, durationIn, durationText, sizeIn } from './amount-text.ts'
 
 describe('durations', () => {
   test.each([
@@ -43,7 +43,7 @@ describe('durations', () => {
     [0, '0s'],
     [-5, '0s'],
   ])('%i ms is told as %s', (ms, word) => {
-    expect(durationWord(ms)).toBe(word)
+    expect(durationText(ms)).toBe(word)
   })
 })
 

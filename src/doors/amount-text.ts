@@ -15,7 +15,7 @@ export function durationIn(text: string): number | undefined {
 }
 
 /** `1.2s`: seconds, to the millisecond. */
-export const durationWord = (ms: number): string => `${Number((Math.max(0, ms) / 1000).toFixed(3))}s`
+export const durationText = (ms: number): string => `${Number((Math.max(0, ms) / 1000).toFixed(3))}s`
 
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   B: 1,

@@ -4,7 +4,7 @@ import type { HistoryPage, HistoryQuery } from '../storage/journal/journal.ts'
 import { closeEngine } from './close-engine.ts'
 import { input } from './inputs/input.ts'
 import { openEngineState } from './open-engine-state.ts'
-import { type CancelWish, cancel, hold, leave } from './requests/cancel.ts'
+import { type CancelOptions, cancel, hold, leave } from './requests/cancel.ts'
 import { everyOperation, type PlacedPage } from './requests/every-operation.ts'
 import {
   type EngineFigures,
@@ -23,8 +23,8 @@ import type { Awaitable } from './tasks/awaitable.ts'
 import type { Watcher } from './tasks/live-task.ts'
 import type { OutputListener } from './tasks/output-ring.ts'
 import type { OperationStatus } from './tasks/status.ts'
-import type { Submission } from './tasks/task-request.ts'
-import { type LocalWorkerDesk, type WorkerDesk, workerDesk } from './worker-calls/worker-service.ts'
+import type { TaskRequest } from './tasks/task-request.ts'
+import { type LocalWorkerService, type WorkerService, workerService } from './worker-calls/worker-service.ts'
 
 /**
  * The grid as services and doors use it. It speaks no protocol: task specs and results are bytes. An operation is known by
@@ -37,12 +37,12 @@ export interface Engine {
    * Resolves when the task is accepted with the durability that it asked for, or ended because the cache had its result. A
    * refusal is a FaultError: `exhausted` with a time to retry after, `unavailable`, or `invalid`.
    */
-  submit(caller: Caller, submission: Submission): Promise<OperationStatus>
+  submit(caller: Caller, submission: TaskRequest): Promise<OperationStatus>
   /** Resolves when every accepted task survives a power cut: before a client learns of a task with `isToldLate`. */
   secure(): Promise<void>
   /** Returns a function that ends the watch. An operation that needs a waiter counts a watch as one. */
   watch(caller: Caller, operation: string, watcher: Watcher): () => void
-  cancel(caller: Caller, operation: string, wish?: CancelWish): Promise<void>
+  cancel(caller: Caller, operation: string, wish?: CancelOptions): Promise<void>
   hold(caller: Caller, operation: string): Awaitable<boolean>
   leave(caller: Caller, operation: string): Awaitable<boolean>
   /** Returns undefined when no operation has that name. */
@@ -67,16 +67,16 @@ export interface Engine {
   input(caller: Caller, operation: string, event: InputEvent): Promise<void>
   figures(): Awaitable<EngineFigures>
   /** Assigns no new tasks to the worker; with `shutdown` it is ordered to shut down when it is empty. False: unknown. */
-  drainWorker(caller: Caller, worker: string, wish?: DrainWish): Awaitable<boolean>
+  drainWorker(caller: Caller, worker: string, wish?: WorkerDrain): Awaitable<boolean>
   resumeWorker(caller: Caller, worker: string): Awaitable<boolean>
-  readonly workers: WorkerDesk
+  readonly workers: WorkerService
   /** The number of this start of the server. */
   readonly epoch: number
   /** Refuses new tasks, grants no leases, and resolves when all pending writes are recorded. The journal stays open. */
   close(): Promise<void>
 }
 
-export interface DrainWish {
+export interface WorkerDrain {
   readonly shutdown?: boolean
 }
 
@@ -87,9 +87,9 @@ export interface LocalEngine extends Engine {
   operations(): Iterable<OperationStatus>
   listenOutput(caller: Caller, operation: string, wake: () => void): OutputListener | undefined
   figures(): EngineFigures
-  drainWorker(caller: Caller, worker: string, wish?: DrainWish): boolean
+  drainWorker(caller: Caller, worker: string, wish?: WorkerDrain): boolean
   resumeWorker(caller: Caller, worker: string): boolean
-  readonly workers: LocalWorkerDesk
+  readonly workers: LocalWorkerService
 }
 
 export async function createEngine(options: EngineOptions): Promise<LocalEngine> {
@@ -125,7 +125,7 @@ export async function createEngine(options: EngineOptions): Promise<LocalEngine>
       engine.dispatch({ kind: 'resume', worker })
       return true
     },
-    workers: workerDesk(engine),
+    workers: workerService(engine),
     epoch: engine.epoch,
     close: () => closeEngine(engine),
   }

@@ -6,7 +6,7 @@ import { type ManualClock, manualClock } from '../testing/manual-clock.ts'
 import { createEngine, type LocalEngine } from './engine.ts'
 import type { EngineOptions } from './state/engine-options.ts'
 import type { OperationStatus } from './tasks/status.ts'
-import type { Submission } from './tasks/task-request.ts'
+import type { TaskRequest } from './tasks/task-request.ts'
 import type { AttemptReport, TaskLease, WorkerDescription, WorkerSession } from './workers/worker-session.ts'
 
 export const LINUX = [{ name: 'OSFamily', value: 'linux' }]
@@ -14,7 +14,7 @@ export const LINUX = [{ name: 'OSFamily', value: 'linux' }]
 export interface Grid {
   readonly engine: LocalEngine
   readonly clock: ManualClock
-  submit(rest?: Partial<Submission>): Promise<OperationStatus>
+  submit(rest?: Partial<TaskRequest>): Promise<OperationStatus>
   worker(id: string, rest?: Partial<WorkerDescription>): FakeWorker
   /** Lets time pass, and what follows from it happen. */
   after(ms: number): Promise<void>
@@ -47,7 +47,7 @@ export async function openGrid(
   }
 }
 
-export const submissionOf = (rest: Partial<Submission> = {}): Submission => ({
+export const submissionOf = (rest: Partial<TaskRequest> = {}): TaskRequest => ({
   instance: 'main',
   origin: 'action',
   spec: Buffer.from('run it'),

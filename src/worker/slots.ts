@@ -1,12 +1,12 @@
 import type { Clock } from '../base/clock.ts'
 import type { LeaseMessage } from '../wire/workers/lease.ts'
-import type { StopWord } from '../wire/workers/stream.ts'
+import type { AttemptStop } from '../wire/workers/stream.ts'
 
 /**
  * Why an attempt was ended from outside: the server's word; its lease ran out by our own clock; we hand it back; or we
  * leave, and saying goodbye gives it to others.
  */
-export type EndWord = StopWord | 'lapsed' | 'returned' | 'left'
+export type EndReason = AttemptStop | 'lapsed' | 'returned' | 'left'
 
 /** An attempt that we hold. */
 export interface SlotAttempt {
@@ -20,7 +20,7 @@ export interface SlotAttempt {
   /** Resolves when it has its slot. */
   readonly begun: Promise<void>
   /** The reason when the attempt did not end by itself. */
-  endedBy: EndWord | undefined
+  endedBy: EndReason | undefined
 }
 
 export interface WorkerSlots {
@@ -34,7 +34,7 @@ export interface WorkerSlots {
   /** One that was sent ahead has its slot now. */
   begin(attemptId: string): void
   free(held: SlotAttempt): void
-  end(attemptId: string, word: EndWord): void
+  end(attemptId: string, word: EndReason): void
   /** The server has heard that we hold these, at this moment of the monotonic clock. */
   renewed(attemptIds: readonly string[], at: number): void
   all(): SlotAttempt[]
@@ -76,7 +76,7 @@ function newSlot(lease: LeaseMessage, now: number): Slot {
 }
 
 /** What has ended by itself has ended, and of several who end it the first counts. */
-function endSlot(slot: Slot, word: EndWord): void {
+function endSlot(slot: Slot, word: EndReason): void {
   if (slot.phase === 'reporting' || slot.endedBy !== undefined) return
   slot.endedBy = word
   slot.abort.abort()

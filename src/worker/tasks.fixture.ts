@@ -14,7 +14,7 @@ const ACTION: TaskAction = {
   properties: [],
 }
 
-export interface ActionWish extends Partial<Omit<CommandTaskSpec, 'stages' | 'action'>> {
+export interface ActionOptions extends Partial<Omit<CommandTaskSpec, 'stages' | 'action'>> {
   readonly argv?: readonly string[]
   readonly env?: CommandTask['stages'][number]['env']
   readonly limits?: CommandTask['stages'][number]['limits']
@@ -22,7 +22,13 @@ export interface ActionWish extends Partial<Omit<CommandTaskSpec, 'stages' | 'ac
 }
 
 /** A task as the Remote Execution API has it: one stage, and outputs that only the worker limits. */
-export const actionTask = ({ argv = ['true'], env = [], limits = {}, action, ...more }: ActionWish = {}): CommandTask =>
+export const actionTask = ({
+  argv = ['true'],
+  env = [],
+  limits = {},
+  action,
+  ...more
+}: ActionOptions = {}): CommandTask =>
   commandTaskOf({
     ...more,
     stages: [{ name: 'run', argv, env, limits }],
@@ -35,7 +41,7 @@ export type Wanted =
   | { readonly kind: 'any'; readonly paths: readonly string[] }
   | { readonly kind: 'typed'; readonly files: readonly string[]; readonly directories: readonly string[] }
 
-export const wanting = (wanted: Wanted): ActionWish =>
+export const wanting = (wanted: Wanted): ActionOptions =>
   wanted.kind === 'any'
     ? { outputs: { paths: wanted.paths } }
     : { action: { outputFiles: wanted.files, outputDirectories: wanted.directories } }

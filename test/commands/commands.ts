@@ -1,5 +1,5 @@
 import type { OperationStatus } from '../../src/engine/tasks/status.ts'
-import type { Submission } from '../../src/engine/tasks/task-request.ts'
+import type { TaskRequest } from '../../src/engine/tasks/task-request.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import {
   type CommandResult,
@@ -8,18 +8,18 @@ import {
   type StageResult,
   type StageSpec,
 } from '../../src/model/command-task.ts'
-import { commandResultOf, commandSubmission } from '../../src/services/execution/task-request.ts'
+import { commandResultOf, commandTaskRequest } from '../../src/services/execution/task-request.ts'
 import type { TestGrid } from '../workers/grid.ts'
 
 export const submitCommand = (
   { engine }: TestGrid,
   wish: CommandTaskSpec,
-  rest: Partial<Submission> = {},
+  rest: Partial<TaskRequest> = {},
 ): Promise<OperationStatus> =>
-  engine.submit(LOCAL_CALLER, commandSubmission(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
+  engine.submit(LOCAL_CALLER, commandTaskRequest(commandTaskOf(wish), { instance: '', ...rest, origin: 'snippet' }))
 
 /** To its end. */
-export async function runCommand(grid: TestGrid, wish: CommandTaskSpec, rest: Partial<Submission> = {}) {
+export async function runCommand(grid: TestGrid, wish: CommandTaskSpec, rest: Partial<TaskRequest> = {}) {
   const { operation } = await submitCommand(grid, wish, rest)
   return ended(await grid.end(operation))
 }

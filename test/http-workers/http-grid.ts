@@ -7,7 +7,7 @@ import { httpDoor } from '../../src/doors/http/server/http-door.ts'
 import { listenHttp } from '../../src/doors/http/server/listen.ts'
 import { httpWorkersDoor } from '../../src/doors/http/workers/door.ts'
 import { websocketWorkers } from '../../src/doors/websocket/workers/door.ts'
-import type { LocalWorkerDesk } from '../../src/engine/worker-calls/worker-service.ts'
+import type { LocalWorkerService } from '../../src/engine/worker-calls/worker-service.ts'
 import { reportCheck } from '../../src/services/workers/reported-result.ts'
 import { threadPool } from '../../src/storage/bulk/thread-pool.ts'
 import { memoryActionCache } from '../../src/storage/memory-action-cache.ts'
@@ -81,9 +81,9 @@ export async function startHttpGrid(options: GridOptions & { readonly httpPort?:
   }
 }
 
-function countingParked(inner: LocalWorkerDesk) {
+function countingParked(inner: LocalWorkerService) {
   const waiting = new Set<object>()
-  const desk: LocalWorkerDesk = {
+  const desk: LocalWorkerService = {
     ...inner,
     ask(question, answer) {
       const one = {}

@@ -5,7 +5,7 @@ import { snippetTask } from '../../src/languages/snippet-task.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { Language } from '../../src/model/language.ts'
 import { snippetOf } from '../../src/model/snippet.ts'
-import { commandSubmission } from '../../src/services/execution/task-request.ts'
+import { commandTaskRequest } from '../../src/services/execution/task-request.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { toolchainMark } from '../../src/worker/languages/toolchain-mark.ts'
 import { ended, textOf } from '../commands/commands.ts'
@@ -54,7 +54,7 @@ describeWith('bwrap', 'in the sandbox', () => {
       }))
       const task = snippetTask(snippetOf({ language: name, files, args: ['$(id); *'] }), language, undefined)
       const order = { instance: '', origin: 'snippet', form: 'command' } as const
-      const { operation } = await grid.engine.submit(LOCAL_CALLER, commandSubmission({ ...task, platform: [] }, order))
+      const { operation } = await grid.engine.submit(LOCAL_CALLER, commandTaskRequest({ ...task, platform: [] }, order))
       const { result } = ended(await grid.end(operation))
       const last = result.stages.at(-1)
       expect(last && [last.cause, textOf(last.stdout), textOf(last.stderr)]).toEqual(['ok', 'hi $(id); *\n', ''])

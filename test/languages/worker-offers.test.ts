@@ -9,7 +9,7 @@ import { snippetTask } from '../../src/languages/snippet-task.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { Language } from '../../src/model/language.ts'
 import { snippetOf } from '../../src/model/snippet.ts'
-import { commandSubmission } from '../../src/services/execution/task-request.ts'
+import { commandTaskRequest } from '../../src/services/execution/task-request.ts'
 import { describeWith } from '../../src/testing/require.ts'
 import { ended, stageOf, textOf } from '../commands/commands.ts'
 import { startGrid, type TestGrid, until } from '../workers/grid.ts'
@@ -50,7 +50,7 @@ const submit = async ({ engine }: TestGrid, script: string) => {
   const request = snippetOf({ language: 'bash', files: [{ name: '', contents: Buffer.from(script) }] })
   const task = snippetTask(request, bash, undefined)
   return (
-    await engine.submit(LOCAL_CALLER, commandSubmission(task, { instance: '', origin: 'snippet', form: 'command' }))
+    await engine.submit(LOCAL_CALLER, commandTaskRequest(task, { instance: '', origin: 'snippet', form: 'command' }))
   ).operation
 }
 

@@ -13,7 +13,7 @@ import type { OperationStatus } from '../../src/engine/tasks/status.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import type { Limits } from '../../src/model/command.ts'
 import { type CommandResult, commandTaskOf } from '../../src/model/command-task.ts'
-import { commandResultOf, commandSubmission } from '../../src/services/execution/task-request.ts'
+import { commandResultOf, commandTaskRequest } from '../../src/services/execution/task-request.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { type ManualClock, manualClock } from '../../src/testing/manual-clock.ts'
 
@@ -84,7 +84,7 @@ export async function startSocketGrid(options: Partial<WebSocketWorkersOptions> 
 }
 
 const submissionOf = ({ language = 'python', code = 'print(1)', limits = {} }: SnippetWish) =>
-  commandSubmission(
+  commandTaskRequest(
     commandTaskOf({
       stages: [{ name: 'run', argv: ['python3', 'main.py'], limits }],
       inputs: { files: [{ path: 'main.py', contents: Buffer.from(code), executable: false }] },

@@ -11,7 +11,7 @@ import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { memoryJournal } from '../../src/storage/journal/memory-journal.ts'
 import { actionResultFromProto } from '../../src/wire/reapi/action-result.ts'
 import { taskUpdateToProto } from '../../src/wire/workers/status.ts'
-import { outputPieceToProto, serverWordFromProto, workerWordToProto } from '../../src/wire/workers/stream.ts'
+import { outputPieceToProto, serverMessageFromProto, workerMessageToProto } from '../../src/wire/workers/stream.ts'
 import { type HttpGrid, startHttpGrid } from '../http-workers/http-grid.ts'
 import { until } from './grid.ts'
 import { type SeedClient, seedClient } from './seed-client.ts'
@@ -66,13 +66,13 @@ async function byStream({ grid, taskId }: Target): Promise<void> {
     group: '',
     wantsSpec: false,
   }
-  call.write(workerWordToProto({ kind: 'register', registration }))
-  const next = async () => serverWordFromProto((await call.next()) ?? new Uint8Array())
+  call.write(workerMessageToProto({ kind: 'register', registration }))
+  const next = async () => serverMessageFromProto((await call.next()) ?? new Uint8Array())
   expect(await next()).toEqual({ kind: 'registered' })
   expect(await next()).toEqual({ kind: 'stop', attemptId: taskId, why: 'superseded' }) // what it claimed to run
-  call.write(workerWordToProto({ kind: 'started', attemptId: taskId }))
+  call.write(workerMessageToProto({ kind: 'started', attemptId: taskId }))
   expect(await next()).toEqual({ kind: 'stop', attemptId: taskId, why: 'superseded' })
-  call.write(workerWordToProto({ kind: 'input-taken', attemptId: taskId, number: 1 }))
+  call.write(workerMessageToProto({ kind: 'input-taken', attemptId: taskId, number: 1 }))
   for (const what of [
     { kind: 'returned', what: 'forged' },
     { kind: 'stopped' },

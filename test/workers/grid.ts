@@ -13,7 +13,7 @@ import { workersDoor } from '../../src/doors/grpc/workers/door.ts'
 import { createEngine, type LocalEngine } from '../../src/engine/engine.ts'
 import type { EngineOptions } from '../../src/engine/state/engine-options.ts'
 import type { OperationStatus } from '../../src/engine/tasks/status.ts'
-import type { Submission } from '../../src/engine/tasks/task-request.ts'
+import type { TaskRequest } from '../../src/engine/tasks/task-request.ts'
 import { createServer, type ServerTls } from '../../src/grpc/server/server.ts'
 import { LOCAL_CALLER } from '../../src/model/caller.ts'
 import { reportCheck } from '../../src/services/workers/reported-result.ts'
@@ -34,7 +34,7 @@ export interface TestGrid {
   readonly address: string
   readonly port: number
   /** As a client would by Execute: puts the action into the store, and submits it. */
-  submit(order: ActionWish, rest?: Partial<Submission>): Promise<OperationStatus>
+  submit(order: ActionWish, rest?: Partial<TaskRequest>): Promise<OperationStatus>
   /** Resolves with its last word. */
   end(operation: string): Promise<OperationStatus>
   /** Resolves when its worker has said that it runs. */
@@ -151,7 +151,7 @@ export async function putAction(blobs: BlobStore, wish: ActionWish) {
   return { digest, action, command, text: formatDigest(digest) }
 }
 
-export async function submissionFor(blobs: BlobStore, wish: ActionWish): Promise<Submission> {
+export async function submissionFor(blobs: BlobStore, wish: ActionWish): Promise<TaskRequest> {
   const { digest, action, command } = await putAction(blobs, wish)
   const inline = wish.byDigest ? undefined : { action, command }
   return {

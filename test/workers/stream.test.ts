@@ -9,10 +9,10 @@ import { leaseQuestionToProto, leasesFromProto } from '../../src/wire/workers/le
 import { registrationToProto } from '../../src/wire/workers/registration.ts'
 import { taskUpdateToProto } from '../../src/wire/workers/status.ts'
 import {
-  type ServerWord,
-  serverWordFromProto,
-  type WorkerWord,
-  workerWordToProto,
+  type StreamServerMessage,
+  type StreamWorkerMessage,
+  serverMessageFromProto,
+  workerMessageToProto,
 } from '../../src/wire/workers/stream.ts'
 import { startGrid, until } from './grid.ts'
 
@@ -37,21 +37,24 @@ function channelTo(port: number): Channel {
   return channel
 }
 
-const register = (rest: object = {}): WorkerWord => ({ kind: 'register', registration: { ...REGISTRATION, ...rest } })
+const register = (rest: object = {}): StreamWorkerMessage => ({
+  kind: 'register',
+  registration: { ...REGISTRATION, ...rest },
+})
 
-function stream(channel: Channel, ...words: (WorkerWord | Uint8Array)[]) {
+function stream(channel: Channel, ...words: (StreamWorkerMessage | Uint8Array)[]) {
   const call: ClientCall = channel.open('/windlass.worker.v1.WorkerLink/StreamLeases')
-  const say = (word: WorkerWord | Uint8Array): void =>
-    void call.write(word instanceof Uint8Array ? word : workerWordToProto(word))
+  const say = (word: StreamWorkerMessage | Uint8Array): void =>
+    void call.write(word instanceof Uint8Array ? word : workerMessageToProto(word))
   for (const word of words) say(word)
-  const next = async (): Promise<ServerWord | undefined> => {
+  const next = async (): Promise<StreamServerMessage | undefined> => {
     const message = await call.next()
-    return message && serverWordFromProto(message)
+    return message && serverMessageFromProto(message)
   }
   return { call, say, next }
 }
 
-const leaseIn = (word: ServerWord | undefined) => {
+const leaseIn = (word: StreamServerMessage | undefined) => {
   if (word?.kind !== 'leases' || word.leases[0] === undefined) throw new Error(`no lease in ${JSON.stringify(word)}`)
   return word.leases[0]
 }
@@ -140,7 +143,7 @@ describe('the stream of leases', () => {
     await expect(stream(channelTo(grid.port), register()).next()).rejects.toMatchObject({ code: STATUS.unavailable })
   })
 
-  test.each<[string, (WorkerWord | Uint8Array)[]]>([
+  test.each<[string, (StreamWorkerMessage | Uint8Array)[]]>([
     ['begins with something else than a registration', [{ kind: 'started', attemptId: 'a.1-1' }]],
     ['begins with nothing at all', [new Uint8Array()]],
     ['begins with bytes that are no message', [Uint8Array.of(0xff)]],

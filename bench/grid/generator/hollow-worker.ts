@@ -5,7 +5,7 @@
 import type { Channel } from '../../../src/grpc/client/channel.ts'
 import { actionResultToProto } from '../../../src/wire/reapi/action-result.ts'
 import { taskUpdateToProto } from '../../../src/wire/workers/status.ts'
-import { serverWordFromProto, workerWordToProto } from '../../../src/wire/workers/stream.ts'
+import { serverMessageFromProto, workerMessageToProto } from '../../../src/wire/workers/stream.ts'
 
 const STREAM = '/windlass.worker.v1.WorkerLink/StreamLeases'
 const REPORT = '/expbuild.worker.v1.WorkerScheduler/UpdateTaskStatus'
@@ -32,16 +32,16 @@ export async function hireHollow(channel: Channel, got: (actionDigest: string) =
   }
   const call = channel.open(STREAM)
   call.trailers.catch(() => {})
-  call.write(workerWordToProto({ kind: 'register', registration }))
+  call.write(workerMessageToProto({ kind: 'register', registration }))
   const registered = Promise.withResolvers<void>()
   void (async () => {
     for await (const message of call) {
-      const word = serverWordFromProto(message)
+      const word = serverMessageFromProto(message)
       if (word.kind === 'registered') registered.resolve()
       if (word.kind !== 'leases') continue
       for (const { actionDigest, attemptId } of word.leases) {
         got(actionDigest)
-        call.write(workerWordToProto({ kind: 'started', attemptId }))
+        call.write(workerMessageToProto({ kind: 'started', attemptId }))
         const what = { kind: 'result', result: RESULT, fn: 'sha256' } as const
         void channel.unary(REPORT, taskUpdateToProto({ worker, attemptId, what })).catch(() => {})
       }

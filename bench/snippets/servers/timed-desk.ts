@@ -1,4 +1,4 @@
-import type { LocalWorkerDesk } from '../../../src/engine/worker-calls/worker-service.ts'
+import type { LocalWorkerService } from '../../../src/engine/worker-calls/worker-service.ts'
 import type { TaskLease, WorkerSession } from '../../../src/engine/workers/worker-session.ts'
 
 export interface Delays {
@@ -22,7 +22,7 @@ interface Slots {
 }
 
 /** Looks on at the desk of workers: who became free when, and who was given a task when. */
-export function timedDesk(inner: LocalWorkerDesk): LocalWorkerDesk & { taken(): Delays } {
+export function timedDesk(inner: LocalWorkerService): LocalWorkerService & { taken(): Delays } {
   const workers = new Map<string, Slots>()
   const frees: number[] = []
   let delays: Delays = { scheduling: [], firstSlot: [] }

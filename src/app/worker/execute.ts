@@ -6,7 +6,7 @@ import { invalid } from '../../base/fault.ts'
 import type { Target } from '../../client/connection/target.ts'
 import type { ClientTls } from '../../grpc/client/channel.ts'
 import type { TaskResult } from '../../model/command-task.ts'
-import { taskOfAction } from '../../worker/attempt/lease-task.ts'
+import { fetchedActionTask } from '../../worker/attempt/lease-task.ts'
 import type { Backend } from '../config/backends.ts'
 import { network } from '../config/network.ts'
 import { worker } from '../config/worker.ts'
@@ -58,7 +58,7 @@ export async function executeOnce(order: ExecuteActionOptions, clock: Clock, sig
     })
     try {
       const { tools: all, source } = tools.of(order.instance)
-      const task = await taskOfAction(actionDigest, source, signal)
+      const task = await fetchedActionTask(actionDigest, source, signal)
       const hooks = { stdout: order.stdout, stderr: order.stderr }
       return await executorOf(all).execute({ name: `execute-${process.pid}`, task, hooks }, signal)
     } finally {

@@ -33,7 +33,10 @@ export interface Packing {
  * Completes the inputs while the local files are available, including secondary files, and uploads them and the
  * defaults in the documents.
  */
-export async function packOrder({ process: opened, inputs }: OpenedProcess, packing: Packing): Promise<PackedRequest> {
+export async function packRequest(
+  { process: opened, inputs }: OpenedProcess,
+  packing: Packing,
+): Promise<PackedRequest> {
   const { files, expressions } = packing
   const scope = scopeOf(NO_SCOPE, opened)
   const ontology = await loadOntology(opened, fetchLocal)

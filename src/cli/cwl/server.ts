@@ -20,7 +20,7 @@ import type { ValueRecord } from '../../workflow/values/value.ts'
 import { headersOf, targetOf, tlsOf } from '../session/dial.ts'
 import type { DialOptions } from '../session/dial-flags.ts'
 import { followSubmission } from './follow.ts'
-import { packOrder } from './inputs.ts'
+import { packRequest } from './inputs.ts'
 import { fetchOutputs } from './outputs.ts'
 
 export interface ServerFlags extends DialOptions {
@@ -56,7 +56,7 @@ export async function runOnServer(run: ServerRun): Promise<StepOutcome> {
   try {
     const share = { instance, submission: '' }
     const evaluated = expressions.expressionsOf(share, signal)
-    const order = await packOrder(run, { files, uploads: inputUploads(blobs), expressions: evaluated })
+    const order = await packRequest(run, { files, uploads: inputUploads(blobs), expressions: evaluated })
     const labels = labelsOf(flags.label ?? [])
     const created = await client.create({ ...(order as Packed), name: basename(run.name), instance, labels })
     id = created.id

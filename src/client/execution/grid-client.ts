@@ -35,7 +35,7 @@ export interface GridClient {
   /** Cancels the task for all clients that wait for it; returns the tasks that were found. */
   cancel(name: string): Promise<TaskView>
   /** Output while the task runs, until it ends; or only the output that is kept now. */
-  follow(wish: tasks.FollowWish): AsyncIterable<PrintedPiece>
+  follow(wish: tasks.FollowRequest): AsyncIterable<PrintedPiece>
   workers(): Promise<readonly WorkerInView[]>
   drain(worker: string, shutdown: boolean): Promise<void>
   resume(worker: string): Promise<void>

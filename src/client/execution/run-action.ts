@@ -4,7 +4,7 @@ import { GrpcError, STATUS } from '../../grpc/status.ts'
 import type { ActionResult } from '../../model/action-result.ts'
 import type { EnvVariable, PlatformProperty } from '../../model/command.ts'
 import { type StatusReport, statusFromProto } from '../../wire/google/status.ts'
-import { actionOrderToProto, commandOrderToProto } from '../../wire/reapi/action-order.ts'
+import { actionFieldsToProto, commandFieldsToProto } from '../../wire/reapi/action-order.ts'
 import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
 import type { ExecutionResponse } from '../../wire/reapi/execution-operation.ts'
 import type { CasClient } from '../cas/cas-client.ts'
@@ -46,10 +46,10 @@ export async function prepareAction(
     return digest
   }
   const argv = order.stdin === undefined ? order.argv : [...FROM_FILE, ...order.argv]
-  const commandDigest = await add('the command', commandOrderToProto({ ...order, argv }))
+  const commandDigest = await add('the command', commandFieldsToProto({ ...order, argv }))
   const actionDigest = await add(
     'the action',
-    actionOrderToProto({ ...order, commandDigest, inputRootDigest: inputs.root }),
+    actionFieldsToProto({ ...order, commandDigest, inputRootDigest: inputs.root }),
   )
   await uploads.finish()
   return { actionDigest, inputs }

@@ -5,14 +5,14 @@ import type { EngineState } from '../state/engine-state.ts'
 import { guarded } from '../tasks/guarded.ts'
 import type { GrantedLease, LiveTask } from '../tasks/live-task.ts'
 import { isDurable } from '../tasks/record-state.ts'
-import { askedBy, type WorkerLink } from '../workers/worker-link.ts'
+import { askedBy, type SessionLink } from '../workers/worker-link.ts'
 import type { TaskLease } from '../workers/worker-session.ts'
 
 export function deliver(engine: EngineState): void {
   const { outward } = engine
   if (outward.length === 0) return
   engine.outward = []
-  const links: WorkerLink[] = []
+  const links: SessionLink[] = []
   for (const item of outward) {
     if ('call' in item) {
       guarded(engine.log, item.call)
@@ -25,7 +25,7 @@ export function deliver(engine: EngineState): void {
 }
 
 /** Puts the lease to the others of its worker, if it is still one. */
-function prepare(engine: EngineState, lease: GrantedLease): WorkerLink | undefined {
+function prepare(engine: EngineState, lease: GrantedLease): SessionLink | undefined {
   const { task, worker, fencing } = lease
   if (!isCurrent(lease) || task.state === 'stopping' || task.record === 'refused') return undefined
   if (!isDurable(task) && !task.mayStartEarly) {
@@ -72,7 +72,7 @@ const leaseOf = ({ task, expiresAt, prefetch }: GrantedLease, id: string): TaskL
 const nameFor = ({ first, merged }: LiveTask): string =>
   (first.attendance === 'waiting' ? first : (merged?.find(({ attendance }) => attendance === 'waiting') ?? first)).name
 
-function handOver(engine: EngineState, link: WorkerLink): void {
+function handOver(engine: EngineState, link: SessionLink): void {
   const { batch } = link
   link.batch = []
   if (!link.description.pulls) {
@@ -96,7 +96,7 @@ function handOver(engine: EngineState, link: WorkerLink): void {
   if (link.parked.length > 0) engine.events.push({ kind: 'ask', worker, tasks: askedBy(link) })
 }
 
-function giveBack(engine: EngineState, { description: { worker } }: WorkerLink, leases: readonly TaskLease[]): void {
+function giveBack(engine: EngineState, { description: { worker } }: SessionLink, leases: readonly TaskLease[]): void {
   for (const { task } of leases) {
     const fencing = engine.live.tasks.get(task)?.fencing
     if (fencing !== undefined)

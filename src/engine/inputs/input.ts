@@ -5,7 +5,7 @@ import type { EngineState } from '../state/engine-state.ts'
 import { currentTask } from '../tasks/current-task.ts'
 import { absent, exhausted, shortened } from '../tasks/faults.ts'
 import { isCancelled } from '../tasks/record-state.ts'
-import type { WorkersWord } from '../workers/worker-session.ts'
+import type { WorkersAttempt } from '../workers/worker-session.ts'
 import { lineOf, openLine, sendInput } from './send-inputs.ts'
 
 /** That may be on its way to one task: a program that does not read holds up who types, not us. */
@@ -34,7 +34,7 @@ export function input(engine: EngineState, name: string, event: InputEvent): Pro
 }
 
 /** A worker's word for an attempt that does not count is nothing to us. */
-export function inputTaken(engine: EngineState, { worker, attemptId }: WorkersWord, number: number): void {
+export function inputTaken(engine: EngineState, { worker, attemptId }: WorkersAttempt, number: number): void {
   const task = currentTask(engine.live, worker, parseAttemptId(attemptId))
   const line = task && lineOf(task)
   if (line === undefined) return

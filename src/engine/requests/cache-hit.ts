@@ -5,7 +5,7 @@ import { sealEnd } from '../tasks/end-envelope.ts'
 import { sealNote } from '../tasks/note-envelope.ts'
 import { sealSpec } from '../tasks/spec-envelope.ts'
 import type { OperationStatus } from '../tasks/status.ts'
-import type { Submission } from '../tasks/task-request.ts'
+import type { TaskRequest } from '../tasks/task-request.ts'
 
 /**
  * No task runs, but the operation can be queried like any other. The caller already has the result, so a failed journal
@@ -13,7 +13,7 @@ import type { Submission } from '../tasks/task-request.ts'
  */
 export async function answerFromCache(
   engine: EngineState,
-  submission: Submission,
+  submission: TaskRequest,
   result: Uint8Array,
 ): Promise<OperationStatus> {
   const { instance, invocation = '', priority = 0, origin, actionKey, properties = [] } = submission

@@ -3,7 +3,7 @@ import { absent, shortened } from '../tasks/faults.ts'
 import type { Operation } from '../tasks/live-task.ts'
 import { isCancelled, moveAttendance } from '../tasks/record-state.ts'
 
-export interface CancelWish {
+export interface CancelOptions {
   /** Cancels the task for every other operation that waits for it, too. */
   readonly forAll?: boolean
   readonly what?: string
@@ -16,7 +16,7 @@ export interface CancelWish {
 export async function cancel(
   engine: EngineState,
   name: string,
-  { forAll = false, what }: CancelWish = {},
+  { forAll = false, what }: CancelOptions = {},
 ): Promise<void> {
   const operation = engine.live.operations.get(name)
   if (operation === undefined) {

@@ -3,31 +3,31 @@ import type { EngineState } from '../state/engine-state.ts'
 import { newLiveTask, type PendingSubmit } from '../tasks/live-task.ts'
 import { sealSpec } from '../tasks/spec-envelope.ts'
 import type { OperationStatus } from '../tasks/status.ts'
-import type { Submission } from '../tasks/task-request.ts'
+import type { TaskRequest } from '../tasks/task-request.ts'
 import { answerFromCache } from './cache-hit.ts'
 import { submissionProblem } from './task-request-rules.ts'
 
 /** Resolves when the task is acknowledged, or is over already because the cache had it; rejects with a FaultError. */
-export function submit(engine: EngineState, submission: Submission): Promise<OperationStatus> {
+export function submit(engine: EngineState, submission: TaskRequest): Promise<OperationStatus> {
   const problem = submissionProblem(engine, submission)
   if (problem !== undefined) return Promise.reject(problem)
   if (waitsFirst(engine, submission)) return submitAfter(engine, submission)
   return new Promise((resolve, reject) => admit(engine, submission, { resolve, reject }))
 }
 
-const mayHit = ({ results }: EngineState, { cacheable, skipsCache, actionKey, cached }: Submission): boolean =>
+const mayHit = ({ results }: EngineState, { cacheable, skipsCache, actionKey, cached }: TaskRequest): boolean =>
   (cached === undefined ? results !== undefined : cached.result !== undefined) &&
   cacheable === true &&
   skipsCache !== true &&
   actionKey !== undefined
 
-const needsSync = ({ roots }: EngineState, submission: Submission): boolean =>
+const needsSync = ({ roots }: EngineState, submission: TaskRequest): boolean =>
   submission.durability === 'power' && roots?.makeDurable !== undefined && (submission.roots?.length ?? 0) > 0
 
-const waitsFirst = (engine: EngineState, submission: Submission): boolean =>
+const waitsFirst = (engine: EngineState, submission: TaskRequest): boolean =>
   mayHit(engine, submission) || needsSync(engine, submission)
 
-async function submitAfter(engine: EngineState, submission: Submission): Promise<OperationStatus> {
+async function submitAfter(engine: EngineState, submission: TaskRequest): Promise<OperationStatus> {
   // What the door gave may be a view into a buffer that it reads the next message into.
   const own = {
     ...submission,
@@ -58,7 +58,7 @@ async function lookUp(engine: EngineState, instance: string, actionKey: string):
 const NONE: readonly Property[] = []
 const NOTHING: ResourceAmounts = {}
 
-function admit(engine: EngineState, submission: Submission, submitter: PendingSubmit): void {
+function admit(engine: EngineState, submission: TaskRequest, submitter: PendingSubmit): void {
   const { invocation = '', priority = 0, properties = NONE, demands = NOTHING, durability = 'process' } = submission
   const { instance, origin, actionKey, timeoutMs, cacheable = false, needsWaiter = false } = submission
   const id = engine.live.newTaskId()

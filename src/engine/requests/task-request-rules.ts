@@ -2,10 +2,10 @@ import { type FaultError, invalid } from '../../base/fault.ts'
 import { instanceNameProblem } from '../../model/instance-name.ts'
 import type { EngineState } from '../state/engine-state.ts'
 import { shortened, unavailable } from '../tasks/faults.ts'
-import type { Submission } from '../tasks/task-request.ts'
+import type { TaskRequest } from '../tasks/task-request.ts'
 
 /** Why it is not taken in, before anybody is asked; undefined when nothing speaks against it. */
-export function submissionProblem(engine: EngineState, submission: Submission): FaultError | undefined {
+export function submissionProblem(engine: EngineState, submission: TaskRequest): FaultError | undefined {
   return stateProblem(engine) ?? nameTaken(engine, submission) ?? wordsProblem(engine, submission)
 }
 
@@ -20,13 +20,13 @@ function stateProblem(engine: EngineState): FaultError | undefined {
   return trouble.error
 }
 
-const nameTaken = (engine: EngineState, { operation }: Submission): FaultError | undefined =>
+const nameTaken = (engine: EngineState, { operation }: TaskRequest): FaultError | undefined =>
   operation !== undefined && engine.live.operations.has(operation)
     ? invalid(`an operation is already named ${shortened(operation)}`, 'exists')
     : undefined
 
 /** What the caller said that cannot be. */
-function wordsProblem({ limits }: EngineState, submission: Submission): FaultError | undefined {
+function wordsProblem({ limits }: EngineState, submission: TaskRequest): FaultError | undefined {
   const { spec, note, properties = [], affinity = [], instance, invocation = '', actionKey = '' } = submission
   const wrongName = instanceNameProblem(instance)
   if (wrongName !== undefined) return invalid(`the instance name ${wrongName}`)
@@ -51,7 +51,7 @@ function amountsProblem({
   estimateMs,
   maxRetries,
   priority,
-}: Submission): FaultError | undefined {
+}: TaskRequest): FaultError | undefined {
   for (const amount of [demands.cpu, demands.memoryBytes, demands.diskBytes, timeoutMs, estimateMs, maxRetries]) {
     if (amount !== undefined && !(amount >= 0 && Number.isFinite(amount)))
       return invalid(`${amount} is no amount`, 'range')

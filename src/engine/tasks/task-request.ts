@@ -7,7 +7,7 @@ import type { Durability } from '../../storage/journal/fact.ts'
  * What a door asks for. What is to be run is in `spec`, in bytes that only doors and workers read; the rest is what the
  * grid must know to place it, keep it and share it. Bytes are copied: they may be reused as soon as `submit` returns.
  */
-export interface Submission {
+export interface TaskRequest {
   readonly instance: InstanceName
   /** The client's build or submission, for fair shares. */
   readonly invocation?: string
@@ -58,7 +58,7 @@ export interface Submission {
 
 /** What the journal keeps of a task beside its own columns. */
 export type TaskOrder = Pick<
-  Submission,
+  TaskRequest,
   | 'properties'
   | 'demands'
   | 'affinity'

@@ -7,13 +7,13 @@ import { currentTask } from '../tasks/current-task.ts'
 import { absent, exhausted, shortened, unavailable } from '../tasks/faults.ts'
 import type { LiveTask, Report } from '../tasks/live-task.ts'
 import { OutputRing } from '../tasks/output-ring.ts'
-import { newLink, type WorkerLink } from '../workers/worker-link.ts'
+import { newLink, type SessionLink } from '../workers/worker-link.ts'
 import type {
   AttemptReport,
   WorkerDescription,
   WorkerPulse,
   WorkerSession,
-  WorkersWord,
+  WorkersAttempt,
 } from '../workers/worker-session.ts'
 import { noteNames } from './offered-names.ts'
 
@@ -101,7 +101,7 @@ export function started(engine: EngineState, worker: string, attemptId: string):
  */
 export function finished(
   engine: EngineState,
-  { worker, attemptId }: WorkersWord,
+  { worker, attemptId }: WorkersAttempt,
   report: AttemptReport,
 ): Promise<'applied' | 'superseded'> {
   const given = engine.live.tasks.get(attemptId.slice(0, attemptId.lastIndexOf('.')))
@@ -158,7 +158,7 @@ function boundedOutcome({ limits }: EngineState, { outcome, result }: AttemptRep
   return { kind: 'fault', what, final: true }
 }
 
-interface Stale extends WorkersWord {
+interface Stale extends WorkersAttempt {
   readonly attempt: AttemptRef
   readonly task: LiveTask | undefined
 }
@@ -179,13 +179,17 @@ function supersede(engine: EngineState, { worker, attemptId, attempt, task }: St
 
 export type HeldTask = Pick<LiveTask, 'instance' | 'origin' | 'spec'>
 
-export function held(engine: EngineState, { worker, attemptId }: WorkersWord): HeldTask | undefined {
+export function held(engine: EngineState, { worker, attemptId }: WorkersAttempt): HeldTask | undefined {
   const task = currentTask(engine.live, worker, parseAttemptId(attemptId))
   return task?.ending === undefined ? task : undefined
 }
 
 /** False when the worker does not hold the attempt. */
-export function returned(engine: EngineState, { worker, attemptId }: WorkersWord, { what, noSlot }: Return): boolean {
+export function returned(
+  engine: EngineState,
+  { worker, attemptId }: WorkersAttempt,
+  { what, noSlot }: Return,
+): boolean {
   const attempt = parseAttemptId(attemptId)
   const isHeld = currentTask(engine.live, worker, attempt) !== undefined
   engine.dispatch({ kind: 'returned', worker, what: shortened(what), ...attempt, ...(noSlot && { noSlot }) })
@@ -199,7 +203,7 @@ export interface Return {
   readonly noSlot?: boolean
 }
 
-export interface Printed extends WorkersWord {
+export interface Printed extends WorkersAttempt {
   readonly stream: 'stdout' | 'stderr'
   readonly bytes: Uint8Array
   /** Where it begins in its stream, if the worker counts. */
@@ -215,7 +219,7 @@ export function output(engine: EngineState, { worker, attemptId, ...printed }: P
   return true
 }
 
-export function linkOf(engine: EngineState, worker: string): WorkerLink {
+export function linkOf(engine: EngineState, worker: string): SessionLink {
   const link = engine.links.find(worker)
   if (link === undefined) throw absent(`no worker is registered as ${shortened(worker)}`)
   return link

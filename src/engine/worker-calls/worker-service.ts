@@ -9,7 +9,7 @@ import type {
   WorkerDescription,
   WorkerPulse,
   WorkerSession,
-  WorkersWord,
+  WorkersAttempt,
   WorkerView,
 } from '../workers/worker-session.ts'
 import {
@@ -31,7 +31,7 @@ import { type Ask, ask } from './poll.ts'
  * id is `invalid`. When a call of the local engine returns, every message that it caused has been passed to the session
  * or to the callback. A driver in another process may pass them later, but before its promise resolves.
  */
-export interface WorkerDesk {
+export interface WorkerService {
   /** Registering a known id ends the old registration: its leases lapse unless they are listed as running. */
   register(description: WorkerDescription, session: WorkerSession): Awaitable<void>
   /** Returns false for an unknown worker: it has to register. */
@@ -41,15 +41,15 @@ export interface WorkerDesk {
   /** Returns false when the worker does not hold the attempt: then nothing has changed. */
   started(worker: string, attemptId: string): Awaitable<boolean>
   /** Resolves when the worker may forget the attempt. */
-  finished(word: WorkersWord, report: AttemptReport): Promise<'applied' | 'superseded'>
+  finished(word: WorkersAttempt, report: AttemptReport): Promise<'applied' | 'superseded'>
   /** The worker returns the attempt: it is queued again, without counting as a fault. False as for `started`. */
-  returned(word: WorkersWord, why: Return): Awaitable<boolean>
+  returned(word: WorkersAttempt, why: Return): Awaitable<boolean>
   /** False as for `started`. */
   output(printed: Printed): Awaitable<boolean>
   /** Returns the task of an attempt that this worker holds and has not ended; undefined for every other attempt. */
-  held(word: WorkersWord): Awaitable<HeldTask | undefined>
+  held(word: WorkersAttempt): Awaitable<HeldTask | undefined>
   /** Acknowledges input events up to this number. */
-  inputTaken(word: WorkersWord, number: number): void
+  inputTaken(word: WorkersAttempt, number: number): void
   /** Reports a broken connection. Ignored when another session has taken its place. */
   disconnected(worker: string, session: WorkerSession): void
   /** Removes the worker: the attempts that it holds are queued again. */
@@ -62,13 +62,13 @@ export interface WorkerDesk {
 }
 
 /** The calls of workers to the engine in this process, which answers at once. */
-export interface LocalWorkerDesk extends WorkerDesk {
+export interface LocalWorkerService extends WorkerService {
   register(description: WorkerDescription, session: WorkerSession): void
   heartbeat(worker: string, pulse?: WorkerPulse): boolean
   started(worker: string, attemptId: string): boolean
-  returned(word: WorkersWord, why: Return): boolean
+  returned(word: WorkersAttempt, why: Return): boolean
   output(printed: Printed): boolean
-  held(word: WorkersWord): HeldTask | undefined
+  held(word: WorkersAttempt): HeldTask | undefined
   unregister(worker: string): boolean
   list(): readonly WorkerView[]
   lost(): readonly WorkerView[]
@@ -80,7 +80,7 @@ export interface HeldAttempt {
   readonly attempt: number
 }
 
-export const workerDesk = (engine: EngineState): LocalWorkerDesk => ({
+export const workerService = (engine: EngineState): LocalWorkerService => ({
   register: (description, session) => register(engine, description, session),
   heartbeat: (worker, pulse) => heartbeat(engine, worker, pulse),
   ask: (question, answer) => ask(engine, question, answer),

@@ -8,7 +8,7 @@ export interface Parked {
 }
 
 /** A worker that is registered, and the way to it. */
-export interface WorkerLink {
+export interface SessionLink {
   readonly description: WorkerDescription
   readonly session: WorkerSession
   parked: Parked[]
@@ -24,7 +24,7 @@ export interface WorkerLink {
   batch: TaskLease[]
 }
 
-export const newLink = (description: WorkerDescription, session: WorkerSession, now: number): WorkerLink => ({
+export const newLink = (description: WorkerDescription, session: WorkerSession, now: number): SessionLink => ({
   description,
   session,
   parked: [],
@@ -38,11 +38,11 @@ export const newLink = (description: WorkerDescription, session: WorkerSession, 
 })
 
 /** A worker that is cut off shows as offline; the scheduler counts it as gone only after the grace. */
-export function viewOfLink(link: WorkerLink, leases: number): WorkerView {
+export function viewOfLink(link: SessionLink, leases: number): WorkerView {
   const { description, state, what, registeredAt, heardAt, isCutOff } = link
   const { running: _, ...said } = description
   const view = { ...said, state, what, registeredAt, heardAt, leases }
   return isCutOff ? { ...view, state: 'OFFLINE', what: 'no heartbeat, or no connection', isCutOff } : view
 }
 
-export const askedBy = ({ parked }: WorkerLink): number => parked.reduce((sum, { tasks }) => sum + tasks, 0)
+export const askedBy = ({ parked }: SessionLink): number => parked.reduce((sum, { tasks }) => sum + tasks, 0)

@@ -1,23 +1,23 @@
 import type { Log } from '../../base/log.ts'
 import { guarded } from '../tasks/guarded.ts'
-import type { WorkerLink } from './worker-link.ts'
+import type { SessionLink } from './worker-link.ts'
 
 /** The registered workers and their sessions. */
 export interface WorkerLinks {
   readonly size: number
-  find(worker: string): WorkerLink | undefined
+  find(worker: string): SessionLink | undefined
   /** Returns the link that it replaces, which the caller drops. */
-  add(link: WorkerLink): WorkerLink | undefined
+  add(link: SessionLink): SessionLink | undefined
   /** Answers the link's polls with nothing and tells its session that it is over. */
-  drop(link: WorkerLink, what?: string): void
-  all(): Iterable<WorkerLink>
+  drop(link: SessionLink, what?: string): void
+  all(): Iterable<SessionLink>
   /** Drops all links. */
   close(what: string): void
 }
 
 export function workerLinks(log: Log): WorkerLinks {
-  const links = new Map<string, WorkerLink>()
-  const drop = (link: WorkerLink, what = link.what): void => {
+  const links = new Map<string, SessionLink>()
+  const drop = (link: SessionLink, what = link.what): void => {
     const { worker } = link.description
     if (links.get(worker) === link) links.delete(worker)
     const { parked } = link

@@ -77,7 +77,7 @@ export interface WorkerPulse {
 }
 
 /** An attempt and the worker that names it. */
-export interface WorkersWord {
+export interface WorkersAttempt {
   readonly worker: string
   readonly attemptId: string
 }

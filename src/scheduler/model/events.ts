@@ -18,7 +18,7 @@ export interface ResourceAmounts {
 }
 
 /** The part of a task that the scheduler needs: enough to place it, and nothing about its command. */
-export interface TaskRequest {
+export interface QueuedRequest {
   readonly task: string
   readonly instance: InstanceName
   /** The client's invocation, for fair shares within the instance. The empty name is a valid name. */
@@ -56,13 +56,13 @@ export interface AttemptRef {
 /** An operation, stream or workflow that waits for the task. When the last waiter leaves, the task is cancelled. */
 export type Waiter = string
 
-export interface Submit extends TaskRequest {
+export interface Submit extends QueuedRequest {
   readonly kind: 'submit'
   readonly waiter: Waiter
 }
 
 /** An unfinished task of the journal, after a restart. It is accepted without an admission check. */
-export interface Restore extends TaskRequest {
+export interface Restore extends QueuedRequest {
   readonly kind: 'restore'
   readonly waiters: readonly Waiter[]
   /** The time since it was accepted: it keeps its place in the queue. */

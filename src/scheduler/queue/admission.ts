@@ -1,5 +1,5 @@
 import type { Effect } from '../model/effects.ts'
-import type { Instant, TaskRequest } from '../model/events.ts'
+import type { Instant, QueuedRequest } from '../model/events.ts'
 import { burstOf, type InstanceAccount } from '../shares/shares.ts'
 import { type QueueState, waitingTasks } from './queue-state.ts'
 
@@ -34,7 +34,7 @@ function refillTokens(instance: InstanceAccount, perSecond: number, now: Instant
 export function admissionRefusal(
   grid: QueueState,
   instance: InstanceAccount,
-  request: TaskRequest,
+  request: QueuedRequest,
 ): Refusal | undefined {
   const { maxQueued } = grid.options
   if (waitingTasks(grid) >= maxQueued) {
@@ -59,7 +59,7 @@ export function admissionRefusal(
  * With workers that start on demand, the first task with a property arrives before the first worker that offers it. So
  * an unknown name is refused only with `refuseUnknownProperties`, and only after the first worker has registered.
  */
-function unknownProperty(grid: QueueState, { properties }: TaskRequest): string | undefined {
+function unknownProperty(grid: QueueState, { properties }: QueuedRequest): string | undefined {
   const { anyRegistered, namesOffered, options } = grid
   if (!anyRegistered || !options.refuseUnknownProperties) return undefined
   return properties.find(({ name }) => !namesOffered.has(name))?.name

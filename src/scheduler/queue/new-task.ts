@@ -1,5 +1,5 @@
 import { demandedAmounts } from '../model/amounts.ts'
-import type { TaskRequest } from '../model/events.ts'
+import type { QueuedRequest } from '../model/events.ts'
 import { openInvocation } from '../shares/shares.ts'
 import { affinityInput } from '../workers/affinity.ts'
 import { groupFor, sharedDemand } from './matchmaking.ts'
@@ -13,7 +13,7 @@ const NOTHING: readonly string[] = []
 /** Adds a task to the tables, without queueing it. */
 export function newTask(
   grid: QueueState,
-  request: TaskRequest,
+  request: QueuedRequest,
   { instance, ageMs }: { instance: InstanceState; ageMs: number },
 ): Task {
   const demand = demandedAmounts(request.demands)

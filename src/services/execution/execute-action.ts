@@ -4,12 +4,12 @@ import type { Caller } from '../../model/caller.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import { networkRefusal } from '../../model/properties/network-grants.ts'
 import type { ExecuteRequest } from '../../wire/reapi/execution-request.ts'
-import { actionWishToProto } from '../../wire/tasks/execution-wish.ts'
+import { inlineOptionsToProto } from '../../wire/tasks/execution-wish.ts'
 import { ACTION_ORIGIN } from '../../wire/tasks/task-spec.ts'
 import type { ExecutionLimits, ExecutionTools } from './execution-tools.ts'
 import { missingInputs } from './missing-inputs.ts'
 import { missing, readActionTask } from './read-action.ts'
-import { commandSubmission } from './task-request.ts'
+import { commandTaskRequest } from './task-request.ts'
 
 /** An action that a client asks for. */
 export interface ActionRequest extends ExecuteRequest {
@@ -28,8 +28,8 @@ export async function executeAction(request: ActionRequest, tools: ExecutionTool
   const { instance, priority, skipCacheLookup, inline } = request
   const { task, cached } = await taskToRun(request, tools)
   mustBeGranted(task, request, tools)
-  const note = actionWishToProto(inline)
-  const submission = commandSubmission(task, {
+  const note = inlineOptionsToProto(inline)
+  const submission = commandTaskRequest(task, {
     instance,
     invocation: request.invocation,
     priority,

@@ -12,12 +12,12 @@ export interface ExecutionDoorOptions {
   readonly clock: Clock
   readonly limits?: Partial<ExecutionLimits>
   /** The names under which the output of an operation can be followed, where it can. */
-  readonly logStreams?: LogStreamNames
+  readonly logStreams?: OperationLogs
   /** No action may use a network when left out. */
   readonly grants?: NetworkGrants
 }
 
-export type LogStreamNames = (operation: { readonly instance: InstanceName; readonly id: string }) => {
+export type OperationLogs = (operation: { readonly instance: InstanceName; readonly id: string }) => {
   readonly stdout: string
   readonly stderr: string
 }
@@ -50,7 +50,7 @@ export interface ExecutionTools {
   readonly instances: Instances
   readonly clock: Clock
   readonly limits: ExecutionLimits
-  readonly logStreams: LogStreamNames | undefined
+  readonly logStreams: OperationLogs | undefined
   readonly grants: NetworkGrants
   readonly recentTrees: (blobs: BlobStore) => RecentTrees
 }

@@ -1,5 +1,5 @@
 import { FaultError } from '../../base/fault.ts'
-import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import type { InstanceName } from '../../model/instance-name.ts'
 import type { ActionCache } from '../../storage/action-cache.ts'
@@ -16,7 +16,7 @@ export interface KeptStages {
 }
 
 export interface KeptStagesOptions {
-  readonly desk: Pick<WorkerDesk, 'held'>
+  readonly desk: Pick<WorkerService, 'held'>
   /** Out of reach of every client: the worker never names an entry, the server does. */
   readonly resultsOf: (instance: InstanceName) => ActionCache
 }

@@ -1,7 +1,7 @@
-import type { Submission } from '../../engine/tasks/task-request.ts'
+import type { TaskRequest } from '../../engine/tasks/task-request.ts'
 import type { PlatformProperty } from '../../model/command.ts'
 
-type Needs = Required<Pick<Submission, 'properties' | 'demands'>>
+type Needs = Required<Pick<TaskRequest, 'properties' | 'demands'>>
 type Resources = Needs['demands']
 
 /**

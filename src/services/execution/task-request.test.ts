@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { commandTaskOf } from '../../model/command-task.ts'
 import { commandTaskFromProto } from '../../wire/tasks/command-task.ts'
-import { commandSubmission } from './task-request.ts'
+import { commandTaskRequest } from './task-request.ts'
 
 const digest = (digit: string) => ({ fn: 'sha256', hash: digit.repeat(64), size: 9 }) as const
 const run = { name: 'run', argv: ['./a.out'], limits: { wallMs: 5000 } }
@@ -22,7 +22,7 @@ test('a task brings what the grid must know of it: needs, time, and the blobs th
     ],
     isolation: 'sandbox',
   })
-  const submission = commandSubmission(task, order)
+  const submission = commandTaskRequest(task, order)
   expect(submission).toMatchObject({
     instance: 'i',
     origin: 'snippet',
@@ -48,13 +48,13 @@ test('a stage without a time limit leaves the task without one, unless the door 
       { name: 'run', argv: ['./a.out'] },
     ],
   })
-  expect(commandSubmission(task, order)).not.toHaveProperty('timeoutMs')
-  expect(commandSubmission(task, { ...order, timeoutMs: 7 })).toMatchObject({ timeoutMs: 7 })
+  expect(commandTaskRequest(task, order)).not.toHaveProperty('timeoutMs')
+  expect(commandTaskRequest(task, { ...order, timeoutMs: 7 })).toMatchObject({ timeoutMs: 7 })
 })
 
 test('what may be cached has a key, which changes with what the door adds to it', () => {
   const task = commandTaskOf({ stages: [run], cacheable: true })
-  const [plain, salted] = [commandSubmission(task, order), commandSubmission(task, { ...order, salt: 'gcc 12' })]
+  const [plain, salted] = [commandTaskRequest(task, order), commandTaskRequest(task, { ...order, salt: 'gcc 12' })]
   expect(plain).toMatchObject({ cacheable: true, actionKey: expect.stringMatching(/^command:sha256\//) })
   expect(salted.actionKey).not.toBe(plain.actionKey)
   expect(salted).not.toHaveProperty('salt')
@@ -62,7 +62,7 @@ test('what may be cached has a key, which changes with what the door adds to it'
 
 test('what is one command with small files is asked of workers that know no more than that', () => {
   const properties = (task: Parameters<typeof commandTaskOf>[0]) =>
-    commandSubmission(commandTaskOf(task), order).properties
+    commandTaskRequest(commandTaskOf(task), order).properties
   expect(properties({ stages: [run] })).toEqual([{ name: 'runs', value: 'plain' }, IMAGELESS])
   expect(properties({ stages: [run, { ...run, name: 'again' }] })).toEqual([
     { name: 'runs', value: 'command' },
@@ -72,7 +72,7 @@ test('what is one command with small files is asked of workers that know no more
     { name: 'runs', value: 'command' },
     IMAGELESS,
   ])
-  expect(commandSubmission(commandTaskOf({ stages: [run] }), { ...order, form: 'snippet' }).properties).toEqual([
+  expect(commandTaskRequest(commandTaskOf({ stages: [run] }), { ...order, form: 'snippet' }).properties).toEqual([
     { name: 'runs', value: 'snippet' },
     IMAGELESS,
   ])

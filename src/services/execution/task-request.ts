@@ -1,5 +1,5 @@
 import type { OperationStatus } from '../../engine/tasks/status.ts'
-import type { Submission } from '../../engine/tasks/task-request.ts'
+import type { TaskRequest } from '../../engine/tasks/task-request.ts'
 import type { PlatformProperty } from '../../model/command.ts'
 import {
   blobsReadBy,
@@ -24,7 +24,7 @@ import { platformNeeds } from './platform-needs.ts'
 type FromTask = 'origin' | 'spec' | 'roots' | 'actionKey' | 'cacheable'
 
 /** The parts of a request that the task itself does not contain. */
-export interface TaskRequestOptions extends Omit<Submission, FromTask> {
+export interface TaskRequestOptions extends Omit<TaskRequest, FromTask> {
   readonly origin: CommandOrigin | typeof ACTION_ORIGIN
   /** Part of the cache key: it changes the result, such as the version of a compiler. */
   readonly salt?: string
@@ -36,10 +36,10 @@ export interface TaskRequestOptions extends Omit<Submission, FromTask> {
 const BETWEEN_STAGES_MS = 1000
 
 /** A task as the engine accepts it. Throws `invalid` for a task that no worker could run. */
-export function commandSubmission(
+export function commandTaskRequest(
   task: CommandTask,
   { salt, form = plainestForm(task), ...options }: TaskRequestOptions,
-): Submission {
+): TaskRequest {
   const timeoutMs = wholeTime(task)
   return {
     ...needsOf(task, form),

@@ -15,7 +15,7 @@ export interface AwaitedLanguagesOptions {
   readonly isWorkerComing: () => boolean
 }
 
-export interface LanguageChoice {
+export interface AwaitedLanguage {
   /** By name or alias. */
   readonly language: string
   readonly version?: string | undefined
@@ -27,7 +27,7 @@ export interface AwaitedLanguages {
   /** Names of all such languages. */
   awaited(): readonly string[]
   /** Resolves when a worker offers it, none is testing it, the grace is over, or the signal was aborted. */
-  settled(wish: LanguageChoice, signal?: AbortSignal): Promise<void>
+  settled(wish: AwaitedLanguage, signal?: AbortSignal): Promise<void>
 }
 
 /** Workers change seldom, and only requests for languages under test look this often. */
@@ -53,7 +53,11 @@ export function awaitedLanguages(options: AwaitedLanguagesOptions): AwaitedLangu
   }
 }
 
-function isOffered({ language, version }: LanguageChoice, languages: readonly Language[], offers: LiveOffers): boolean {
+function isOffered(
+  { language, version }: AwaitedLanguage,
+  languages: readonly Language[],
+  offers: LiveOffers,
+): boolean {
   const offer = offers.of(findLanguage(languages, language)?.name ?? '')
   if (offer === undefined) return false
   try {

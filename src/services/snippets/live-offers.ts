@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { LocalWorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { LocalWorkerService } from '../../engine/worker-calls/worker-service.ts'
 import type { WorkerView } from '../../engine/workers/worker-session.ts'
 import { sortedVersions } from '../../languages/choose-version.ts'
 import { LANGUAGE_PROPERTY, type Language, type LanguageOffer, TESTING_PROPERTY } from '../../model/language.ts'
@@ -33,7 +33,7 @@ const LOOK_AGAIN_MS = 20
 const isLive = ({ state, isCutOff }: WorkerView): boolean =>
   isCutOff === true || state === 'ONLINE' || state === 'BUSY' || state === 'DEGRADED'
 
-export function liveOffers(workers: Pick<LocalWorkerDesk, 'list'>, clock: Clock): LiveOffers {
+export function liveOffers(workers: Pick<LocalWorkerService, 'list'>, clock: Clock): LiveOffers {
   let seen: Look = { offers: new Map(), testing: new Set() }
   let seenAt = Number.NEGATIVE_INFINITY
   const look = (freshMs = FRESH_MS): Look => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Submission } from '../../engine/tasks/task-request.ts'
+import type { TaskRequest } from '../../engine/tasks/task-request.ts'
 import { chooseVersion } from '../../languages/choose-version.ts'
 import { findLanguage } from '../../languages/find-language.ts'
 import type { Language } from '../../model/language.ts'
 import type { TaskForm } from '../../model/properties/task-form.ts'
 import type { SnippetRequest } from '../../model/snippet.ts'
 import type { Durability } from '../../storage/journal/fact.ts'
-import { commandSubmission } from '../execution/task-request.ts'
+import { commandTaskRequest } from '../execution/task-request.ts'
 import { hashOfText } from './printed-hash.ts'
 import { noteToBytes, type SnippetNote } from './snippet-note.ts'
 import { SnippetRefusal } from './snippet-refusal.ts'
@@ -26,7 +26,7 @@ export interface SnippetTaskOptions {
 const MOST_EXPECTED = 16 * 1024
 
 export interface SnippetTask {
-  readonly taskRequest: Submission & { readonly operation: string }
+  readonly taskRequest: TaskRequest & { readonly operation: string }
   readonly known: KnownRequest
 }
 
@@ -37,7 +37,7 @@ export function snippetTaskRequest(options: SnippetTaskOptions, operation: strin
   const task = tools.lower(request, language, version.pinned)
   const estimateMs = tools.durations.estimateMs(language.name, codeHashOf(request))
   const note = noteOf(options, language.name, version.told)
-  const taskRequest = commandSubmission(task, {
+  const taskRequest = commandTaskRequest(task, {
     instance: request.instance,
     origin: SNIPPET_ORIGIN,
     form: formOf(request, language),

@@ -1,6 +1,6 @@
 import { formatDigest } from '../../base/digest-text.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
 import type { TaskLease } from '../../engine/workers/worker-session.ts'
 import { actionOfSpec } from '../../wire/tasks/task-spec.ts'
 import type { LeaseMessage } from '../../wire/workers/lease.ts'
@@ -8,7 +8,7 @@ import type { LeaseMessage } from '../../wire/workers/lease.ts'
 const NOTHING = new Uint8Array()
 
 export interface LeaseReceiver {
-  readonly desk: WorkerDesk
+  readonly desk: WorkerService
   readonly worker: string
   /** It reads what is to be run from the lease itself; others know nothing but actions. */
   readonly wantsSpec: boolean

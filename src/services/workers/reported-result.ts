@@ -1,6 +1,6 @@
 import type { DigestFunction } from '../../base/digest.ts'
 import { FaultError, invalid } from '../../base/fault.ts'
-import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
 import type { BlobStore } from '../../storage/blob-store.ts'
 import { checkResult } from '../../storage/verification/result-check.ts'
 import { checkOutputs } from '../../wire/hot/output-check.ts'
@@ -20,7 +20,7 @@ export interface ReportedResult {
 export type ReportCheck = (reported: ReportedResult) => Promise<void>
 
 export interface ReportCheckOptions {
-  readonly desk: Pick<WorkerDesk, 'held'>
+  readonly desk: Pick<WorkerService, 'held'>
   readonly instances: Instances
 }
 

@@ -1,6 +1,6 @@
 import type { Digest, DigestFunction } from '../../base/digest.ts'
 import { FaultError } from '../../base/fault.ts'
-import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
 import type { AttemptReport } from '../../engine/workers/worker-session.ts'
 import type { ActionResult } from '../../model/action-result.ts'
 import { actionResultFromProto } from '../../wire/reapi/action-result.ts'
@@ -33,7 +33,7 @@ export async function takeReport(tools: ReportTools, { worker, attemptId, what: 
 }
 
 export interface ReportTools {
-  readonly desk: WorkerDesk
+  readonly desk: WorkerService
   readonly checkReport: ReportCheck
   /** Called before the grid hears of the end. Heartbeats renew the attempt until then: a check takes its time. */
   readonly ended: () => void

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { WorkerDesk } from '../../engine/worker-calls/worker-service.ts'
+import type { WorkerService } from '../../engine/worker-calls/worker-service.ts'
 import type { WorkerDescription } from '../../engine/workers/worker-session.ts'
 import type { KeptStages } from '../execution/kept-stages.ts'
 import type { DoorSession } from './polled-session.ts'
@@ -7,7 +7,7 @@ import type { ReportCheck } from './reported-result.ts'
 
 /** Shared by all calls of workers: the registrations of this door. */
 export interface WorkerSessions {
-  readonly desk: WorkerDesk
+  readonly desk: WorkerService
   readonly clock: Clock
   /** The longest that a worker asking for work is kept waiting. */
   readonly longPollMs: number
@@ -22,7 +22,7 @@ export interface WorkerSessions {
 }
 
 export interface WorkerSessionsOptions {
-  readonly desk: WorkerDesk
+  readonly desk: WorkerService
   readonly clock: Clock
   readonly longPollMs?: number
   /** Results of compile stages; without it every stage is run. */

@@ -7,7 +7,7 @@ import { LOCAL_CALLER } from '../../model/caller.ts'
 import { type CommandTask, PLACES_PROPERTY, type StageResult } from '../../model/command-task.ts'
 import { NETWORK_PROPERTY, type NetworkGrants, networkRefusal } from '../../model/properties/network-grants.ts'
 import { commandResultFromProto } from '../../wire/tasks/command-task-result.ts'
-import { commandSubmission } from '../execution/task-request.ts'
+import { commandTaskRequest } from '../execution/task-request.ts'
 import type { StepEnd, StepGrid, StepProgress, StepResult, StepTask } from './driver/step-grid.ts'
 
 export interface EngineStepsOptions {
@@ -60,7 +60,7 @@ async function submitted(step: StepTask, tools: Submitting): Promise<OperationSt
   const { engine, clock, signal } = tools
   const { instance, submission, path, priority } = step
   const task = networked(step, tools)
-  const order = commandSubmission(task, {
+  const order = commandTaskRequest(task, {
     ...{ instance, invocation: submission, priority, origin: 'step' },
     operation: operationOf(step),
     note: Buffer.from(path),

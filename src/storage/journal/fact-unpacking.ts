@@ -1,5 +1,5 @@
 import type { FinalState } from '../../model/task-state.ts'
-import type { Accepted, Fact, Fencing, Finished, Requeued } from './fact.ts'
+import type { Accepted, Fact, Finished, RecordedFencing, Requeued } from './fact.ts'
 import { KINDS } from './fact-packing.ts'
 
 /** The calls that a pack holds. What is bytes in them are views into its memory. */
@@ -108,7 +108,7 @@ class PackReader {
     return value
   }
 
-  fencing(): Fencing {
+  fencing(): RecordedFencing {
     return { epoch: this.number(), counter: this.number() }
   }
 

@@ -7,7 +7,7 @@ import type { FinalState } from '../../model/task-state.ts'
 export type Durability = 'process' | 'power'
 
 /** The number of a lease: the epoch of the server that gave it, and a counter within it. Later ones are greater. */
-export interface Fencing {
+export interface RecordedFencing {
   readonly epoch: number
   readonly counter: number
 }
@@ -73,7 +73,7 @@ export interface Leased {
   readonly kind: 'leased'
   readonly task: string
   readonly worker: string
-  readonly fencing: Fencing
+  readonly fencing: RecordedFencing
   /** 1 for the first. */
   readonly attempt: number
   readonly at: number
@@ -83,7 +83,7 @@ export interface Leased {
 export interface Started {
   readonly kind: 'started'
   readonly task: string
-  readonly fencing: Fencing
+  readonly fencing: RecordedFencing
   readonly at: number
 }
 
@@ -120,7 +120,7 @@ export interface Finished {
   readonly kind: 'finished'
   readonly task: string
   readonly state: FinalState
-  readonly fencing?: Fencing | undefined
+  readonly fencing?: RecordedFencing | undefined
   /** What came of it, in bytes that only the engine reads. */
   readonly result?: Uint8Array | undefined
   readonly reason: string

@@ -1,5 +1,5 @@
 import type { FinalState, TaskState } from '../../model/task-state.ts'
-import type { Durability, Fact, Fencing } from './fact.ts'
+import type { Durability, Fact, RecordedFencing } from './fact.ts'
 
 /**
  * Persists the facts about accepted tasks. The scheduler holds the current state in memory; the journal holds the facts
@@ -79,7 +79,7 @@ export interface TaskRecord extends OpenTask {
 
 export interface Lease {
   readonly worker: string
-  readonly fencing: Fencing
+  readonly fencing: RecordedFencing
   readonly at: number
   readonly startedAt: number | undefined
 }
@@ -93,7 +93,7 @@ export interface OperationRecord {
 
 export interface Superseded {
   readonly state: FinalState
-  readonly fencing: Fencing | undefined
+  readonly fencing: RecordedFencing | undefined
   readonly reason: string
   readonly at: number
 }

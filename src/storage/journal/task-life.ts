@@ -1,5 +1,5 @@
 import type { FinalState, TaskState } from '../../model/task-state.ts'
-import type { Accepted, Fencing, Finished, Requeued, TaskFact } from './fact.ts'
+import type { Accepted, Finished, RecordedFencing, Requeued, TaskFact } from './fact.ts'
 import type { Lease } from './journal.ts'
 
 /** Where a task stands, as its facts left it. Parts are replaced and never changed, so a shallow copy is a copy. */
@@ -88,7 +88,8 @@ function finish(life: TaskLife, fact: Finished): number {
   return CHANGED.end
 }
 
-const isSame = (one: Fencing, other: Fencing): boolean => one.epoch === other.epoch && one.counter === other.counter
+const isSame = (one: RecordedFencing, other: RecordedFencing): boolean =>
+  one.epoch === other.epoch && one.counter === other.counter
 
-const isLater = (one: Fencing, other: Fencing): boolean =>
+const isLater = (one: RecordedFencing, other: RecordedFencing): boolean =>
   one.epoch > other.epoch || (one.epoch === other.epoch && one.counter > other.counter)

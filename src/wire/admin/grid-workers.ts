@@ -45,14 +45,14 @@ function stateOf(text: string): WorkerState {
   return state
 }
 
-export interface DrainWish {
+export interface DrainRequest {
   readonly worker: string
   readonly shutdown: boolean
 }
 
-export const drainToProto = (wish: DrainWish): Uint8Array => proto.DrainWorkerRequest.encode(wish).finish()
+export const drainToProto = (wish: DrainRequest): Uint8Array => proto.DrainWorkerRequest.encode(wish).finish()
 
-export const drainFromProto = (bytes: Uint8Array): DrainWish =>
+export const drainFromProto = (bytes: Uint8Array): DrainRequest =>
   decodeWellFormed(proto.DrainWorkerRequest, bytes, {
     name: 'DrainWorkerRequest',
     shape: { 1: 'text', 2: 'number' },

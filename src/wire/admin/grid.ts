@@ -51,15 +51,15 @@ export const taskNameToProto = (name: string): Uint8Array => proto.GetTaskReques
 export const taskNameFromProto = (bytes: Uint8Array): string =>
   decodeWellFormed(proto.GetTaskRequest, bytes, { name: 'request for a task', shape: NAMED }).name
 
-export interface FollowWish {
+export interface FollowRequest {
   readonly name: string
   /** Only what is kept by now. */
   readonly once: boolean
 }
 
-export const followToProto = (wish: FollowWish): Uint8Array => proto.FollowOutputRequest.encode(wish).finish()
+export const followToProto = (wish: FollowRequest): Uint8Array => proto.FollowOutputRequest.encode(wish).finish()
 
-export const followFromProto = (bytes: Uint8Array): FollowWish =>
+export const followFromProto = (bytes: Uint8Array): FollowRequest =>
   decodeWellFormed(proto.FollowOutputRequest, bytes, {
     name: 'FollowOutputRequest',
     shape: { 1: 'text', 2: 'number' },

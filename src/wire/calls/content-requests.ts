@@ -38,16 +38,20 @@ function digestsRequest(instance: string, digests: DigestList, functionTag: numb
 }
 
 /** The bytes of a blob on their way; packed, where a compressor is named. */
-export interface Outgoing {
+export interface OutgoingContent {
   readonly bytes: Uint8Array
   readonly compressor?: Compressor
 }
 
 /** A blob for each digest. */
-export function batchUpdateRequest(instance: string, digests: DigestList, blobs: readonly Outgoing[]): Uint8Array {
+export function batchUpdateRequest(
+  instance: string,
+  digests: DigestList,
+  blobs: readonly OutgoingContent[],
+): Uint8Array {
   const name = Buffer.from(instance)
   const oneLength = (index: number): number => {
-    const { bytes, compressor } = blobs[index] as Outgoing
+    const { bytes, compressor } = blobs[index] as OutgoingContent
     return fieldLength(digestLength(digests, index)) + fieldLength(bytes.length) + (isPacked(compressor) ? 2 : 0)
   }
   let length = instanceLength(name) + 2
@@ -55,7 +59,7 @@ export function batchUpdateRequest(instance: string, digests: DigestList, blobs:
   const out = Buffer.allocUnsafe(length)
   let at = putInstance(out, name)
   for (let index = 0; index < digests.count; index++) {
-    const { bytes, compressor } = blobs[index] as Outgoing
+    const { bytes, compressor } = blobs[index] as OutgoingContent
     at = putHead(out, at, REQUESTS, oneLength(index))
     at = putHead(out, at, DIGEST, digestLength(digests, index))
     at = putDigest(out, at, digests, index)

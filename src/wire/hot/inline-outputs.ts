@@ -8,7 +8,7 @@ import { DigestListReader, PendingDigest } from './digest-reader.ts'
  * Small outputs inside the result itself, which saves a client the calls to fetch them. Three steps: `inlineWanted`
  * says which blobs, the caller reads them, and `withInlined` splices them into the bytes of the result.
  */
-export interface InlineWish {
+export interface InlineOptions {
   readonly inlineStdout: boolean
   readonly inlineStderr: boolean
   readonly inlineOutputFiles: readonly string[]
@@ -37,7 +37,7 @@ interface Candidate {
 }
 
 /** Only what is wished for, is not there already, is not empty, and leaves the result within `maxBytes`. */
-export function inlineWanted(view: InlinedInto, wish: InlineWish, maxBytes: number): Inlining {
+export function inlineWanted(view: InlinedInto, wish: InlineOptions, maxBytes: number): Inlining {
   const reader = new MessageReader(view.bytes, 'ActionResult')
   const builder = new DigestListReader(view.fn)
   const targets: (Place | number)[] = []
@@ -53,7 +53,7 @@ export function inlineWanted(view: InlinedInto, wish: InlineWish, maxBytes: numb
 }
 
 /** The streams come first: they are what a person reads. */
-function candidates(reader: MessageReader, wish: InlineWish): Candidate[] {
+function candidates(reader: MessageReader, wish: InlineOptions): Candidate[] {
   const paths = new Set(wish.inlineOutputFiles)
   const stdout = new PendingDigest()
   const stderr = new PendingDigest()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { judged } from '../messages/messages.fixture.ts'
-import { actionOrderToProto, commandOrderToProto } from './action-order.ts'
+import { actionFieldsToProto, commandFieldsToProto } from './action-order.ts'
 
 const V2 = 'build.bazel.remote.execution.v2'
 const commandDigest = digestOf('sha256', Buffer.from('command'))
@@ -22,7 +22,7 @@ test('a command says what it was told, each list in the order that the API asks 
     outputPaths: ['y', '', 'x'],
     platform,
   }
-  const bytes = commandOrderToProto(order)
+  const bytes = commandFieldsToProto(order)
   expect(judged(`${V2}.Command`, bytes)).toMatchObject({
     arguments: ['b', 'a', ''],
     environmentVariables: [
@@ -33,12 +33,12 @@ test('a command says what it was told, each list in the order that the API asks 
     platform: { properties: [{ name: 'a' }, { name: 'b', value: '1' }, { name: 'b', value: '2' }] },
   })
   const turned = { ...order, env: order.env.toReversed(), outputPaths: ['x', 'y', ''], platform: platform.toReversed() }
-  expect(commandOrderToProto(turned)).toEqual(bytes)
+  expect(commandFieldsToProto(turned)).toEqual(bytes)
 })
 
 test('an action refers to its command and inputs', () => {
   const order = { commandDigest, inputRootDigest, timeoutMs: 1500, doNotCache: true, platform }
-  expect(judged(`${V2}.Action`, actionOrderToProto(order))).toMatchObject({
+  expect(judged(`${V2}.Action`, actionFieldsToProto(order))).toMatchObject({
     commandDigest: { hash: commandDigest.hash, sizeBytes: 7n },
     inputRootDigest: { hash: inputRootDigest.hash },
     timeout: { seconds: 1n, nanos: 500_000_000 },
@@ -48,7 +48,7 @@ test('an action refers to its command and inputs', () => {
 })
 
 test('what is not asked for is not said', () => {
-  const action = actionOrderToProto({
+  const action = actionFieldsToProto({
     ...{ commandDigest, inputRootDigest, timeoutMs: undefined, doNotCache: false, platform: [] },
   })
   const seen = judged(`${V2}.Action`, action)

@@ -5,7 +5,7 @@ import { Action, Command } from '../gen/build/bazel/remote/execution/v2/remote_e
 import { durationToProto } from '../google/duration.ts'
 
 /** What a client of ours wants to have run. The same order is the same bytes: everything is sorted as the API asks. */
-export interface CommandOrder {
+export interface CommandFields {
   readonly argv: readonly string[]
   readonly env: readonly EnvVariable[]
   /** From the working directory, which is the root of the inputs. */
@@ -13,7 +13,7 @@ export interface CommandOrder {
   readonly platform: readonly PlatformProperty[]
 }
 
-export interface ActionOrder {
+export interface ActionFields {
   readonly commandDigest: Digest
   readonly inputRootDigest: Digest
   readonly timeoutMs: number | undefined
@@ -21,7 +21,7 @@ export interface ActionOrder {
   readonly platform: readonly PlatformProperty[]
 }
 
-export const commandOrderToProto = ({ argv, env, outputPaths, platform }: CommandOrder): Uint8Array =>
+export const commandFieldsToProto = ({ argv, env, outputPaths, platform }: CommandFields): Uint8Array =>
   Command.encode({
     arguments: argv,
     environmentVariables: env.toSorted((one, other) => inOrder(one.name, other.name)),
@@ -34,7 +34,7 @@ export const commandOrderToProto = ({ argv, env, outputPaths, platform }: Comman
     outputDirectoryFormat: 0,
   }).finish()
 
-export const actionOrderToProto = (order: ActionOrder): Uint8Array =>
+export const actionFieldsToProto = (order: ActionFields): Uint8Array =>
   Action.encode({
     commandDigest: digestToProto(order.commandDigest),
     inputRootDigest: digestToProto(order.inputRootDigest),

@@ -11,7 +11,7 @@ import {
   REAPI,
   someText,
 } from '../messages/messages.fixture.ts'
-import { actionWishFromProto, actionWishToProto } from '../tasks/execution-wish.ts'
+import { inlineOptionsFromProto, inlineOptionsToProto } from '../tasks/execution-wish.ts'
 import {
   type ExecuteRequest,
   executeRequestFromProto,
@@ -75,14 +75,14 @@ test('the name that is waited for comes back as it went', () => {
 test('what an operation remembers comes back as it went; nothing is nothing', () => {
   fc.assert(
     fc.property(aWish, (wish) => {
-      expect(actionWishFromProto(actionWishToProto(wish))).toEqual(wish)
+      expect(inlineOptionsFromProto(inlineOptionsToProto(wish))).toEqual(wish)
     }),
   )
-  expect(actionWishToProto({ inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] })).toBeUndefined()
+  expect(inlineOptionsToProto({ inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] })).toBeUndefined()
 })
 
 test('wishes for more files than can be remembered are let go', () => {
   const inlineOutputFiles = Array.from({ length: 1000 }, (_, index) => `${'x'.repeat(100)}${index}`)
   const wish = { inlineStdout: true, inlineStderr: false, inlineOutputFiles }
-  expect(actionWishFromProto(actionWishToProto(wish))).toEqual({ ...wish, inlineOutputFiles: [] })
+  expect(inlineOptionsFromProto(inlineOptionsToProto(wish))).toEqual({ ...wish, inlineOutputFiles: [] })
 })

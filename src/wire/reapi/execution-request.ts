@@ -9,7 +9,7 @@ import {
   type UnnamedFunction,
 } from '../digests/digest-function.ts'
 import * as proto from '../gen/build/bazel/remote/execution/v2/remote_execution.ts'
-import type { InlineWish } from '../hot/inline-outputs.ts'
+import type { InlineOptions } from '../hot/inline-outputs.ts'
 import { decodeWellFormed, type Shape } from '../messages/well-formed.ts'
 
 export interface ExecuteRequest {
@@ -21,7 +21,7 @@ export interface ExecuteRequest {
   readonly priority: number
   /** How long the client would like the result kept: lower is longer. */
   readonly cachePriority: number
-  readonly inline: InlineWish
+  readonly inline: InlineOptions
 }
 
 const POLICY: Shape = { 1: 'number' }

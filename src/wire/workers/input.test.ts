@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { InputEvent } from '../../model/live-input.ts'
 import { judged } from '../messages/messages.fixture.ts'
-import { serverWordFromProto, serverWordToProto, workerWordFromProto, workerWordToProto } from './stream.ts'
+import { serverMessageFromProto, serverMessageToProto, workerMessageFromProto, workerMessageToProto } from './stream.ts'
 
 const EVENTS: readonly InputEvent[] = [
   { kind: 'bytes', bytes: Uint8Array.of(0, 255, 3) },
@@ -14,32 +14,32 @@ const EVENTS: readonly InputEvent[] = [
 test('what is done to an attempt comes back as it went, and others can read it', () => {
   for (const [i, event] of EVENTS.entries()) {
     const word = { kind: 'input', input: { attemptId: 't.1', number: i + 1, event } } as const
-    const bytes = serverWordToProto(word)
-    expect(serverWordFromProto(bytes)).toEqual(word)
+    const bytes = serverMessageToProto(word)
+    expect(serverMessageFromProto(bytes)).toEqual(word)
     expect(judged('windlass.worker.v1.StreamLeasesResponse', bytes)).toMatchObject({
       message: { case: 'input', value: { taskId: 't.1', number: BigInt(i + 1) } },
     })
   }
   const taken = { kind: 'input-taken', attemptId: 't.1', number: 2 ** 40 } as const
-  expect(workerWordFromProto(workerWordToProto(taken))).toEqual(taken)
+  expect(workerMessageFromProto(workerMessageToProto(taken))).toEqual(taken)
 })
 
 test('what only a newer server knows is no event, and no signal that we do not know is one', () => {
   const word = { kind: 'input', input: { attemptId: 't.1', number: 7, event: undefined } } as const
-  expect(serverWordFromProto(serverWordToProto(word))).toEqual(word)
+  expect(serverMessageFromProto(serverMessageToProto(word))).toEqual(word)
   const odd: InputEvent[] = [
     { kind: 'signal', signal: 'SIGSEGV' as 'SIGINT' },
     { kind: 'resize', size: { rows: 0, columns: 80 } },
     { kind: 'resize', size: { rows: 24, columns: 100_000 } },
   ]
   for (const event of odd) {
-    const bytes = serverWordToProto({ kind: 'input', input: { attemptId: 't.1', number: 7, event } })
-    expect(serverWordFromProto(bytes)).toEqual(word)
+    const bytes = serverMessageToProto({ kind: 'input', input: { attemptId: 't.1', number: 7, event } })
+    expect(serverMessageFromProto(bytes)).toEqual(word)
   }
 })
 
 test('input without a number is refused', () => {
   const nothing = { kind: 'input-taken', attemptId: 't.1', number: 0 } as const
-  expect(() => workerWordFromProto(workerWordToProto(nothing))).toThrow('numbered from 1')
-  expect(() => workerWordFromProto(workerWordToProto({ ...nothing, number: -1 }))).toThrow('numbered from 1')
+  expect(() => workerMessageFromProto(workerMessageToProto(nothing))).toThrow('numbered from 1')
+  expect(() => workerMessageFromProto(workerMessageToProto({ ...nothing, number: -1 }))).toThrow('numbered from 1')
 })

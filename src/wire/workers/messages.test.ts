@@ -21,11 +21,11 @@ import { type TaskNews, taskUpdateFromProto, taskUpdateToProto } from './status.
 import {
   outputPieceFromProto,
   outputPieceToProto,
-  type ServerWord,
-  serverWordFromProto,
-  serverWordToProto,
-  workerWordFromProto,
-  workerWordToProto,
+  type StreamServerMessage,
+  serverMessageFromProto,
+  serverMessageToProto,
+  workerMessageFromProto,
+  workerMessageToProto,
 } from './stream.ts'
 
 const REGISTRATION: WorkerRegistration = {
@@ -159,7 +159,7 @@ test('heartbeats and their answers come back as they went', () => {
   expect(unregisterFromProto(unregisterToProto('w1'))).toBe('w1')
 })
 
-test.each<ServerWord>([
+test.each<StreamServerMessage>([
   { kind: 'registered' },
   { kind: 'leases', leases: [LEASE] },
   { kind: 'begin', attemptId: 'a.1-1' },
@@ -169,7 +169,7 @@ test.each<ServerWord>([
   { kind: 'order', order: 'register' },
   { kind: 'unknown' },
 ])('the stream says %j', (word) => {
-  expect(serverWordFromProto(serverWordToProto(word))).toEqual(word)
+  expect(serverMessageFromProto(serverMessageToProto(word))).toEqual(word)
 })
 
 test('a worker registers over the stream, and says what it has begun', () => {
@@ -177,8 +177,8 @@ test('a worker registers over the stream, and says what it has begun', () => {
     { kind: 'register', registration: REGISTRATION } as const,
     { kind: 'started', attemptId: 'a.1-1' } as const,
   ])
-    expect(workerWordFromProto(workerWordToProto(word))).toEqual(word)
-  expect(workerWordFromProto(new Uint8Array())).toBeUndefined()
+    expect(workerMessageFromProto(workerMessageToProto(word))).toEqual(word)
+  expect(workerMessageFromProto(new Uint8Array())).toBeUndefined()
   const piece = { worker: 'w', attemptId: 'a.1-1', stream: 'stderr', bytes: Uint8Array.of(1, 2) } as const
   for (const at of [undefined, 0, 2 ** 40])
     expect(outputPieceFromProto(outputPieceToProto({ ...piece, at }))).toEqual({ ...piece, at })

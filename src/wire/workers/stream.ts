@@ -13,46 +13,46 @@ import { LEASE_SHAPE, type LeaseMessage, leaseMessage, leaseOf } from './lease.t
 import { REGISTRATION_SHAPE, registrationMessage, registrationOf, type WorkerRegistration } from './registration.ts'
 
 /** What a worker says over its stream. */
-export type WorkerWord =
+export type StreamWorkerMessage =
   | { readonly kind: 'register'; readonly registration: WorkerRegistration }
   | { readonly kind: 'started'; readonly attemptId: string }
   /** What was done to it has reached it, up to this number. */
   | { readonly kind: 'input-taken'; readonly attemptId: string; readonly number: number }
 
 /** What it is told. */
-export type ServerWord =
+export type StreamServerMessage =
   | { readonly kind: 'registered' }
   | { readonly kind: 'leases'; readonly leases: readonly LeaseMessage[] }
   | { readonly kind: 'begin'; readonly attemptId: string }
-  | { readonly kind: 'stop'; readonly attemptId: string; readonly why: StopWord }
-  | { readonly kind: 'order'; readonly order: OrderWord }
+  | { readonly kind: 'stop'; readonly attemptId: string; readonly why: AttemptStop }
+  | { readonly kind: 'order'; readonly order: OrderKind }
   | { readonly kind: 'input'; readonly input: InputMessage }
   /** From a newer server; nothing comes of it. */
   | { readonly kind: 'unknown' }
 
-export type StopWord = 'cancelled' | 'timeout' | 'recalled' | 'superseded'
-export type OrderWord = 'drain' | 'resume' | 'shutdown' | 'register'
+export type AttemptStop = 'cancelled' | 'timeout' | 'recalled' | 'superseded'
+export type OrderKind = 'drain' | 'resume' | 'shutdown' | 'register'
 
-const STOPS: readonly StopWord[] = ['cancelled', 'timeout', 'recalled', 'superseded']
+const STOPS: readonly AttemptStop[] = ['cancelled', 'timeout', 'recalled', 'superseded']
 const STOP_OF = {
   cancelled: StopReason.CANCELLED,
   timeout: StopReason.OUT_OF_TIME,
   recalled: StopReason.RECALLED,
   superseded: StopReason.SUPERSEDED,
-} as const satisfies Record<StopWord, StopReason>
+} as const satisfies Record<AttemptStop, StopReason>
 
 const ORDER_OF = {
   drain: Order.DRAIN,
   resume: Order.RESUME,
   shutdown: Order.SHUTDOWN,
   register: Order.REGISTER,
-} as const satisfies Record<OrderWord, Order>
-const ORDERS = new Map<number, OrderWord>(Object.entries(ORDER_OF).map(([word, number]) => [number, word as OrderWord]))
+} as const satisfies Record<OrderKind, Order>
+const ORDERS = new Map<number, OrderKind>(Object.entries(ORDER_OF).map(([word, number]) => [number, word as OrderKind]))
 
-export const workerWordToProto = (word: WorkerWord): Uint8Array =>
+export const workerMessageToProto = (word: StreamWorkerMessage): Uint8Array =>
   StreamLeasesRequest.encode(workerMessage(word)).finish()
 
-function workerMessage(word: WorkerWord): StreamLeasesRequest {
+function workerMessage(word: StreamWorkerMessage): StreamLeasesRequest {
   switch (word.kind) {
     case 'register':
       return { register: registrationMessage(word.registration) }
@@ -68,7 +68,7 @@ const WORKER_WORD = {
   shape: { 1: REGISTRATION_SHAPE, 2: 'text', 3: INPUT_TAKEN_SHAPE },
 } as const
 
-export function workerWordFromProto(bytes: Uint8Array): WorkerWord | undefined {
+export function workerMessageFromProto(bytes: Uint8Array): StreamWorkerMessage | undefined {
   const { register, started, inputTaken } = decodeWellFormed(StreamLeasesRequest, bytes, WORKER_WORD)
   if (register !== undefined) return { kind: 'register', registration: registrationOf(register) }
   if (inputTaken !== undefined)
@@ -76,11 +76,11 @@ export function workerWordFromProto(bytes: Uint8Array): WorkerWord | undefined {
   return started === undefined ? undefined : { kind: 'started', attemptId: started }
 }
 
-export function serverWordToProto(word: ServerWord): Uint8Array {
+export function serverMessageToProto(word: StreamServerMessage): Uint8Array {
   return encoded(StreamLeasesResponse, serverMessage(word))
 }
 
-function serverMessage(word: ServerWord): StreamLeasesResponse {
+function serverMessage(word: StreamServerMessage): StreamLeasesResponse {
   switch (word.kind) {
     case 'registered':
       return { registered: {} }
@@ -104,7 +104,7 @@ const SERVER_WORD = {
   shape: { 1: {}, 2: { 1: LEASE_SHAPE }, 3: 'text', 4: { 1: 'text', 2: 'number' }, 5: 'number', 6: INPUT_SHAPE },
 } as const
 
-export function serverWordFromProto(bytes: Uint8Array): ServerWord {
+export function serverMessageFromProto(bytes: Uint8Array): StreamServerMessage {
   const { registered, leases, begin, stop, order, input } = decodeWellFormed(StreamLeasesResponse, bytes, SERVER_WORD)
   if (registered !== undefined) return { kind: 'registered' }
   if (leases !== undefined) return { kind: 'leases', leases: leases.tasks.map(leaseOf) }
@@ -116,7 +116,7 @@ export function serverWordFromProto(bytes: Uint8Array): ServerWord {
 }
 
 /** What a command printed while it runs. */
-export interface OutputPiece {
+export interface StreamOutputPiece {
   readonly worker: string
   readonly attemptId: string
   readonly stream: 'stdout' | 'stderr'
@@ -125,7 +125,7 @@ export interface OutputPiece {
   readonly at: number | undefined
 }
 
-export const outputPieceToProto = ({ worker, attemptId, stream, bytes, at }: OutputPiece): Uint8Array =>
+export const outputPieceToProto = ({ worker, attemptId, stream, bytes, at }: StreamOutputPiece): Uint8Array =>
   ReportOutputRequest.encode({
     workerId: worker,
     taskId: attemptId,
@@ -134,7 +134,7 @@ export const outputPieceToProto = ({ worker, attemptId, stream, bytes, at }: Out
     offset: at,
   }).finish()
 
-export function outputPieceFromProto(message: Uint8Array): OutputPiece {
+export function outputPieceFromProto(message: Uint8Array): StreamOutputPiece {
   const named = {
     name: 'ReportOutputRequest',
     shape: { 1: 'text', 2: 'text', 3: 'bytes', 4: 'number', 5: 'number' },

@@ -22,7 +22,7 @@ import type { BlobTarget } from '../outputs/blob-target.ts'
 import type { User } from '../rooms/room-users.ts'
 import { sameUser } from '../rooms/room-users.ts'
 import { openRooms } from '../rooms/rooms.ts'
-import { type ActionWish, actionTask } from '../tasks.fixture.ts'
+import { type ActionOptions, actionTask } from '../tasks.fixture.ts'
 import { program, putTree, scratch } from '../trees.fixture.ts'
 import type { AttemptTools } from './attempt-tools.ts'
 import { wholeExecutor } from './executor.fixture.ts'
@@ -86,14 +86,14 @@ async function bench({ user, wrapTarget = (target) => target }: Bench = {}) {
 }
 
 interface Go {
-  readonly command?: ActionWish
+  readonly command?: ActionOptions
   readonly hooks?: RunHooks
   readonly signal?: AbortSignal
 }
 
-const wanting = (...paths: string[]): ActionWish => ({ outputs: { paths } })
+const wanting = (...paths: string[]): ActionOptions => ({ outputs: { paths } })
 
-const inputs = (root: Digest): ActionWish => ({ inputs: { root } })
+const inputs = (root: Digest): ActionOptions => ({ inputs: { root } })
 
 async function read(store: BlobStore, digest: Digest): Promise<string> {
   const pieces = await storeSource(store).read(digest, never)

@@ -13,11 +13,11 @@ export type EncodedLease = Pick<LeaseMessage, 'origin' | 'spec' | 'actionDigest'
 /** The task of a lease. The messages of an action that are too large for a lease are read from the store. */
 export async function taskOfLease(lease: EncodedLease, source: BlobSource, signal: AbortSignal): Promise<CommandTask> {
   const { task, actionDigest } = decodedSpec(lease)
-  return task ?? (await taskOfAction(actionDigest, source, signal))
+  return task ?? (await fetchedActionTask(actionDigest, source, signal))
 }
 
 /** The task of an action whose messages are in the store. Throws `missing`. */
-export async function taskOfAction(
+export async function fetchedActionTask(
   actionDigest: Digest,
   source: BlobSource,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ import type { OutputBlob } from '../outputs/blob-target.ts'
 import { outputStream, type StreamRules } from '../outputs/output-stream.ts'
 import type { Attempt, StageHooks } from './executor.ts'
 
-export interface StagesOrder {
+export interface StagesRun {
   readonly attempt: Attempt
   readonly room: Room
   readonly staged: StagedInputs
@@ -29,7 +29,7 @@ export interface StageTools {
 }
 
 /** Runs one stage after the other until one does not exit with 0. Throws `cancelled` when the signal was aborted. */
-export async function runStages(order: StagesOrder, tools: StageTools, signal: AbortSignal): Promise<RanStages> {
+export async function runStages(order: StagesRun, tools: StageTools, signal: AbortSignal): Promise<RanStages> {
   const { task, hooks, timeoutMs, stageCache } = order.attempt
   const startedAt = tools.clock.monotonic()
   const rules = streamRules(task, tools)
@@ -77,7 +77,7 @@ function replayed(result: StageResult, hooks: StageHooks): StageResult {
 const wallWithin = (leftMs: number | undefined): Limits =>
   leftMs === undefined ? {} : { wallMs: Math.max(1, Math.ceil(leftMs)) }
 
-interface StageRun extends StagesOrder {
+interface StageRun extends StagesRun {
   readonly hooks: StageHooks
   readonly limits: Limits
   readonly runtime: Runtime

@@ -3,7 +3,7 @@ import type { FaultError } from '../../base/fault.ts'
 import type { BlobWriter, StoredForm } from '../../storage/blob-store.ts'
 import type { HttpCaller } from '../links/http-caller.ts'
 
-export interface PutWish {
+export interface HttpPutOptions {
   readonly path: string
   readonly size: number
   readonly form: StoredForm
@@ -15,7 +15,7 @@ type Failure = (status: number, body: Buffer) => FaultError
 const PUT_MS = 6 * 3_600_000
 
 /** One blob whose bytes go out as they come. */
-export function putInPieces(caller: HttpCaller, { path, size, form }: PutWish, failure: Failure): BlobWriter {
+export function putInPieces(caller: HttpCaller, { path, size, form }: HttpPutOptions, failure: Failure): BlobWriter {
   const bytes = new PassThrough()
   const giveUp = new AbortController()
   const answered = caller

@@ -5,7 +5,7 @@ import { formatDigest } from '../../base/digest-text.ts'
 import type { CommandTask } from '../../model/command-task.ts'
 import { threadPool } from '../../storage/bulk/thread-pool.ts'
 import { memoryStore } from '../../storage/memory-store.ts'
-import { type ActionWish, actionTask } from '../tasks.fixture.ts'
+import { type ActionOptions, actionTask } from '../tasks.fixture.ts'
 import { scratch } from '../trees.fixture.ts'
 import type { BlobSource } from './blob-source.ts'
 import { openFileCache } from './file-cache.ts'
@@ -16,7 +16,7 @@ import { storeSource } from './store-source.ts'
 export const bulk = threadPool(1)
 export const never = new AbortController().signal
 
-export const commandWith = (root: Digest | undefined, more: ActionWish = {}): CommandTask =>
+export const commandWith = (root: Digest | undefined, more: ActionOptions = {}): CommandTask =>
   actionTask({ inputs: { root }, ...more })
 
 interface Bench {

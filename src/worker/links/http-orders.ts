@@ -17,7 +17,7 @@ export interface OrdersOptions {
 const HASTY_MS = 200
 
 /** Hears at once what the next heartbeat would say, for as long as the signal lets it. */
-export async function hearOrders({ ask, listener, pauses, clock, signal }: OrdersOptions): Promise<void> {
+export async function pollOrders({ ask, listener, pauses, clock, signal }: OrdersOptions): Promise<void> {
   let seen = 0
   let isDraining = false
   while (!signal.aborted) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../testing/manual-clock.ts'
-import type { OutputPiece } from '../../wire/workers/stream.ts'
+import type { StreamOutputPiece } from '../../wire/workers/stream.ts'
 import { httpOutputWay } from './http-output-way.ts'
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -25,7 +25,7 @@ function open() {
       }),
   })
   const print = (attemptId: string, bytes: Buffer): void => {
-    const piece: OutputPiece = { worker: 'w', attemptId, stream: 'stdout', bytes, at: 0 }
+    const piece: StreamOutputPiece = { worker: 'w', attemptId, stream: 'stdout', bytes, at: 0 }
     way.write(piece)
     bytes.fill(0) // what was handed over is its owner's again
   }

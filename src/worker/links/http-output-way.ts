@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import type { OutputPiece } from '../../wire/workers/stream.ts'
+import type { StreamOutputPiece } from '../../wire/workers/stream.ts'
 import type { OutputWay } from './output-line.ts'
 
 /** Waits to be sent, of all attempts together; then we are behind. */
@@ -10,21 +10,21 @@ const PAUSE_MS = 1000
 
 export interface OutputWayOptions {
   /** Sends pieces of one attempt; false when the server could not be reached. */
-  readonly post: (attemptId: string, pieces: readonly OutputPiece[]) => Promise<boolean>
+  readonly post: (attemptId: string, pieces: readonly StreamOutputPiece[]) => Promise<boolean>
   readonly clock: Pick<Clock, 'monotonic'>
   readonly caughtUp: () => void
 }
 
 /** What is printed, one message after the other: each takes along all that its attempt has printed by then. */
 export function httpOutputWay({ post, clock, caughtUp }: OutputWayOptions): OutputWay {
-  let waiting: OutputPiece[] = []
+  let waiting: StreamOutputPiece[] = []
   let bytes = 0
   let isSending = false
   let closedUntil = 0
 
-  const next = (): OutputPiece[] => {
+  const next = (): StreamOutputPiece[] => {
     const [first] = waiting
-    const batch: OutputPiece[] = []
+    const batch: StreamOutputPiece[] = []
     let size = 0
     for (const piece of waiting) {
       if (piece.attemptId !== first?.attemptId || size > MOST_SENT_BYTES) break

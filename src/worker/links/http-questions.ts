@@ -25,7 +25,7 @@ export interface Registered {
 }
 
 /** Throws `unavailable` for what may pass, and `denied` for what will not. */
-export async function register(
+export async function registerByHttp(
   options: HttpLinkOptions & { readonly signal: AbortSignal },
   listener: LinkListener,
 ): Promise<Registered> {

@@ -1,8 +1,15 @@
 import { FaultError } from '../../base/fault.ts'
 import { leasesFromJson } from '../../wire/workers/json/lease.ts'
 import { backoff } from './backoff.ts'
-import { hearOrders } from './http-orders.ts'
-import { asking, type HttpLinkOptions, type Registered, refusal, register, WAIT_SECONDS } from './http-questions.ts'
+import { pollOrders } from './http-orders.ts'
+import {
+  asking,
+  type HttpLinkOptions,
+  type Registered,
+  refusal,
+  registerByHttp,
+  WAIT_SECONDS,
+} from './http-questions.ts'
 import { type WorkPolls, workPolls } from './http-work-polls.ts'
 import type { LinkListener } from './worker-link.ts'
 
@@ -47,7 +54,7 @@ export function httpRegistration(options: HttpRegistrationOptions): HttpRegistra
   let giveUp = (_error: Error): void => {}
 
   const once = async (listener: LinkListener): Promise<void> => {
-    const registered = await register(options, listener)
+    const registered = await registerByHttp(options, listener)
     pauses.reset()
     listener.registered()
     life = beginLife(options, { listener, registered, held, giveUp })
@@ -123,7 +130,7 @@ function beginLife(
     clock,
     signal,
   })
-  const done = hearOrders({
+  const done = pollOrders({
     ask: (seen) => ask(`orders?wait=${WAIT_SECONDS}s&seen=${seen}`, signal),
     listener,
     pauses: backoff(clock, random),

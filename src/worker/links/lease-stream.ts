@@ -3,7 +3,12 @@ import { FaultError } from '../../base/fault.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { GrpcError, STATUS, type StatusCode } from '../../grpc/status.ts'
-import { type ServerWord, serverWordFromProto, type WorkerWord, workerWordToProto } from '../../wire/workers/stream.ts'
+import {
+  type StreamServerMessage,
+  type StreamWorkerMessage,
+  serverMessageFromProto,
+  workerMessageToProto,
+} from '../../wire/workers/stream.ts'
 import { backoff } from './backoff.ts'
 import type { LinkListener } from './worker-link.ts'
 
@@ -19,7 +24,7 @@ export interface LeaseStreamOptions {
 export interface LeaseStream {
   open(listener: LinkListener): void
   /** Dropped when there is no stream: registering anew says it all. */
-  say(word: WorkerWord): void
+  say(word: StreamWorkerMessage): void
   /** The server does not know us any more. */
   renew(): void
   /** We have something else to say of ourselves. */
@@ -39,9 +44,9 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
   const once = async (listener: LinkListener): Promise<void> => {
     isAgain = false
     call = channel.open(PATH, { signal })
-    call.write(workerWordToProto({ kind: 'register', registration: listener.registration() }))
+    call.write(workerMessageToProto({ kind: 'register', registration: listener.registration() }))
     for await (const message of call) {
-      const word = serverWordFromProto(message)
+      const word = serverMessageFromProto(message)
       if (word.kind === 'registered') tries.reset()
       tell(listener, word)
       if (word.kind === 'order' && word.order === 'register') return
@@ -68,7 +73,7 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
 
   return {
     open: (listener) => void keep(listener),
-    say: (word) => void call?.write(workerWordToProto(word)),
+    say: (word) => void call?.write(workerMessageToProto(word)),
     renew: () => call?.cancel('the server does not know us'),
     again() {
       if (call === undefined) return // it is about to be said
@@ -81,7 +86,7 @@ export function leaseStream({ channel, clock, random, signal }: LeaseStreamOptio
   }
 }
 
-function tell(listener: LinkListener, word: ServerWord): void {
+function tell(listener: LinkListener, word: StreamServerMessage): void {
   switch (word.kind) {
     case 'registered':
       return listener.registered()

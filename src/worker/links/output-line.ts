@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Channel } from '../../grpc/client/channel.ts'
 import type { ClientCall } from '../../grpc/client/client-call.ts'
 import { GrpcError, STATUS } from '../../grpc/status.ts'
-import { type OutputPiece, outputPieceToProto } from '../../wire/workers/stream.ts'
+import { outputPieceToProto, type StreamOutputPiece } from '../../wire/workers/stream.ts'
 
 const PATH = '/windlass.worker.v1.WorkerLink/ReportOutput'
 /** What comes in such a time goes as one piece, unless it is as much as one may be. */
@@ -21,7 +21,7 @@ const LONG_PAUSE_MS = 5 * 60_000
  */
 export interface OutputLine {
   /** The bytes are read at once. */
-  print(attemptId: string, stream: OutputPiece['stream'], bytes: Uint8Array): void
+  print(attemptId: string, stream: StreamOutputPiece['stream'], bytes: Uint8Array): void
   /** Somebody waits for what it prints: it goes as soon as what came with it has come. */
   prompt(attemptId: string): void
   /** It prints nothing more. What is in its result need not be sent any more. */
@@ -37,7 +37,7 @@ export interface OutputLineOptions {
 
 /** What one stream of one attempt has printed since its last piece. */
 interface Gathered {
-  readonly stream: OutputPiece['stream']
+  readonly stream: StreamOutputPiece['stream']
   buffer: Buffer
   length: number
   /** With what is gathered. */
@@ -47,7 +47,7 @@ interface Gathered {
   isDue: boolean
 }
 
-type Streams = Readonly<Record<OutputPiece['stream'], Gathered>>
+type Streams = Readonly<Record<StreamOutputPiece['stream'], Gathered>>
 
 export const outputLine = ({ channel, clock, worker }: OutputLineOptions): OutputLine =>
   gatheredOutput({ clock, worker, open: (caughtUp) => wayTo(channel, clock, caughtUp) })
@@ -121,7 +121,7 @@ export function gatheredOutput({ clock, worker, open }: GatheredOptions): Output
   }
 }
 
-const nothing = (stream: OutputPiece['stream']): Gathered => ({
+const nothing = (stream: StreamOutputPiece['stream']): Gathered => ({
   stream,
   buffer: Buffer.alloc(0),
   length: 0,
@@ -131,7 +131,7 @@ const nothing = (stream: OutputPiece['stream']): Gathered => ({
 })
 
 /** As much as there is room for. */
-function sendBy(way: OutputWay, from: Pick<OutputPiece, 'worker' | 'attemptId'>, gathered: Gathered): void {
+function sendBy(way: OutputWay, from: Pick<StreamOutputPiece, 'worker' | 'attemptId'>, gathered: Gathered): void {
   const { stream, buffer, printed } = gathered
   const start = printed - gathered.length
   let sent = 0
@@ -164,7 +164,7 @@ export interface OutputWay {
   /** `behind`: there will be room. `none`: what would go is lost. */
   state(): 'open' | 'behind' | 'none'
   /** Its bytes are read at once. */
-  write(piece: OutputPiece): void
+  write(piece: StreamOutputPiece): void
   close(): void
 }
 

@@ -3,7 +3,7 @@ import type { InputMessage } from '../../wire/workers/input.ts'
 import type { LeaseMessage } from '../../wire/workers/lease.ts'
 import type { WorkerRegistration } from '../../wire/workers/registration.ts'
 import type { TaskNews } from '../../wire/workers/status.ts'
-import type { OrderWord, StopWord } from '../../wire/workers/stream.ts'
+import type { AttemptStop, OrderKind } from '../../wire/workers/stream.ts'
 
 /** A worker's connection to its server. It reconnects by itself; callers need not know when it is down. */
 export interface WorkerLink {
@@ -39,8 +39,8 @@ export interface LinkListener {
   registered(): void
   leases(leases: readonly LeaseMessage[]): void
   begin(attemptId: string): void
-  stop(attemptId: string, why: StopWord): void
-  order(order: OrderWord): void
+  stop(attemptId: string, why: AttemptStop): void
+  order(order: OrderKind): void
   /** Somebody does something to an attempt. */
   input(input: InputMessage): void
   /** It is tried again. */

@@ -45,7 +45,7 @@ export interface CollectOptions {
   readonly rules: OutputRules
 }
 
-export interface CollectOrder {
+export interface CollectRequest {
   readonly task: Pick<CommandTask, 'fn' | 'workingDirectory' | 'outputs' | 'places' | 'action'>
   /** The room's directory, without symlinks in its path. */
   readonly root: string
@@ -67,7 +67,7 @@ export const NO_OUTPUTS: TaskOutputs = {
  * `invalid` is thrown.
  */
 export async function collectOutputs(
-  order: CollectOrder,
+  order: CollectRequest,
   options: CollectOptions,
   signal: AbortSignal,
 ): Promise<Collected> {
@@ -81,7 +81,7 @@ export async function collectOutputs(
 }
 
 async function gathered(
-  { task, root }: CollectOrder,
+  { task, root }: CollectRequest,
   { bulk, rules }: CollectOptions,
   signal: AbortSignal,
 ): Promise<Collected> {
@@ -98,7 +98,7 @@ async function gathered(
 
 const MOST_PATH_CHARS = 1024 * 1024
 
-const rulesOf = ({ action, outputs: { mostFiles, symlinks } }: CollectOrder['task']): GatherRules =>
+const rulesOf = ({ action, outputs: { mostFiles, symlinks } }: CollectRequest['task']): GatherRules =>
   action === undefined
     ? { mostFiles, mostPathChars: MOST_PATH_CHARS, symlinks, properties: [], reserved: STREAMS_FOLDER }
     : { mostFiles, mostPathChars: UNLIMITED, symlinks: 'as-is', properties: action.properties, reserved: undefined }

@@ -16,7 +16,7 @@ import {
 import { batchUpdateResponse, readBatchUpdateRequest } from '../../../wire/hot/batch-update.ts'
 import { findMissingResponse, readFindMissingRequest } from '../../../wire/hot/find-missing.ts'
 import { faultStatusToProto } from '../../../wire/reapi/grpc-fault.ts'
-import { type PackedBlob, pack, unpackBlob } from './packing.ts'
+import { pack, unpackBlob, type ZstdBlob } from './packing.ts'
 
 /** More is hashed by another thread, and stored by itself: the rest of the loop must not wait for it. */
 const HASHED_HERE_BYTES = 64 * 1024
@@ -118,7 +118,7 @@ function readAnswer(
   request: BatchReadRequest,
   { limits, lend }: { limits: ReapiLimits; lend: Lend },
 ): Uint8Array | Promise<Uint8Array> {
-  const [compressor] = request.acceptable as PackedBlob[]
+  const [compressor] = request.acceptable as ZstdBlob[]
   if (compressor !== undefined) return packedAnswer(blobs, request, { compressor, limits })
   const response = batchReadResponse(request.digests, limits.maxBatchBytes, lend)
   const answered = blobs.readMany(request.digests, response)
@@ -129,7 +129,7 @@ function readAnswer(
 async function packedAnswer(
   blobs: BlobStore,
   { digests }: BatchReadRequest,
-  { compressor, limits }: { compressor: PackedBlob; limits: ReapiLimits },
+  { compressor, limits }: { compressor: ZstdBlob; limits: ReapiLimits },
 ): Promise<Uint8Array> {
   const response = batchReadResponse(digests, limits.maxBatchBytes)
   const found: [number, Uint8Array][] = []

@@ -23,7 +23,7 @@ import type { Compressor } from '../../../model/compressor.ts'
  * Blobs in the forms in which they travel. Everything here runs on libuv's threads, never on the main one. Fast levels:
  * what a build moves is moved once, and a higher level costs more time than the network takes.
  */
-export type PackedBlob = Exclude<Compressor, 'identity'>
+export type ZstdBlob = Exclude<Compressor, 'identity'>
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
@@ -33,30 +33,30 @@ const PACK = {
   zstd: (bytes: Uint8Array) => promisify(zstdCompress)(bytes, ZSTD),
   deflate: (bytes: Uint8Array) => promisify(deflateRaw)(bytes, DEFLATE),
   brotli: (bytes: Uint8Array) => promisify(brotliCompress)(bytes, BROTLI),
-} satisfies Record<PackedBlob, (bytes: Uint8Array) => Promise<Buffer>>
+} satisfies Record<ZstdBlob, (bytes: Uint8Array) => Promise<Buffer>>
 
 const UNPACK = {
   zstd: (bytes: Uint8Array, maxOutputLength: number) => promisify(zstdDecompress)(bytes, { maxOutputLength }),
   deflate: (bytes: Uint8Array, maxOutputLength: number) => promisify(inflateRaw)(bytes, { maxOutputLength }),
   brotli: (bytes: Uint8Array, maxOutputLength: number) => promisify(brotliDecompress)(bytes, { maxOutputLength }),
-} satisfies Record<PackedBlob, (bytes: Uint8Array, maxOutputLength: number) => Promise<Buffer>>
+} satisfies Record<ZstdBlob, (bytes: Uint8Array, maxOutputLength: number) => Promise<Buffer>>
 
 const PACKER = {
   zstd: () => createZstdCompress(ZSTD),
   deflate: () => createDeflateRaw(DEFLATE),
   brotli: () => createBrotliCompress(BROTLI),
-} satisfies Record<PackedBlob, () => Transform>
+} satisfies Record<ZstdBlob, () => Transform>
 
 const UNPACKER = {
   zstd: () => createZstdDecompress(),
   deflate: () => createInflateRaw(),
   brotli: () => createBrotliDecompress(),
-} satisfies Record<PackedBlob, () => Transform>
+} satisfies Record<ZstdBlob, () => Transform>
 
-export const pack = (bytes: Uint8Array, compressor: PackedBlob): Promise<Uint8Array> => PACK[compressor](bytes)
+export const pack = (bytes: Uint8Array, compressor: ZstdBlob): Promise<Uint8Array> => PACK[compressor](bytes)
 
 /** Stops at `size`: a few bytes must not become gigabytes. */
-export async function unpackBlob(bytes: Uint8Array, compressor: PackedBlob, size: number): Promise<Uint8Array> {
+export async function unpackBlob(bytes: Uint8Array, compressor: ZstdBlob, size: number): Promise<Uint8Array> {
   try {
     return await UNPACK[compressor](bytes, Math.max(1, size))
   } catch (error) {
@@ -65,7 +65,7 @@ export async function unpackBlob(bytes: Uint8Array, compressor: PackedBlob, size
 }
 
 /** The pieces of a blob, packed as they go by. */
-export async function* packing(pieces: AsyncIterable<Uint8Array>, compressor: PackedBlob): AsyncGenerator<Uint8Array> {
+export async function* packing(pieces: AsyncIterable<Uint8Array>, compressor: ZstdBlob): AsyncGenerator<Uint8Array> {
   yield* Readable.from(owned(pieces), { objectMode: false }).compose(PACKER[compressor]()) as AsyncIterable<Uint8Array>
 }
 
@@ -89,7 +89,7 @@ export interface UnpackerOptions {
   onPiece(bytes: Uint8Array): void | Promise<void>
 }
 
-export function unpacker(compressor: PackedBlob, { maxPackedBytes, size, onPiece }: UnpackerOptions): Unpacker {
+export function unpacker(compressor: ZstdBlob, { maxPackedBytes, size, onPiece }: UnpackerOptions): Unpacker {
   let have = 0
   let unpacked = 0
   const stream = UNPACKER[compressor]()
@@ -122,5 +122,5 @@ export function unpacker(compressor: PackedBlob, { maxPackedBytes, size, onPiece
   }
 }
 
-const corrupted = (compressor: PackedBlob, cause: unknown) =>
+const corrupted = (compressor: ZstdBlob, cause: unknown) =>
   invalid(`the data is not ${compressor}, or not what its digest says (${(cause as Error).message})`)

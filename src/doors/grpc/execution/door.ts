@@ -48,7 +48,7 @@ const execute = (tools: ExecutionTools): ServerStreamingMethod => ({
     const request = executeRequestFromProto(bytes, (name) => tools.instances(name).unnamedFunction)
     try {
       const asked = { ...request, caller: LOCAL_CALLER, invocation: invocationOf(call), call }
-      await tellOperation(await executeAction(asked, tools), { out, call }, tools)
+      await notifyOperation(await executeAction(asked, tools), { out, call }, tools)
     } catch (error) {
       if (!isLongRefusal(error)) throw error
       out.write(refusedOperation(request, error))
@@ -61,7 +61,7 @@ const waitExecution = (tools: ExecutionTools): ServerStreamingMethod => ({
   kind: 'serverStreaming',
   async handle(bytes, out, call) {
     const status = await findOperation(waitExecutionRequestFromProto(bytes), tools.engine, LOCAL_CALLER)
-    await tellOperation(status, { out, call }, tools)
+    await notifyOperation(status, { out, call }, tools)
   },
 })
 
@@ -71,7 +71,11 @@ export interface Listener {
 }
 
 /** Tells a client how its operation stands, then each change, until it is over or the client has left. */
-export async function tellOperation(first: OperationStatus, listener: Listener, tools: ExecutionTools): Promise<void> {
+export async function notifyOperation(
+  first: OperationStatus,
+  listener: Listener,
+  tools: ExecutionTools,
+): Promise<void> {
   const { out, call } = listener
   if (first.end !== undefined) {
     out.write(await operationMessage(first, tools, call))

@@ -23,7 +23,7 @@ import {
 import { timestampOf, withAttemptTimes } from '../../../wire/reapi/execution-result.ts'
 import { faultStatusToProto } from '../../../wire/reapi/grpc-fault.ts'
 import { type ActionSpec, actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
-import { actionWishFromProto } from '../../../wire/tasks/execution-wish.ts'
+import { inlineOptionsFromProto } from '../../../wire/tasks/execution-wish.ts'
 import { endStatus } from './problem.ts'
 
 const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {
@@ -175,7 +175,7 @@ async function inlined(
   { note }: Ended,
   { blobs, asker }: { blobs: BlobStore; asker: Asker },
 ): Promise<Uint8Array> {
-  const wanted = inlineWanted(into, actionWishFromProto(note), MOST_RESULT_BYTES)
+  const wanted = inlineWanted(into, inlineOptionsFromProto(note), MOST_RESULT_BYTES)
   await asker.room(wanted.digests.sizes.reduce((sum, size) => sum + size, into.bytes.length))
   if (wanted.digests.count === 0) return into.bytes
   return withInlined(into, wanted, await readWhole(wanted.digests, blobs))

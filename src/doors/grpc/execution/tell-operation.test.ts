@@ -9,7 +9,7 @@ import { memoryStore } from '../../../storage/memory-store.ts'
 import { type FakeCall, fakeCall, fakeOutgoing } from '../../../testing/grpc-call.ts'
 import { executionOperationFromProto } from '../../../wire/reapi/execution-operation.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
-import { tellOperation } from './door.ts'
+import { notifyOperation } from './door.ts'
 
 const actionDigest = { fn: 'sha256', hash: '0'.repeat(64), size: 7 } as const
 
@@ -29,7 +29,7 @@ async function waiting(call: FakeCall = fakeCall()) {
   }
   const out = fakeOutgoing(call)
   const status = await grid.submit({ spec: actionSpecToProto({ actionDigest, inline: undefined }), needsWaiter: true })
-  const tell = () => tellOperation(status, { out, call }, tools)
+  const tell = () => notifyOperation(status, { out, call }, tools)
   const stages = () => out.messages.map((message) => executionOperationFromProto(message).stage)
   return { grid, out, call, tell, stages }
 }

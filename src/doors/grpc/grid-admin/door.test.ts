@@ -18,7 +18,7 @@ import {
 } from '../../../wire/admin/grid.ts'
 import { gridFiguresFromProto, watchGridToProto } from '../../../wire/admin/grid-figures.ts'
 import { drainToProto, resumeToProto, workersFromProto } from '../../../wire/admin/grid-workers.ts'
-import { actionOrderToProto, commandOrderToProto } from '../../../wire/reapi/action-order.ts'
+import { actionFieldsToProto, commandFieldsToProto } from '../../../wire/reapi/action-order.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
 import { gridAdmin } from './door.ts'
 import { tallied } from './task-tally.ts'
@@ -46,9 +46,9 @@ async function administered() {
   return { ...grid, ending, ask, stream, get: (name: string) => ask('GetTask', taskNameToProto(name)) }
 }
 
-const command = commandOrderToProto({ argv: ['make', 'all'], env: [], outputPaths: [], platform: [] })
+const command = commandFieldsToProto({ argv: ['make', 'all'], env: [], outputPaths: [], platform: [] })
 const commandDigest = digestOf('sha256', command)
-const action = actionOrderToProto({
+const action = actionFieldsToProto({
   ...{ commandDigest, inputRootDigest: digestOf('sha256', new Uint8Array()), timeoutMs: undefined },
   ...{ doNotCache: false, platform: [] },
 })
@@ -112,7 +112,7 @@ describe('tasks', () => {
 
   test('long command lines are cut', async () => {
     const { get, submit } = await administered()
-    const long = commandOrderToProto({
+    const long = commandFieldsToProto({
       ...{ argv: ['x'.repeat(1000), ...Array(1000).fill('y')], env: [], outputPaths: [], platform: [] },
     })
     const { operation } = await submit({

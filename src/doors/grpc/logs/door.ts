@@ -4,7 +4,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import type { OperationStatus } from '../../../engine/tasks/status.ts'
 import type { Incoming, Outgoing, ServerCall, Service } from '../../../grpc/service.ts'
 import { LOCAL_CALLER } from '../../../model/caller.ts'
-import type { LogStreamNames as LogNames } from '../../../services/execution/execution-tools.ts'
+import type { OperationLogs as LogNames } from '../../../services/execution/execution-tools.ts'
 import { findOperation } from '../../../services/execution/find-operation.ts'
 import type { Instances } from '../../../services/instances/instances.ts'
 import {
@@ -20,7 +20,7 @@ import { type LogName, operationLogNames, parseLogName } from '../../../wire/rea
 import { createLogStreamFromProto, logStreamToProto } from '../../../wire/reapi/log-stream.ts'
 import { reportingFaults } from '../report-faults.ts'
 import { type Audience, audience, leftOut } from './audience.ts'
-import { tellOutput } from './operation-output.ts'
+import { streamOutput } from './operation-output.ts'
 
 /** Logs by the names that ByteStream is asked for, those of operations and those that clients made. */
 export interface LogStreams {
@@ -76,7 +76,11 @@ export function logStreams(options: LogStreamsOptions): LogStreams {
       const to = audience({ out, call, limit, ending })
       try {
         if (isStream(name.id) && name.token === undefined)
-          await tellOutput(await operationOf(name, options.engine), { stream: name.id, offset }, { to, tools: options })
+          await streamOutput(
+            await operationOf(name, options.engine),
+            { stream: name.id, offset },
+            { to, tools: options },
+          )
         else await tellTape(logs.toRead(name), offset, to)
       } finally {
         to.leave()

@@ -27,7 +27,7 @@ export interface OutputWanted {
  * newest live output only: a reader that starts at 0 is sent the number of lost bytes, a reader that starts at a lost
  * offset gets OUT_OF_RANGE. A slow reader is also sent the number of missed bytes.
  */
-export async function tellOutput(
+export async function streamOutput(
   status: OperationStatus,
   wanted: OutputWanted,
   { to, tools }: { to: Audience; tools: OutputTools },

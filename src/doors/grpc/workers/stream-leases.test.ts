@@ -5,7 +5,7 @@ import { createServer } from '../../../grpc/server/server.ts'
 import { memoryJournal } from '../../../storage/journal/memory-journal.ts'
 import { heldBytes } from '../../../testing/held-memory.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
-import { serverWordFromProto, workerWordToProto } from '../../../wire/workers/stream.ts'
+import { serverMessageFromProto, workerMessageToProto } from '../../../wire/workers/stream.ts'
 import { workersDoor } from './door.ts'
 
 const MESSAGES = 20_000
@@ -38,10 +38,10 @@ async function workersStream() {
     await engine.close()
   })
   const call = channel.open('/windlass.worker.v1.WorkerLink/StreamLeases')
-  call.write(workerWordToProto({ kind: 'register', registration: REGISTRATION }))
+  call.write(workerMessageToProto({ kind: 'register', registration: REGISTRATION }))
   const next = async () => {
     const message = await call.next()
-    return message && serverWordFromProto(message)
+    return message && serverMessageFromProto(message)
   }
   expect(await next()).toEqual({ kind: 'registered' })
   return { call, next }
@@ -54,7 +54,7 @@ test('what a worker has said is not kept, however long its stream lasts', async 
   const { call, next } = await workersStream()
   const say = async (messages: number): Promise<void> => {
     for (let i = 0; i < messages; i++) {
-      call.write(workerWordToProto({ kind: 'started', attemptId }))
+      call.write(workerMessageToProto({ kind: 'started', attemptId }))
       expect(await next()).toEqual({ kind: 'stop', attemptId, why: 'superseded' })
     }
   }

@@ -7,7 +7,7 @@ import { leaseMessages } from '../../../services/workers/lease-messages.ts'
 import { type DoorSession, standingOrders } from '../../../services/workers/polled-session.ts'
 import type { WorkerSessions } from '../../../services/workers/worker-sessions.ts'
 import type { WorkerRegistration } from '../../../wire/workers/registration.ts'
-import { type ServerWord, serverWordToProto, workerWordFromProto } from '../../../wire/workers/stream.ts'
+import { type StreamServerMessage, serverMessageToProto, workerMessageFromProto } from '../../../wire/workers/stream.ts'
 
 /** Bytes that a worker may leave unread: beyond them it counts as stalled, and its tasks go to other workers. */
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024
@@ -17,7 +17,7 @@ export const streamLeases = (door: WorkerSessions): BidiMethod => ({
   kind: 'bidi',
   async handle(requests, out, call) {
     const first = await requests.next()
-    const word = first && workerWordFromProto(first)
+    const word = first && workerMessageFromProto(first)
     if (word?.kind !== 'register') throw invalid('the first message of a stream must register its worker')
     const { registration } = word
     const ended = Promise.withResolvers<string>()
@@ -52,7 +52,7 @@ async function hearWorker(door: WorkerSessions, requests: Incoming, { worker, se
   for (;;) {
     const message = await requests.next()
     if (message === undefined || session.isEnded) return
-    const said = workerWordFromProto(message)
+    const said = workerMessageFromProto(message)
     if (said?.kind === 'register') throw invalid('a stream registers its worker once')
     if (said === undefined) continue
     if (said.kind === 'input-taken') {
@@ -76,7 +76,7 @@ async function wordsFor({ desk, ending }: WorkerSessions, worker: string, what: 
 const stopping = (): FaultError => new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
 
 interface Line {
-  send(word: ServerWord): void
+  send(word: StreamServerMessage): void
 }
 
 /** Throws when the stream is closed: the lease is then returned. */
@@ -86,7 +86,7 @@ function lineTo(out: Outgoing, call: ServerCall): Line {
     send(word) {
       if (call.cancelled) throw new Error('the stream is gone')
       if (unread > MOST_UNREAD_BYTES) throw new Error('the worker does not read what it is sent')
-      const message = serverWordToProto(word)
+      const message = serverMessageToProto(word)
       if (out.write(message)) return
       const isFirst = unread === 0
       unread += message.length
@@ -120,13 +120,13 @@ function streamedSession(
 ): StreamedSession {
   const attempts = new HeldAttempts(running)
   const standing = standingOrders()
-  let waiting: ServerWord[] | undefined = []
+  let waiting: StreamServerMessage[] | undefined = []
   let isEnded = false
-  const send = (word: ServerWord): void => {
+  const send = (word: StreamServerMessage): void => {
     if (waiting === undefined) line.send(word)
     else waiting.push(word)
   }
-  const trySend = (word: ServerWord): void => {
+  const trySend = (word: StreamServerMessage): void => {
     try {
       send(word)
     } catch {

@@ -7,7 +7,7 @@ import { putBlob } from './blob-put.ts'
 import type { CacheTools } from './cache-tools.ts'
 import { bodyGatherer } from './gathered-body.ts'
 import { MOST_VALUE_BYTES } from './opaque-value.ts'
-import { tellPlainly } from './problem.ts'
+import { plainError } from './problem.ts'
 
 export type HttpCacheOptions = Omit<CacheTools, 'maxBlobBytes' | 'gather'> & Partial<Pick<CacheTools, 'maxBlobBytes'>>
 
@@ -30,7 +30,7 @@ const withSlack = (bytes: number): number => bytes * 1.25 + 1024 * 1024
 export function httpCacheDoor(options: HttpCacheOptions): Hono {
   const tools = { maxBlobBytes: DEFAULT_REAPI_LIMITS.maxBlobBytes, gather: bodyGatherer(options.clock), ...options }
   const app = new Hono()
-  app.onError((error, c) => tellPlainly(error, c, tools.log))
+  app.onError((error, c) => plainError(error, c, tools.log))
   const anyBlob = takes(ANY_TYPE, { maxBytes: withSlack(tools.maxBlobBytes) })
   for (const path of ['/cas/:hash', `${instanceBefore('cas')}/cas/:hash`]) {
     app.get(path, (c) => getBlob(c, tools))

@@ -13,7 +13,7 @@ interface Told {
 }
 
 /** Errors of these routes are a line of text: Bazel shows it as it is. */
-export function tellPlainly(error: Error, c: Context, log: Log): Response {
+export function plainError(error: Error, c: Context, log: Log): Response {
   const { status, message, headers } = told(error, c, log)
   // The rest of the body would have to be read before the connection could carry another request.
   const ending = c.req.method === 'PUT' ? { connection: 'close' } : {}

@@ -4,13 +4,20 @@ import { addressRules } from '../../../base/address-rules.ts'
 import { manualClock } from '../../../testing/manual-clock.ts'
 import { bodyRules } from '../server/body-rules.ts'
 import { rateLimits } from '../server/rate-limits.ts'
-import { ended, type GridWish, ran, scopeByHeader, snippetsGrid, stage } from '../snippets/snippets.fixture.ts'
+import {
+  ended,
+  ran,
+  type SnippetGridOptions,
+  scopeByHeader,
+  snippetsGrid,
+  stage,
+} from '../snippets/snippets.fixture.ts'
 import { type Judge0DoorOptions, judge0Door } from './door.ts'
 import { judge0Error } from './problem.ts'
 import { zipOf } from './zip-of.fixture.ts'
 
 /** The door over a real engine, and a client. */
-async function doorOver(more: Partial<Judge0DoorOptions> = {}, wish: GridWish = {}) {
+async function doorOver(more: Partial<Judge0DoorOptions> = {}, wish: SnippetGridOptions = {}) {
   const grid = await snippetsGrid(wish)
   const { desk, instance, ending } = grid
   const app = judge0Door({

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-export interface ZipWish {
+export interface ZipOptions {
   readonly name: string
   readonly contents: string | Buffer
   readonly isStored?: boolean
@@ -11,7 +11,7 @@ export interface ZipWish {
 }
 
 /** An archive, honest or not. */
-export function zipOf(files: readonly ZipWish[], comment = ''): Buffer {
+export function zipOf(files: readonly ZipOptions[], comment = ''): Buffer {
   const bodies: Buffer[] = []
   const entries: Buffer[] = []
   let at = 0

@@ -7,10 +7,10 @@ import { bodyRules } from '../server/body-rules.ts'
 import { httpDoor } from '../server/http-door.ts'
 import {
   ended,
-  type GridWish,
   inline,
   LOCAL_SCOPE,
   ran,
+  type SnippetGridOptions,
   snippetsGrid,
   stage,
   turns,
@@ -23,7 +23,7 @@ interface Wish extends RequestInit {
 }
 
 /** The door on the app that it hangs on, over a real engine. */
-async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: GridWish = {}) {
+async function doorOver(more: Partial<PistonDoorOptions> = {}, wish: SnippetGridOptions = {}) {
   const grid = await snippetsGrid(wish)
   const { desk, instance, ending } = grid
   const app = httpDoor({

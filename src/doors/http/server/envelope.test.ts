@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { type Fault, FaultError } from '../../../base/fault.ts'
 import { silentLog } from '../../../base/log.ts'
 import { BodyTooLarge } from './body-rules.ts'
-import { SupersededError, tell, tellBoth, tellError } from './envelope.ts'
+import { bothResponse, errorResponse, SupersededError, tell } from './envelope.ts'
 
 const tools = { newId: () => '0123456789ab', clock: { now: () => 0 }, log: silentLog }
 const around = { request_id: 'req_01234567', timestamp: '1970-01-01T00:00:00.000Z' }
 
 const refusal = async (error: Error) => {
   const app = new Hono()
-  app.onError((thrown, c) => tellError(c, tools, thrown))
+  app.onError((thrown, c) => errorResponse(c, tools, thrown))
   app.get('/', () => {
     throw error
   })
@@ -21,7 +21,7 @@ const refusal = async (error: Error) => {
 test('an answer has its data in the envelope, and for readers of the other kind beside it, too', async () => {
   const app = new Hono()
   app.get('/one', (c) => tell(c, tools, { id: 'w' }))
-  app.get('/both', (c) => tellBoth(c, tools, { id: 'w' }))
+  app.get('/both', (c) => bothResponse(c, tools, { id: 'w' }))
   expect(await (await app.request('/one')).json()).toEqual({ status: 'ok', ...around, data: { id: 'w' } })
   expect(await (await app.request('/both')).json()).toEqual({ id: 'w', status: 'ok', ...around, data: { id: 'w' } })
 })

@@ -47,11 +47,11 @@ export function tell(c: Context, tools: EnvelopeTools, data: unknown): Response 
  * The seed of this protocol shows an answer without its envelope in one place, and speaks of the envelope in another:
  * its readers look for fields in either. No field has the name of a part of the envelope.
  */
-export function tellBoth(c: Context, tools: EnvelopeTools, data: object): Response {
+export function bothResponse(c: Context, tools: EnvelopeTools, data: object): Response {
   return c.json({ ...data, ...head(tools, 'ok'), data })
 }
 
-export function tellError(c: Context, tools: EnvelopeTools, error: Error): Response {
+export function errorResponse(c: Context, tools: EnvelopeTools, error: Error): Response {
   const { status, code, message, headers, more } = told(c, tools, error)
   const body = { ...head(tools, 'error'), data: null, error: { code, message, ...more } }
   return c.json(body, status as ContentfulStatusCode, headers)

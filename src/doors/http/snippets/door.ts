@@ -11,7 +11,7 @@ import type { OutputTextOptions } from '../../../services/snippets/output-text.t
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
 import { ApiProblem, problemBody, problemOf, successBody } from '../../../services/snippets/snippet-problem.ts'
 import type { SnippetService } from '../../../services/snippets/snippet-service.ts'
-import { durationWord } from '../../amount-text.ts'
+import { durationText } from '../../amount-text.ts'
 import { BodyTooLarge, takes } from '../server/body-rules.ts'
 import { apiPage } from './api-page.ts'
 import { artifactResponse } from './artifacts.ts'
@@ -110,7 +110,7 @@ async function ended(c: Context, status: SnippetStatus, tools: Tools): Promise<R
 }
 
 function submittedBody({ id, state, request }: SnippetStatus, { desk }: Tools) {
-  return { taskId: id, status: state, estimatedTime: durationWord(desk.estimateMs(request) ?? GUESS_MS) }
+  return { taskId: id, status: state, estimatedTime: durationText(desk.estimateMs(request) ?? GUESS_MS) }
 }
 
 type Request = Parameters<SnippetService['submit']>[1]
@@ -227,7 +227,7 @@ async function deliveries(c: Context, tools: Tools): Promise<Response> {
   const delivery = tools.desk.delivery(tools.scopeOf(c), id)
   const tries = (delivery?.tries ?? []).map(({ at, ms, status, problem }) => ({
     at: iso(at),
-    executionTime: durationWord(ms),
+    executionTime: durationText(ms),
     ...(status !== undefined && { status }),
     ...(problem !== undefined && { problem }),
   }))

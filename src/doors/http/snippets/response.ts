@@ -2,7 +2,7 @@ import type { CommandResult, StageResult, StageStream } from '../../../model/com
 import type { SnippetStatus } from '../../../model/snippet.ts'
 import { type OutputText, type OutputTextOptions, outputText } from '../../../services/snippets/output-text.ts'
 import { API_CODES } from '../../../services/snippets/problem-codes.ts'
-import { durationWord } from '../../amount-text.ts'
+import { durationText } from '../../amount-text.ts'
 import type { TaskAnswer } from './answers.ts'
 
 type ResultAnswer = NonNullable<TaskAnswer['result']>
@@ -62,7 +62,7 @@ async function resultAnswerOf({ stages }: CommandResult, wish: OutputTextOptions
     output: last?.output ?? '',
     error: last?.error ?? '',
     exitCode: last?.exitCode ?? 0,
-    executionTime: last?.executionTime ?? durationWord(0),
+    executionTime: last?.executionTime ?? durationText(0),
     truncated: told.some(({ truncated }) => truncated),
     stages: told,
   }
@@ -81,9 +81,9 @@ function stageAnswerOf(stage: StageResult, output: OutputText, error: OutputText
     error: error.text,
     truncated: output.truncated || error.truncated,
     ...droppedOf(stage),
-    executionTime: durationWord(usage.wallMs),
+    executionTime: durationText(usage.wallMs),
     ...(stage.cached && { cached: true }),
-    ...(cpuMs !== undefined && { cpuTime: durationWord(cpuMs) }),
+    ...(cpuMs !== undefined && { cpuTime: durationText(cpuMs) }),
     ...(usage.peakMemoryBytes !== undefined && { memory: usage.peakMemoryBytes }),
   }
 }

@@ -62,7 +62,7 @@ export interface SnippetsGrid {
   readonly app: Hono
   readonly instance: Instance
   readonly ending: AbortController
-  worker(id: string, rest?: WorkerWish): TestWorker
+  worker(id: string, rest?: WorkerOptions): TestWorker
   /** As a client asks it, and what it answers. */
   ask(path: string, options?: AskOptions): Promise<Answer>
 }
@@ -93,7 +93,7 @@ export function dataOf<T extends z.ZodType>({ json }: Answer, form: T): z.output
   return form.parse(json.data)
 }
 
-export interface GridWish {
+export interface SnippetGridOptions {
   readonly journal?: Journal
   readonly clock?: Clock
   readonly callbacks?: Omit<CallbackSettings, 'body'>
@@ -101,7 +101,7 @@ export interface GridWish {
   readonly instance?: Instance
 }
 
-export async function snippetsGrid(wish: GridWish = {}): Promise<SnippetsGrid> {
+export async function snippetsGrid(wish: SnippetGridOptions = {}): Promise<SnippetsGrid> {
   const { journal = memoryJournal(), clock = manualClock(), callbacks, scheduler } = wish
   const blobs = memoryStore()
   const instance: Instance = wish.instance ?? {
@@ -159,7 +159,7 @@ export async function snippetsGrid(wish: GridWish = {}): Promise<SnippetsGrid> {
   }
 }
 
-export interface WorkerWish {
+export interface WorkerOptions {
   readonly languages?: readonly string[]
   readonly slots?: number
   /** What it makes of a task; without it, it keeps what it is given until the test says otherwise. */
@@ -182,7 +182,7 @@ const PROPERTIES = [
   { name: NETWORK_PROPERTY, value: 'yes' },
 ]
 
-function testWorker(engine: LocalEngine, worker: string, wish: WorkerWish = {}): TestWorker {
+function testWorker(engine: LocalEngine, worker: string, wish: WorkerOptions = {}): TestWorker {
   const { languages = ['python', 'python@3.11.2', 'c', 'c@12.2.0'], slots = 4, answer } = wish
   const leases: TaskLease[] = []
   const heard: string[] = []

@@ -13,7 +13,7 @@ import { registrationFromJson } from '../../../wire/workers/json/registration.ts
 import { foundStageToJson, keptStageFromJson } from '../../../wire/workers/json/stage.ts'
 import { mustBeConditions } from '../../../wire/workers/stage.ts'
 import { takes } from '../server/body-rules.ts'
-import { tell, tellBoth, tellError } from '../server/envelope.ts'
+import { bothResponse, errorResponse, tell } from '../server/envelope.ts'
 import { handOut } from './hand-out.ts'
 import { askerOf, type HttpWorkersTools, httpWorkers, workerJson } from './http-workers.ts'
 import type { GivenPlainTask } from './response.ts'
@@ -40,7 +40,7 @@ export function httpWorkersDoor(options: HttpWorkersOptions): Hono {
   const door = openWorkerSessions(options)
   const tools: HttpWorkersTools = { door, crew: httpWorkers(door), instances, newId, clock, log }
   const app = new Hono()
-  app.onError((error, c) => tellError(c, tools, error))
+  app.onError((error, c) => errorResponse(c, tools, error))
   app.use('/api/v1/workers/*', refusingAtTheEnd(door.ending))
   const one = '/api/v1/workers/:id'
   const task = `${one}/tasks/:tid`
@@ -84,7 +84,7 @@ async function register(c: Context, tools: HttpWorkersTools): Promise<Response> 
   const { crew, door, newId } = tools
   const { id, given, token } = await crew.register(registrationFromJson(await bodyOf(c)), newId)
   c.status(201)
-  return tellBoth(c, tools, { ...workerJson(await viewOf(door, id), given), session: token })
+  return bothResponse(c, tools, { ...workerJson(await viewOf(door, id), given), session: token })
 }
 
 async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response> {
@@ -99,7 +99,7 @@ async function heartbeat(c: Context, tools: HttpWorkersTools): Promise<Response>
   if (!(await door.desk.heartbeat(id, pulse))) crew.known(id)
   const answer = session.answer()
   const state = answer.drain || draining ? 'draining' : 'online'
-  return tellBoth(c, tools, { worker_id: id, state, ...heartbeatAnswerToJson(answer) })
+  return bothResponse(c, tools, { worker_id: id, state, ...heartbeatAnswerToJson(answer) })
 }
 
 /** A lease that was just sent may have crossed this heartbeat. */

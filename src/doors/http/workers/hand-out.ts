@@ -4,7 +4,7 @@ import type { TaskLease } from '../../../engine/workers/worker-session.ts'
 import { askForLeases, type LeaseAsker } from '../../../services/workers/ask-for-leases.ts'
 import { leaseMessages, refuseLease } from '../../../services/workers/lease-messages.ts'
 import { leaseToJson } from '../../../wire/workers/json/lease.ts'
-import { tell, tellBoth } from '../server/envelope.ts'
+import { bothResponse, tell } from '../server/envelope.ts'
 import type { HttpWorkersTools } from './http-workers.ts'
 import { askerOf, type HttpWorker } from './http-workers.ts'
 import { type PlainTask, plainTask } from './response.ts'
@@ -63,7 +63,7 @@ function plainTasks(c: Context, tools: HttpWorkersTools, { worker, leases }: Han
   if (lease === undefined || task === undefined) return c.body(null, 204)
   worker.session.attempts.given(lease.attemptId, lease.expiresAt)
   worker.given.set(lease.attemptId, task.given)
-  return tellBoth(c, tools, task.json)
+  return bothResponse(c, tools, task.json)
 }
 
 /** One that cannot be told in this protocol's words ends here, and its task hears why. */

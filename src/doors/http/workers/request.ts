@@ -3,7 +3,7 @@ import type { CommandResult, StageCause, StageStream } from '../../../model/comm
 import type { BlobStore } from '../../../storage/blob-store.ts'
 import { commandResultToProto } from '../../../wire/tasks/command-task-result.ts'
 import { keptOutputs } from '../../../wire/workers/json/kept-outputs.ts'
-import type { JsonNews, TaskWord } from '../../../wire/workers/json/news.ts'
+import type { JsonNews, TaskReportKind } from '../../../wire/workers/json/news.ts'
 import type { TaskNews } from '../../../wire/workers/status.ts'
 import type { GivenPlainTask } from './response.ts'
 import { outputsFrom, type SentBlobs, sentBlobs } from './sent-blobs.ts'
@@ -53,7 +53,7 @@ function wordAlone({ error, hopeless, noSlot }: JsonNews, word: JsonNews['word']
   throw invalid('state: it does not say how the task stands')
 }
 
-type Ended = Omit<JsonNews, 'word'> & { readonly word: TaskWord }
+type Ended = Omit<JsonNews, 'word'> & { readonly word: TaskReportKind }
 
 function resultOf(
   said: Ended,

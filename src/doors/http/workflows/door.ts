@@ -9,7 +9,7 @@ import type { WorkflowRunStatus } from '../../../services/workflows/driver/workf
 import { stepLogs } from '../../../services/workflows/step-logs.ts'
 import type { WorkflowService } from '../../../services/workflows/workflow-service.ts'
 import { takes } from '../server/body-rules.ts'
-import { tell, tellError } from '../server/envelope.ts'
+import { errorResponse, tell } from '../server/envelope.ts'
 import { eventStream } from './event-stream.ts'
 import { smallFiles } from './output-files.ts'
 import { queryFrom, runRequestFrom } from './request.ts'
@@ -40,7 +40,7 @@ const FIRST_STEPS = 1000
 export function workflowsDoor(options: WorkflowsDoorOptions): Hono {
   const { workflows } = options
   const app = new Hono()
-  app.onError((error, c) => tellError(c, options, error))
+  app.onError((error, c) => errorResponse(c, options, error))
   app.post(BASE, takes('application/json', { maxBytes: MOST_ORDER_BYTES }), async (c) => {
     if (options.draining?.aborted) throw new FaultError({ kind: 'unavailable', what: 'the server is stopping' })
     const order = runRequestFrom(await bodyOf(c))

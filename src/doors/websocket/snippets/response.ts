@@ -1,6 +1,6 @@
 import type { StageResult } from '../../../model/command-task.ts'
 import type { SnippetStatus } from '../../../model/snippet.ts'
-import { durationWord } from '../../amount-text.ts'
+import { durationText } from '../../amount-text.ts'
 
 /** How it ended; what it printed has been told already. */
 export function exitMessage({ id, state, result, verdict, what }: SnippetStatus): object {
@@ -25,8 +25,8 @@ function endOf({ cause, signal, reason, usage }: StageResult): object {
     cause,
     ...(signal !== undefined && { signal }),
     ...(reason !== undefined && { reason }),
-    executionTime: durationWord(usage.wallMs),
-    ...(cpuMs !== undefined && { cpuTime: durationWord(cpuMs) }),
+    executionTime: durationText(usage.wallMs),
+    ...(cpuMs !== undefined && { cpuTime: durationText(cpuMs) }),
     ...(usage.peakMemoryBytes !== undefined && { memory: usage.peakMemoryBytes }),
   }
 }

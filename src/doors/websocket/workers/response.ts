@@ -4,7 +4,7 @@ import type { Limits } from '../../../model/command.ts'
 import { COMMAND_ORIGINS } from '../../../model/command-task.ts'
 import { LANGUAGE_PROPERTY } from '../../../model/language.ts'
 import { commandTaskFromProto } from '../../../wire/tasks/command-task.ts'
-import { durationWord } from '../../amount-text.ts'
+import { durationText } from '../../amount-text.ts'
 
 /** The data of a task that its result message lacks. */
 export interface GivenTask {
@@ -48,7 +48,7 @@ export function executeMessage(lease: TaskLease): { readonly message: ExecuteMes
     language,
     code: Buffer.from(file.contents).toString(),
     resourceLimit: {
-      ...(limits.wallMs !== undefined && { timeout: durationWord(limits.wallMs) }),
+      ...(limits.wallMs !== undefined && { timeout: durationText(limits.wallMs) }),
       ...(limits.memoryBytes !== undefined && { memory: megabytes(limits.memoryBytes) }),
       ...(limits.cpus !== undefined && { cpu: limits.cpus.toFixed(1) }),
     },

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../../base/clock.ts'
 import { FaultError } from '../../../base/fault.ts'
 import type { Log } from '../../../base/log.ts'
-import type { LocalWorkerDesk } from '../../../engine/worker-calls/worker-service.ts'
+import type { LocalWorkerService } from '../../../engine/worker-calls/worker-service.ts'
 import type { AttemptReport, TaskLease, WorkerOrder, WorkerSession } from '../../../engine/workers/worker-session.ts'
 import { refuseLease } from '../../../services/workers/lease-messages.ts'
 import { attemptReport } from './attempt-report.ts'
@@ -27,7 +27,7 @@ import {
 } from './worker-offer.ts'
 
 export interface WebSocketWorkersOptions {
-  readonly desk: LocalWorkerDesk
+  readonly desk: LocalWorkerService
   readonly clock: Clock
   readonly log?: Log
   /** Aborted when the server is about to stop: its workers are sent away, and not taken for gone. */

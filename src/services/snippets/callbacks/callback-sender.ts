@@ -2,22 +2,22 @@ import type { Clock } from '../../../base/clock.ts'
 import { type Log, silentLog } from '../../../base/log.ts'
 import { byTurns } from './by-turns.ts'
 import type { DeliveryLog } from './delivery-log.ts'
-import type { CallbackOrder, Posted } from './post-callback.ts'
+import type { CallbackRequest, Posted } from './post-callback.ts'
 
-export interface CallbackDeskOptions {
+export interface CallbackSenderOptions {
   readonly log: DeliveryLog
   readonly clock: Clock
   /** The request of a callback; undefined when the task was removed. */
   readonly describe: (task: string) => Promise<CallbackLetter | undefined>
   /** One try; never rejects. */
-  readonly post: (order: CallbackOrder) => Promise<Posted>
+  readonly post: (order: CallbackRequest) => Promise<Posted>
   readonly messages?: Log
   /** How long to wait before each try after the first. */
   readonly delaysMs?: readonly number[]
   readonly mostAtOnce?: number
 }
 
-export type CallbackLetter = Pick<CallbackOrder, 'url' | 'secret' | 'body' | 'method'>
+export type CallbackLetter = Pick<CallbackRequest, 'url' | 'secret' | 'body' | 'method'>
 
 /** Sends what is due, tries again when it was not taken, and gives up in the end: some fourteen hours later. */
 export interface CallbackSender {
@@ -32,7 +32,7 @@ const DELAYS_MS = [5, 30, 120, 600, 1800, 7200, 14_400, 28_800].map((seconds) =>
 const MOST_AT_ONCE = 32
 const MOST_PER_HOST = 4
 
-export function callbackSender(options: CallbackDeskOptions): CallbackSender {
+export function callbackSender(options: CallbackSenderOptions): CallbackSender {
   const { log, clock, messages = silentLog, delaysMs = DELAYS_MS, mostAtOnce = MOST_AT_ONCE } = options
   const known = new Set<string>()
   const timers = new Set<() => void>()

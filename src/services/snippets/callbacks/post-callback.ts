@@ -7,7 +7,7 @@ import type { AddressRules } from '../../../base/address-rules.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { callbackProblem, hostOf, notReached } from './callback-url.ts'
 
-export interface CallbackOrder {
+export interface CallbackRequest {
   readonly url: string
   readonly secret: string | undefined
   /** The same for every try: how a receiver knows one that it has had. */
@@ -39,7 +39,7 @@ const TIMEOUT_MS = 10_000
  * One try. The connection goes to an address that was looked up and checked, and to no other: a name that resolves to
  * another address the next time changes nothing. A redirect is not followed. Never rejects.
  */
-export function postCallback(order: CallbackOrder, options: PostOptions): Promise<Posted> {
+export function postCallback(order: CallbackRequest, options: PostOptions): Promise<Posted> {
   const problem = callbackProblem(order.url, options.addresses)
   if (problem !== undefined) return Promise.resolve({ status: undefined, problem: `not called: ${problem}` })
   return new Promise((resolve) => {
@@ -60,7 +60,7 @@ export function postCallback(order: CallbackOrder, options: PostOptions): Promis
   })
 }
 
-function send(order: CallbackOrder, options: PostOptions, done: (posted: Posted) => void): ClientRequest {
+function send(order: CallbackRequest, options: PostOptions, done: (posted: Posted) => void): ClientRequest {
   const url = new URL(order.url)
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest
   const settings: RequestOptions = {
@@ -81,7 +81,7 @@ function send(order: CallbackOrder, options: PostOptions, done: (posted: Posted)
 }
 
 function headersFor(
-  { secret, delivery, attempt, body }: CallbackOrder,
+  { secret, delivery, attempt, body }: CallbackRequest,
   { clock, agentName = 'windlass' }: PostOptions,
 ): Record<string, string | number> {
   const seconds = Math.floor(clock.now() / 1000)

@@ -14,7 +14,7 @@ export interface Ownership {
 
 /** What the writer says to the database, one function a sentence. */
 export interface FactStatements {
-  insertTask(task: NewTask): void
+  insertTask(task: NewTaskRow): void
   /** Its state, and the lease if it has one. */
   stand(key: number, life: TaskLife): void
   updateCourse(key: number, life: TaskLife): void
@@ -29,7 +29,7 @@ export interface FactStatements {
   moveMark(to: number, open: readonly number[]): void
 }
 
-export interface NewTask {
+export interface NewTaskRow {
   readonly key: number
   readonly fact: Accepted
   readonly life: TaskLife

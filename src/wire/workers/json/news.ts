@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { digestFunctionByName } from '../../../base/digest.ts'
 import { invalid } from '../../../base/fault.ts'
 import type { TaskNews } from '../status.ts'
-import type { OutputPiece } from '../stream.ts'
+import type { StreamOutputPiece } from '../stream.ts'
 import { base64, maybe, readJson, shortText } from './read-json.ts'
 
 /** How a task stands, as a worker puts it. */
 export const TASK_WORDS = ['running', 'success', 'failed', 'timeout', 'cancelled', 'returned'] as const
-export type TaskWord = (typeof TASK_WORDS)[number]
+export type TaskReportKind = (typeof TASK_WORDS)[number]
 
 /** Words of others for the same. */
-const SYNONYMS: Readonly<Record<string, TaskWord>> = {
+const SYNONYMS: Readonly<Record<string, TaskReportKind>> = {
   executing: 'running',
   started: 'running',
   completed: 'success',
@@ -27,7 +27,7 @@ const SYNONYMS: Readonly<Record<string, TaskWord>> = {
 /** What a worker says about an attempt, as it said it. */
 export interface JsonNews {
   /** Undefined when it left that to the exit code. */
-  readonly word: TaskWord | undefined
+  readonly word: TaskReportKind | undefined
   readonly exitCode: number | undefined
   readonly stdout: string
   readonly stderr: string
@@ -44,7 +44,7 @@ export interface JsonNews {
   readonly result: Uint8Array | undefined
   readonly fn: Extract<TaskNews, { kind: 'result' }>['fn']
   /** What was printed since the last word. */
-  readonly printed: readonly Pick<OutputPiece, 'stream' | 'bytes' | 'at'>[]
+  readonly printed: readonly Pick<StreamOutputPiece, 'stream' | 'bytes' | 'at'>[]
 }
 
 const PIECE = z
@@ -92,7 +92,7 @@ export function newsFromJson(said: unknown): JsonNews {
 }
 
 /** In capitals or not. */
-function wordOf(state = ''): TaskWord | undefined {
+function wordOf(state = ''): TaskReportKind | undefined {
   const said = state.toLowerCase()
   if (said === '') return undefined
   const word = TASK_WORDS.find((one) => one === said) ?? (Object.hasOwn(SYNONYMS, said) ? SYNONYMS[said] : undefined)
@@ -107,7 +107,7 @@ const WORD_OF = {
   stopped: 'cancelled',
   returned: 'returned',
   fault: 'failed',
-} as const satisfies Record<TaskNews['kind'], TaskWord>
+} as const satisfies Record<TaskNews['kind'], TaskReportKind>
 
 /** As our own worker tells it: results are whole messages. */
 export const newsToJson = (news: TaskNews): object => ({
@@ -120,6 +120,6 @@ export const newsToJson = (news: TaskNews): object => ({
   ...('fn' in news && news.fn && { digest_function: news.fn }),
 })
 
-export const printedToJson = (pieces: readonly Pick<OutputPiece, 'stream' | 'bytes' | 'at'>[]): object => ({
+export const printedToJson = (pieces: readonly Pick<StreamOutputPiece, 'stream' | 'bytes' | 'at'>[]): object => ({
   output: pieces.map(({ stream, bytes, at }) => ({ stream, data: Buffer.from(bytes).toString('base64'), at })),
 })

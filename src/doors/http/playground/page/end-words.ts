@@ -1,12 +1,12 @@
 import type { StageJson, TaskJson } from './code-api.ts'
 
-export interface EndWords {
+export interface EndText {
   readonly text: string
   readonly isBad: boolean
 }
 
 /** How a task ended, in one line: what came of it, how long it took, and how much memory. */
-export function endText(task: TaskJson): EndWords {
+export function endText(task: TaskJson): EndText {
   const stages = task.result?.stages ?? []
   const last = stages.at(-1)
   const isBad = task.status !== 'completed' || (last !== undefined && last.cause !== 'ok')

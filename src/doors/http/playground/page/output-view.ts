@@ -1,14 +1,14 @@
 import { type Look, MOST_SHOWN, PIECE, type ShownPiece, shownPieces } from './shown-pieces.ts'
 
 /** Shows what is printed, as text and nothing else. What comes faster than it can be drawn is drawn once a frame. */
-export interface OutputView {
+export interface OutputPane {
   add(look: Look, text: string): void
   /** Draws what still waits for a frame. */
   drawAll(): void
   clear(): void
 }
 
-export function outputView(place: HTMLElement): OutputView {
+export function outputView(place: HTMLElement): OutputPane {
   const shown = shownPieces(place)
   let waiting: ShownPiece[] = []
   let waitingSize = 0

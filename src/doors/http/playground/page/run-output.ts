@@ -1,5 +1,5 @@
 import type { OutputJson, TaskJson } from './code-api.ts'
-import type { OutputView } from './output-view.ts'
+import type { OutputPane } from './output-view.ts'
 
 /** The output of one run: live, and at the end from the result if parts were missed. */
 export interface RunOutput {
@@ -10,7 +10,7 @@ export interface RunOutput {
 /** Longer output is not compared with the result: the live output stays. */
 const MOST_COMPARED = 4_000_000
 
-export function runOutput(view: OutputView): RunOutput {
+export function runOutput(view: OutputPane): RunOutput {
   let attempt = 0
   let seen = { stdout: '', stderr: '' }
   let missed = 0
