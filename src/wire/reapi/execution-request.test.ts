@@ -11,7 +11,7 @@ import {
   REAPI,
   someText,
 } from '../messages/messages.fixture.ts'
-import { inlineOptionsFromProto, inlineOptionsToProto } from '../tasks/execution-wish.ts'
+import { inlineOptionsFromProto, inlineOptionsToProto } from '../tasks/inline-options.ts'
 import {
   type ExecuteRequest,
   executeRequestFromProto,

@@ -23,7 +23,7 @@ import {
 import { timestampOf, withAttemptTimes } from '../../../wire/reapi/execution-result.ts'
 import { faultStatusToProto } from '../../../wire/reapi/grpc-fault.ts'
 import { type ActionSpec, actionSpecFromProto } from '../../../wire/tasks/action-spec.ts'
-import { inlineOptionsFromProto } from '../../../wire/tasks/execution-wish.ts'
+import { inlineOptionsFromProto } from '../../../wire/tasks/inline-options.ts'
 import { endStatus } from './problem.ts'
 
 const STAGES: Readonly<Record<TaskState, ExecutionStage>> = {

@@ -18,7 +18,7 @@ import {
 } from '../../../wire/admin/grid.ts'
 import { gridFiguresFromProto, watchGridToProto } from '../../../wire/admin/grid-figures.ts'
 import { drainToProto, resumeToProto, workersFromProto } from '../../../wire/admin/grid-workers.ts'
-import { actionFieldsToProto, commandFieldsToProto } from '../../../wire/reapi/action-order.ts'
+import { actionFieldsToProto, commandFieldsToProto } from '../../../wire/reapi/action-fields.ts'
 import { actionSpecToProto } from '../../../wire/tasks/action-spec.ts'
 import { gridAdmin } from './door.ts'
 import { tallied } from './task-tally.ts'

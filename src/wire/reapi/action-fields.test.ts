@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { digestOf } from '../../base/hashing/hash-of.ts'
 import { judged } from '../messages/messages.fixture.ts'
-import { actionFieldsToProto, commandFieldsToProto } from './action-order.ts'
+import { actionFieldsToProto, commandFieldsToProto } from './action-fields.ts'
 
 const V2 = 'build.bazel.remote.execution.v2'
 const commandDigest = digestOf('sha256', Buffer.from('command'))
