@@ -133,6 +133,6 @@ describeOnSmallDisk('a start on a full disk', () => {
     const [pack = ''] = readdirSync(packs)
     truncateSync(join(packs, pack), 60_000)
     server = await startProcess(disk.folder)
-    expect(server.log()).toContain('a pack file is truncated')
+    expect(server.log()).toContain('pack file is truncated')
   })
 })

@@ -32,7 +32,7 @@ describe('words', () => {
     [['get', 'abc'], '"abc" is not a digest: it must be hash/size'],
     [['get', 'ABC/5'], 'is not a sha256 hash: it must be 64 lower-case hex digits'],
     [['get', `${'ab'.repeat(32)}/5`, '--dir'], '-o is required: name the directory to create'],
-    [['get', `${'ab'.repeat(32)}/5`, '--json'], '--json goes with -o'],
+    [['get', `${'ab'.repeat(32)}/5`, '--json'], '--json requires -o'],
     [['get', `${'ab'.repeat(32)}/5`, '-o', '/'], '-o: / is a directory (--dir fetches one)'],
     [['get'], "missing required argument 'digest'"],
     [['put'], "missing required argument 'path'"],

@@ -6,14 +6,11 @@ type Arrows = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
  * Cycles among files and among folders. Imports of types count: a reader follows them like any other. Lazy imports and
- * tests do not count. A folder and its sub-folder are two folders. Cycles that touch a folder of `notYet` are left out.
+ * tests do not count. A folder and its sub-folder are two folders.
  */
-export function importCycles(files: readonly SourceFile[], notYet: readonly string[] = []): string[] {
+export function importCycles(files: readonly SourceFile[]): string[] {
   const between = fileArrows(files.filter(({ path }) => path.startsWith('src/') && !isTest(path)))
-  const isPending = (path: string) => notYet.some((folder) => path === folder || path.startsWith(`${folder}/`))
-  return [...knots(between), ...knots(folderArrows(between))]
-    .filter((knot) => !knot.some(isPending))
-    .map((knot) => knot.toSorted().join(' ↔ '))
+  return [...knots(between), ...knots(folderArrows(between))].map((knot) => knot.toSorted().join(' ↔ '))
 }
 
 function fileArrows(files: readonly SourceFile[]): Arrows {
@@ -62,13 +59,11 @@ function knots(arrows: Arrows): string[][] {
 }
 
 /** Folders of sources with more than `most` files; tests are not counted. */
-export function crowdedFolders(paths: readonly string[], most: number, notYet: readonly string[] = []): string[] {
+export function crowdedFolders(paths: readonly string[], most: number): string[] {
   const counts = new Map<string, number>()
   for (const path of paths) {
     if (!/^src\/.*\.tsx?$/.test(path) || isTest(path)) continue
     counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
   }
-  return [...counts]
-    .filter(([folder, count]) => count > most && !notYet.includes(folder))
-    .map(([folder, count]) => `${folder} has ${count} files`)
+  return [...counts].filter(([folder, count]) => count > most).map(([folder, count]) => `${folder} has ${count} files`)
 }
