@@ -53,7 +53,7 @@ describe('the strongest', () => {
     chmodSync(behind, 0o700)
     const { user, probe, tried } = await other.open()
     expect([user, tried.length]).toEqual([undefined, 2])
-    expect(probe.notes.join()).toContain('rooms belong to root')
+    expect(probe.notes.join()).toContain('rooms run as root under another uid')
   })
 })
 

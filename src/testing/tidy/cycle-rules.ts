@@ -65,5 +65,5 @@ export function crowdedFolders(paths: readonly string[], most: number): string[]
     if (!/^src\/.*\.tsx?$/.test(path) || isTest(path)) continue
     counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
   }
-  return [...counts].filter(([folder, count]) => count > most).map(([folder, count]) => `${folder} has ${count} files`)
+  return [...counts].filter(([, count]) => count > most).map(([folder, count]) => `${folder} has ${count} files`)
 }
