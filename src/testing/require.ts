@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { describe, test } from 'vitest'
 
 /**
@@ -22,10 +22,15 @@ declare module 'vitest' {
   }
 }
 
+/** Tests that run the program as another user need a checkout whose folders that user may enter; /root is often closed. */
+export const OPEN_CHECKOUT = 'a checkout that other users may read'
+const CHECKOUT = resolve(import.meta.dirname, '../..')
+
 const PYTHONS = ['python3', '/usr/bin/python3']
 
 /** Tools that are more than a program in the PATH. */
 const FINDERS: Readonly<Record<string, () => string | undefined>> = {
+  [OPEN_CHECKOUT]: () => (isOpenToAll(CHECKOUT) ? CHECKOUT : undefined),
   'network namespaces of root': () => (process.getuid?.() === 0 ? onPath('ip') : undefined),
   'python3-grpcio': () => PYTHONS.find((python) => spawnSync(python, ['-c', 'import grpc']).status === 0),
 }
@@ -74,6 +79,11 @@ const isRequired = (name: string): boolean =>
     .split(',')
     .map((each) => each.trim())
     .includes(name)
+
+const MAY_ENTER = 0o001
+
+const isOpenToAll = (folder: string): boolean =>
+  (statSync(folder).mode & MAY_ENTER) !== 0 && (folder === '/' || isOpenToAll(dirname(folder)))
 
 function onPath(program: string): string | undefined {
   const places = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))

@@ -81,7 +81,7 @@ test('every npm script goes through a launcher of this package', async () => {
   const { scripts } = (await import(join(ROOT, 'package.json'), { with: { type: 'json' } })).default as {
     scripts: Record<string, string>
   }
-  const OWN = /^(WINDLASS_\w+=\S+ )?((exec )?bin\/(windlass|with-node) |npm run |rm -rf dist$)/
+  const OWN = /^(WINDLASS_\w+=\S+ )?((exec )?bin\/(windlass|with-node) |\.ci\/run |npm run |rm -rf dist$)/
   for (const [name, script] of Object.entries(scripts))
     for (const part of script.split(' && ')) expect(part, name).toMatch(OWN)
   expect(plainEnv()).not.toHaveProperty('npm_lifecycle_event')

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { tryRead } from '../../src/runtimes/processes/small-files.ts'
-import { describeWith } from '../../src/testing/require.ts'
+import { describeWith, OPEN_CHECKOUT, testWith } from '../../src/testing/require.ts'
 import { ATTACKS_ON_ROUTES, allowed } from './attacks-on-routes.ts'
 import type { RoomRequest } from './run-in-room.ts'
 import { PEER, type TwoHosts, twoHosts } from './two-hosts.ts'
@@ -64,14 +64,10 @@ describeWith(
   'the network of a room',
   () => {
     describe.each(['sandbox', 'unshare'] as const)('by %s', (runtime) => {
-      test.each([
-        ['root', 'slirp4netns'],
-        ['ordinary user', 'slirp4netns'],
-        ['ordinary user', 'pasta'],
-      ] as const)(
-        'of a worker that is %s, by %s: reaches public addresses, names and what is listed, and nothing else',
-        { timeout: 300_000 },
-        async (as, translator) => {
+      const reachesOnlyListed = (as: As, translator: RoomRequest['translator']): void =>
+        test(`of a worker that is ${as}, by ${translator}: reaches public addresses, names and what is listed, and nothing else`, {
+          timeout: 300_000,
+        }, async () => {
           const hosts = await twoHosts()
           const listed = [PEER.otherPrivate]
           const reached = linesOf(
@@ -83,8 +79,13 @@ describeWith(
           )
           expect(attacks.filter((line) => !line.endsWith(' refused'))).toEqual([])
           expect(attacks.length).toBeGreaterThan(50)
-        },
-      )
+        })
+
+      reachesOnlyListed('root', 'slirp4netns')
+      describeWith(OPEN_CHECKOUT, 'without root', () => {
+        reachesOnlyListed('ordinary user', 'slirp4netns')
+        reachesOnlyListed('ordinary user', 'pasta')
+      })
     })
 
     test('is gone when the worker is killed, with every process that made it', async () => {
@@ -101,7 +102,7 @@ describeWith(
       await until(() => below.every((each) => !existsSync(`/proc/${each}`) || isDead(each)))
     })
 
-    test('is refused with the reason where /dev/net/tun is closed to the worker', async () => {
+    testWith(OPEN_CHECKOUT, 'is refused with the reason where /dev/net/tun is closed to the worker', async () => {
       const request = { runtime: 'sandbox', translator: 'slirp4netns', reach: [], script: '' } as const
       const { problem } = await inRoom(await twoHosts(), 'ordinary user without /dev/net/tun', request)
       expect(problem).toContain('/dev/net/tun cannot be opened by this user')

@@ -6,14 +6,14 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { IS_ROOT } from '../../src/runtimes/bare/bare.fixture.ts'
-import { describeWith } from '../../src/testing/require.ts'
+import { describeWith, OPEN_CHECKOUT } from '../../src/testing/require.ts'
 import { windlass } from '../workers/worker-process.ts'
 
 const WINDLASS = resolve(import.meta.dirname, '../../bin/windlass')
 /** Nobody else on this machine is this user. */
 const USER = 65_529
 
-describeWith(['bwrap', 'setpriv'], 'a worker without root', () => {
+describeWith(['bwrap', 'setpriv', ...(IS_ROOT ? [OPEN_CHECKOUT] : [])], 'a worker without root', () => {
   test('a task that closes its streams to everybody harms no later task, nor the end of the worker', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windlass-user-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))

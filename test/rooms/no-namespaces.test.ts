@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { seccompFilter } from '../../src/runtimes/sandbox/seccomp/filter.ts'
-import { describeWith } from '../../src/testing/require.ts'
+import { describeWith, OPEN_CHECKOUT } from '../../src/testing/require.ts'
 import { startUp } from '../workers/up-process.ts'
 import { ownFolder } from '../workers/worker-here.ts'
 import { windlass } from '../workers/worker-process.ts'
@@ -26,37 +26,41 @@ const PLACES = [
   ['an unprivileged container', unprivilegedContainer, 'the seccomp filter of this container'],
 ] as const
 
-describeWith(['bwrap', 'setpriv'], 'where no user namespaces can be made', () => {
-  test.each(PLACES)(
-    'windlass up in %s reports the cause and what works, and does not try again',
-    {
-      timeout: 120_000,
-    },
-    async (_, placed, cause) => {
-      const folder = ownFolder()
-      const up = await startUp({ data: join(folder, 'data'), through: placed(folder), env: { HOME: folder } })
-      const reasons = await reasonsAt(up.url, /there is no worker/)
-      expect(reasons).toContain(cause)
-      expect(reasons).toMatch(/1\. allow them: .* --backend host: /)
-      expect(reasons).not.toContain('install bubblewrap')
-      expect(up.log().filter(({ msg }) => String(msg).includes('another is started'))).toEqual([])
-      expect(up.isReady()).toBe(false)
-      up.signal('SIGTERM')
-      await up.gone
-    },
-  )
+describeWith(
+  ['bwrap', 'setpriv', ...(process.getuid?.() === 0 ? [OPEN_CHECKOUT] : [])],
+  'where no user namespaces can be made',
+  () => {
+    test.each(PLACES)(
+      'windlass up in %s reports the cause and what works, and does not try again',
+      {
+        timeout: 120_000,
+      },
+      async (_, placed, cause) => {
+        const folder = ownFolder()
+        const up = await startUp({ data: join(folder, 'data'), through: placed(folder), env: { HOME: folder } })
+        const reasons = await reasonsAt(up.url, /there is no worker/)
+        expect(reasons).toContain(cause)
+        expect(reasons).toMatch(/1\. allow them: .* --backend host: /)
+        expect(reasons).not.toContain('install bubblewrap')
+        expect(up.log().filter(({ msg }) => String(msg).includes('another is started'))).toEqual([])
+        expect(up.isReady()).toBe(false)
+        up.signal('SIGTERM')
+        await up.gone
+      },
+    )
 
-  test('and the alternative that it names works there', { timeout: 120_000 }, async () => {
-    const folder = ownFolder()
-    chmodSync(folder, 0o777)
-    const env = { HOME: folder, WINDLASS_WORKER_LANGUAGES: 'bash' }
-    const flags = ['--backend', 'host', '--allow-bare-snippets']
-    const up = await startUp({ data: join(folder, 'data'), through: hardenedKernel(), env, flags })
-    await up.ready
-    const ran = await windlass('run', '--server', `grpc://${up.grpc}`, '--', 'echo', 'hello')
-    expect(ran).toMatchObject({ code: 0, out: 'hello\n' })
-  })
-})
+    test('and the alternative that it names works there', { timeout: 120_000 }, async () => {
+      const folder = ownFolder()
+      chmodSync(folder, 0o777)
+      const env = { HOME: folder, WINDLASS_WORKER_LANGUAGES: 'bash' }
+      const flags = ['--backend', 'host', '--allow-bare-snippets']
+      const up = await startUp({ data: join(folder, 'data'), through: hardenedKernel(), env, flags })
+      await up.ready
+      const ran = await windlass('run', '--server', `grpc://${up.grpc}`, '--', 'echo', 'hello')
+      expect(ran).toMatchObject({ code: 0, out: 'hello\n' })
+    })
+  },
+)
 
 async function reasonsAt(url: string, awaited: RegExp): Promise<string> {
   for (;;) {
