@@ -40,7 +40,8 @@ function startWorker(flags: readonly string[]) {
   return { out: () => texts.out, logged, gone, signal: (name: NodeJS.Signals) => void child.kill(name) }
 }
 
-const WAITING = 'waiting for the server'
+/** The worker waits for the store of its server at first, and for the server itself after a restart. */
+const WAITING = 'waiting for the '
 
 test.each(['grpc', 'http'] as const)('a worker over %s may be started before its server', async (protocol) => {
   const [grpc, http] = [await freePort(), await freePort()]
