@@ -5,6 +5,7 @@ import { unitTests } from './src/testing/unit/unit-tests.ts'
 const unit = () => ({
   include: unitTests(import.meta.dirname),
   setupFiles: './src/testing/unit/unit-guard.ts',
+  maxWorkers: '100%', // they share nothing with each other
   isolate: false, // starting a process for each file would take half of the time
 })
 
