@@ -23,9 +23,9 @@ export interface KeptInputsOptions {
 }
 
 const EVERY_MS = 60_000
-/** The share of wall time that this check may take. */
+/** The check takes at most this share of wall time. */
 const PART = 1 / 20
-/** Between so many operations the rest of the process has its turn. */
+/** The check yields to the event loop after this many operations. */
 const AT_A_TIME = 256
 
 /**

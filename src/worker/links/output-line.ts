@@ -107,7 +107,7 @@ export function gatheredOutput({ clock, worker, open }: GatheredOptions): Output
       for (const one of Object.values(streamsOf(attemptId))) one.isPrompt = true
     },
     ended(attemptId, hasResult) {
-      // A caller that waits for this line gets the rest with it.
+      // The result carries the whole output. Without a result, or while a client follows it, the rest is sent now.
       for (const one of Object.values(attempts.get(attemptId) ?? {}))
         if (!hasResult || one.isPrompt) send(attemptId, one)
       attempts.delete(attemptId)

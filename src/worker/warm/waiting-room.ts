@@ -128,7 +128,7 @@ export class WaitingRoom {
     }
   }
 
-  /** Resolves when nothing of it is left; the room itself is who made it to remove. */
+  /** Resolves when the waiting process has ended. The caller removes the room. */
   async end(): Promise<void> {
     this.#ending.abort()
     this.#close()
